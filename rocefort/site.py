@@ -12,6 +12,7 @@ from pathlib import Path
 from rocefort.paths import INVENTORY, ROOT
 
 SETTINGS_FILE = "rocefort.toml"
+DATA_FILES = "*.yaml"
 SiteState = tuple[str | int, ...]
 
 
@@ -37,26 +38,35 @@ class Site:
         return self.inventory / "profiles"
 
     @property
-    def data(self) -> tuple[Path, ...]:
-        """Folders of files that determine lines of configuration, besides those of fabrics."""
-        return (self.hardware, self.profiles)
+    def data(self) -> tuple[tuple[Path, str], ...]:
+        """Folders and patterns of files that determine lines, besides those of fabrics."""
+        return ((self.hardware, DATA_FILES), (self.profiles, DATA_FILES))
+
+    @property
+    def files(self) -> list[Path]:
+        """All files that determine lines, besides those of fabrics."""
+        return [path for data in self.data for path in files_in(*data)]
+
+    @property
+    def own_files(self) -> list[Path]:
+        """The same, without those that Rocefort ships."""
+        return self.files if self in self.layers[1:] else []
 
     @property
     def layers(self) -> tuple[Site, ...]:
         """Sites whose data it uses; a later one precedes."""
         return (SHIPPED,) if self.inventory.resolve() == INVENTORY else (SHIPPED, self)
 
-    def state(self, folder: Path) -> SiteState:
-        """Return the key of a cache of a folder: its files with their times and sizes.
+    @property
+    def state(self) -> SiteState:
+        """Key of a cache of what is read here: the files with their times and sizes.
 
         Names in errors are relative to the current directory. Shipped files do not change.
         """
         key: list[str | int] = [str(Path.cwd())]
-        if self.layers != (SHIPPED,):
-            for path in sorted(folder.rglob("*.yaml")):
-                if path.is_file():
-                    state = path.stat()
-                    key += str(path), state.st_mtime_ns, state.st_size
+        for path in self.own_files:
+            state = path.stat()
+            key += str(path), state.st_mtime_ns, state.st_size
         return tuple(key)
 
     @property
@@ -66,6 +76,17 @@ class Site:
 
 
 SHIPPED = Site(ROOT)
+
+
+def files_in(folder: Path, pattern: str) -> list[Path]:
+    """Return the files of a folder and of those in it, in order; hidden ones are an editor's."""
+    found = sorted(folder.rglob(pattern))
+    return [path for path in found if path.is_file() and not path.name.startswith(".")]
+
+
+def this_site() -> Site:
+    """Return the site of the current directory, or what Rocefort ships."""
+    return site_of(Path.cwd()) or SHIPPED
 
 
 def places_of(name: Path) -> tuple[Path, ...]:

@@ -66,7 +66,7 @@ def load_catalogue(site: Site = SHIPPED) -> Catalogue:
 
     A file of the site precedes the shipped file of the same model, card or family.
     """
-    return _catalogue(site, site.state(site.hardware))
+    return _catalogue(site, site.state)
 
 
 @lru_cache(maxsize=32)
@@ -84,7 +84,7 @@ def _catalogue(site: Site, _state: SiteState) -> Catalogue:
 def models_in(directory: Path) -> dict[str, Path]:
     """Return files by model; raises BadInput for two files of one model."""
     files: dict[str, Path] = {}
-    for path in sorted(shortest(directory).glob("*.yaml")):
+    for path in sorted(shortest(directory).glob("[!.]*.yaml")):
         if path.name == FAMILY_FILE:
             continue
         model = _model_of(path)

@@ -95,7 +95,7 @@ def profiles_of(site: Site = SHIPPED) -> Library:
 
     A profile of the site precedes the shipped one of the same kind and name.
     """
-    return _library(site, site.state(site.profiles))
+    return _library(site, site.state)
 
 
 @lru_cache(maxsize=32)
@@ -109,7 +109,7 @@ def _read_profiles(directory: Path) -> Library:
     """Read the profiles of a directory; raises BadInput for two of one kind and name."""
     by_key: dict[tuple[str, str], ProfileUse] = {}
     problems = []
-    for path in sorted(shortest(directory).glob("*.yaml")):
+    for path in sorted(shortest(directory).glob("[!.]*.yaml")):
         document = read_document(path, "lossless:")
         for key, chosen in library_of(validate(Profiles, document), document).known.items():
             if key in by_key:

@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rocefort.dialects.choose import dialects, load_dialect
-from rocefort.errors import BadInput, Refused
+from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.rollout.plan import Plan, SealedFile
-from rocefort.paths import HARDWARE, INVENTORY, PACKAGE, PROFILES, TEMPLATES
+from rocefort.paths import INVENTORY, PACKAGE, TEMPLATES
 from rocefort.rollout import operator
+from rocefort.site import SHIPPED, files_in, site_of
 
 # Files that determine lines, besides the files of each dialect.
 DATA_OWNER = "data"
-DATA = ((HARDWARE, "*.yaml"), (PROFILES, "*.yaml"))
 
 
 def shipped() -> tuple[tuple[str, Path, str], ...]:
     """Owners, directories and patterns of all files besides the fabric's that determine lines."""
     own = ((name, *files) for name in dialects() for files in load_dialect(name).files)
-    return (*((DATA_OWNER, *files) for files in DATA), *own)
+    return (*((DATA_OWNER, *files) for files in SHIPPED.data), *own)
 
 
 def tool() -> str:
@@ -29,8 +29,14 @@ def tool() -> str:
 
 
 def sealed_files(own: Iterable[Path]) -> tuple[SealedFile, ...]:
-    """Every file with its digest. own: the fabric's files, besides those of each fabric."""
+    """Every file with its digest. own: files of the fabric and of its site."""
     return tuple(SealedFile(name=name, sha256=_digest(path)) for name, path in _named_files(own))
+
+
+def site_files(fabric: Path) -> list[Path]:
+    """Return the hardware and profiles of a fabric's own site."""
+    site = site_of(fabric)
+    return site.own_files if site else []
 
 
 def check_tool(plan: Plan) -> None:
@@ -43,19 +49,24 @@ def check_tool(plan: Plan) -> None:
         )
 
 
-def check_files(plan: Plan) -> None:
-    """Raise Refused if Rocefort or a file has changed since the plan was made."""
-    check_tool(plan)
+def changed_files(plan: Plan) -> list[Problem]:
+    """Return the files that have changed since the plan was made, by name.
+
+    Files of its site count too, and each that is new there.
+    """
     shipped_names = {name for name, _ in _named_files(())}
     own = (
         Path(file.name) for file in plan.files if file.name not in shipped_names and _is_own(file)
     )
-    now = {file.name: file.sha256 for file in sealed_files(own)}
+    files = (*own, *site_files(Path(plan.source)))
+    now = {file.name: file.sha256 for file in sealed_files(files)}
     sealed = {file.name: file.sha256 for file in plan.files}
+    problems = []
     for name in sorted({*now, *sealed}):
         if now.get(name) != sealed.get(name):
             what = "is new" if name not in sealed else "has changed" if name in now else "is gone"
-            raise Refused(f"{what} since the plan was made", where=name, how="plan again")
+            problems.append(Problem(name, f"{what} since the plan was made", "plan again"))
+    return problems
 
 
 def _is_own(file: SealedFile) -> bool:
@@ -66,9 +77,8 @@ def _named_files(own: Iterable[Path]) -> Iterator[tuple[str, Path]]:
     for path in own:
         yield str(path.resolve()), path
     for owner, directory, pattern in shipped():
-        for path in sorted(directory.rglob(pattern)):
-            if path.is_file() and not path.name.startswith("."):
-                yield _name(path, owner, directory), path
+        for path in files_in(directory, pattern):
+            yield _name(path, owner, directory), path
 
 
 def _name(path: Path, owner: str, directory: Path) -> str:

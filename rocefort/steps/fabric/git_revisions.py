@@ -166,11 +166,11 @@ def _take(revision: Revision, directory: Path, shown: Callable[[str], str]) -> C
         *(f"{folder}/{revision.path}" for folder in inventories(revision.repository)),
     )
     sites = [site for path in named for site in _possible_sites(path)]
-    parts = {path.as_posix() for site in sites for path in (*_marks(site), *site.data)}
+    parts = {path.as_posix() for site in sites for path in (*_marks(site), *_data(site))}
     blobs = _files(revision, (*named, *parts))
     path, required, is_fabric = _required_paths(revision, named, blobs)
     site = next((each for each in _possible_sites(path) if _is_site(each, blobs)), None)
-    data = tuple(f"{folder.as_posix()}/" for folder in site.data) if site else ()
+    data = tuple(f"{folder.as_posix()}/" for folder in _data(site)) if site else ()
     beside = [blob for blob in blobs if blob.startswith(data)]
     _write(revision.repository, {p: blobs[p] for p in (*required, *beside)}, directory)
     return Checkout(
@@ -189,6 +189,10 @@ def _possible_sites(path: str) -> list[Site]:
 def _marks(site: Site) -> tuple[Path, Path]:
     """Paths of which one makes a folder a site, as in `site_of`."""
     return site.root / SETTINGS_FILE, site.inventory
+
+
+def _data(site: Site) -> list[Path]:
+    return [folder for folder, _ in site.data]
 
 
 def _is_site(site: Site, paths: Iterable[str]) -> bool:

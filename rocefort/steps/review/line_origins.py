@@ -28,11 +28,13 @@ class ValueOrigins:
     """Source lines of the values of one side. changed: file:line of values that the other lacks.
 
     brought: source line of a switch that only this side has, by neighbour and port or peer.
+    models: changed line in the hardware file of a switch.
     """
 
     sources: Sources
     changed: Collection[str]
     brought: Mapping[tuple[str, str], str]
+    models: Mapping[str, str]
 
     def file_and_line(self, device: str, line: ExtraLine) -> str:
         """File and line; empty: the line has no source in the intent."""
@@ -48,8 +50,8 @@ class ValueOrigins:
                 return place
         owner = _owner(line)
         if owner and first in {self._at(device, owner), self._at(device, "")}:
-            return self.brought.get((device, owner), first)
-        return first
+            first = self.brought.get((device, owner), first)
+        return first if first in self.changed else self.models.get(device, first)
 
     @cached_property
     def _below(self) -> Mapping[str, Sequence[str]]:
@@ -75,10 +77,19 @@ def _owner(line: ExtraLine) -> str:
 
 
 def origins(
-    sources: Sources, network: Network, intent: Iterable[IntentChange], *, head: bool
+    sources: Sources,
+    network: Network,
+    intent: Iterable[IntentChange],
+    files: Mapping[str, str],
+    *,
+    head: bool,
 ) -> ValueOrigins:
-    """Origins of one side of a change; head: of the later side."""
+    """Origins of one side of a change; head: of the later side.
+
+    files: hardware files of the site, by model.
+    """
     changed: set[str] = set()
+    in_file: dict[str, str] = {}
     switches: dict[str, str] = {}
     for change in intent:
         place, other = (
@@ -86,9 +97,24 @@ def origins(
         )
         if place:
             changed.add(place)
+            in_file.setdefault(change.path.partition(": ")[0], place)
             if other is None and (match := SWITCH.fullmatch(change.path)):
                 switches[match[1]] = place
-    return ValueOrigins(sources, changed, dict(_interface_switches(network, switches)))
+    models = dict(_changed_models(network, in_file, files))
+    brought = dict(_interface_switches(network, {**models, **switches}))
+    return ValueOrigins(sources, changed, brought, models)
+
+
+def _changed_models(
+    network: Network, in_file: Mapping[str, str], files: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Switches whose model or card has another file, with the first changed line of it."""
+    for node in network.nodes if in_file else ():
+        cards = (card.model for card in node.hardware.cards) if node.hardware else ()
+        for model in (node.hardware.model, *cards) if node.hardware else ():
+            if place := in_file.get(files.get(model, "")):
+                yield node.name, place
+                break
 
 
 def _interface_switches(

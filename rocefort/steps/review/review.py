@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,7 +129,7 @@ def make_review(fabric: Path, asked: ReviewRequest) -> Review:
     lines: tuple[SwitchLines, ...] = ()
     blast, management = BlastRadius(), ManagementPath()
     if sight is not None:
-        lines = tuple(_lines(sight, was, will, touched, intent))
+        lines = tuple(_lines(sight, (was, will), touched, intent, sides.hardware_files))
         blast = blast_radius(sight.before, network, changed, sight.intents)
         management = management_path(sight.before, network, changed)
     return Review(
@@ -210,14 +210,18 @@ def _drain_study(
 
 def _lines(
     sight: DrainStudy,
-    was: ComparedSide,
-    will: ComparedSide,
+    compared: tuple[ComparedSide, ComparedSide],
     names: Sequence[str],
     intent: Sequence[IntentChange],
+    files: Mapping[str, str],
 ) -> Iterator[SwitchLines]:
-    """Changed lines of switches with both texts, each with the YAML that causes it."""
-    old = origins(was.sources, sight.before, intent, head=False)
-    new = origins(will.sources, sight.after, intent, head=True)
+    """Changed lines of switches with both texts, each with the YAML that causes it.
+
+    files: hardware files, by model.
+    """
+    was, will = compared
+    old = origins(was.sources, sight.before, intent, files, head=False)
+    new = origins(will.sources, sight.after, intent, files, head=True)
     for name in names:
         now = will.switches[name]
         if now.dialect != was.switches[name].dialect:

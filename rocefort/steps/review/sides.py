@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -99,6 +99,17 @@ class ReviewSides:
     base_title: str
     head: ReviewSide
     notes: tuple[str, ...]
+
+    @property
+    def hardware_files(self) -> Mapping[str, str]:
+        """Files of the site's models and cards, by model; of both sides."""
+        documents = (self.base.others if self.base else {}) | self.head.others
+        data = {name: document.data for name, document in documents.items() if document}
+        return {
+            str(d["model"]): name
+            for name, d in data.items()
+            if isinstance(d, dict) and "model" in d
+        }
 
 
 def read_sides(fabric: Path, base: str, head: str) -> ReviewSides:
@@ -230,10 +241,10 @@ def _review_side(  # noqa: PLR0913 - one side
 def _side_documents(root: Path, site: Site) -> dict[str, Document | None]:
     """Hardware and profiles of the site; None for a file that is not a YAML mapping."""
     documents: dict[str, Document | None] = {}
-    for folder in site.data if site.root.is_relative_to(root) else ():
-        for path in sorted(folder.rglob("*.yaml")):
-            try:
-                documents[path.relative_to(root).as_posix()] = read_document(path)
-            except BadInput:
-                documents[path.relative_to(root).as_posix()] = None
+    for path in site.files if site.root.is_relative_to(root) else ():
+        name = path.relative_to(root).as_posix()
+        try:
+            documents[name] = read_document(path)
+        except BadInput:
+            documents[name] = None
     return documents

@@ -26,7 +26,13 @@ from rocefort.rollout.planning.lockout import refuse_lockout
 from rocefort.rollout.planning.maintenance import refuse_beyond_trial
 from rocefort.rollout.planning.pending_trials import trial_notes
 from rocefort.rollout.planning.plan import SwitchConfigs, sides_of
-from rocefort.rollout.planning.sealed_files import check_files, sealed_files, tool
+from rocefort.rollout.planning.sealed_files import (
+    changed_files,
+    check_tool,
+    sealed_files,
+    site_files,
+    tool,
+)
 from rocefort.rollout.planning.secrets import check_rotation
 from rocefort.rollout.planning.signing import sign
 from rocefort.rollout.planning.trial_timer import with_trial_time
@@ -66,10 +72,15 @@ def intent_digest(derived: DerivedNetwork) -> str:
 
 def sealed_fabric(plan: Plan) -> DerivedNetwork:
     """Fabric of a plan; raises Refused if one of its inputs has changed."""
+    check_tool(plan)
+    changed = changed_files(plan)
+    if others := [problem for problem in changed if problem.where != plan.source]:
+        raise Refused(problems=others[:1])
     derived = derive(Path(plan.source))
     if intent_digest(derived) != plan.intent_digest:
         raise Refused("the fabric has changed since the plan", where=plan.source, how="plan again")
-    check_files(plan)
+    if changed:
+        raise Refused(problems=changed[:1])
     return derived
 
 
@@ -126,13 +137,15 @@ def make_plan(
     judge = WaveImpact(subject.network, sides, policy, capacity if demand.demand else None)
     changing = [n for n, each in sides.items() if n in changed or not each.whole.empty]
     waves = _waves(derived, subject, changing, access)
+    source = find_fabric(fabric).resolve()
+    demands = [Path(demand.file)] if demand.file else []
     plan = Plan(
         fabric=derived.fabric.fabric,
-        source=str(find_fabric(fabric).resolve()),
+        source=str(source),
         tool=tool(),
         author=user(),
         intent_digest=intent_digest(derived),
-        files=sealed_files([find_fabric(fabric), *([Path(demand.file)] if demand.file else [])]),
+        files=sealed_files([source, *demands, *site_files(source)]),
         base=pinned(wishes.base, find_fabric(fabric)),
         adopted=owned,
         rotated=tuple(sorted(wishes.rotate)),

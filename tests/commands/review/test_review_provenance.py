@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from rocefort.paths import HARDWARE, PROFILES
+from rocefort.site import Site
+
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]
 FILE = "inventory/heps/fabric.yaml"
@@ -71,3 +74,33 @@ def test_a_spine_that_goes_is_named_by_what_it_takes(clone: Clone, review: Revie
     told = [text for _, device, text, at in _told(review) if device == "leaf02" and at == place]
     assert "interface 100GE1/0/59" in told
     assert "peer 10.1.0.20 as-number 65000" in told
+
+
+def test_lines_of_changed_hardware_and_profiles_of_the_site_name_its_files(
+    clone: Clone, review: Review
+) -> None:
+    """Only files of the site change: first a model's ports, then a shipped profile's threshold."""
+    site = Site(clone.top)
+    model, profile = site.hardware / "spine.yaml", site.profiles / "lossless.yaml"
+    for folder in (site.hardware, site.profiles):
+        folder.mkdir()
+    model.write_text((HARDWARE / "ce9860-4c-ei.yaml").read_text())
+    clone.edit(("\nlossless: heps\n", "\nlossless: heps-like\n"))
+    clone.commit("a model of the site")
+    ports, swapped = "[100GE1/1/1-32, 100GE1/2/1-32,", "[100GE1/2/1-32, 100GE1/1/1-32,"
+    assert ports in model.read_text()
+    model.write_text(model.read_text().replace(ports, swapped))
+    number = model.read_text().partition(swapped)[0].count("\n") + 1
+    told = _told(review)
+    places = f"inventory/hardware/spine.yaml:{number}"
+    assert {at for added, device, text, at in told if added and text.startswith("interface")} == {
+        places
+    }
+    assert {device for _, device, _, at in told if at == places} >= {"spine01", "spine02", "leaf01"}
+    clone.git("checkout", "--quiet", ".")
+    shipped = (PROFILES / "lossless.yaml").read_text()
+    profile.write_text(shipped.replace("xoff_kbytes: 600", "xoff_kbytes: 650", 1))
+    number = profile.read_text().partition("xoff_kbytes: 650")[0].count("\n") + 1
+    told = _told(review)
+    assert told
+    assert {at for added, *_, at in told if added} == {f"inventory/profiles/lossless.yaml:{number}"}

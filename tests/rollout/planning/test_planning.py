@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -18,11 +19,13 @@ from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.models.rollout.plan import Change, Plan
+from rocefort.paths import HARDWARE, PROFILES
 from rocefort.reports.rollout.plan import plan_report, procedure_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.planning import sealed_files as files
 from rocefort.rollout.planning.maintenance import NeedsMaintenance
 from rocefort.rollout.planning.plan import read_plan, running_digest, write_plan
+from rocefort.site import Site
 from rocefort.steps.rollout.console import console_report
 from rocefort.steps.rollout.plan import PlanOptions, devices_of, make_plan, sealed_fabric
 
@@ -365,6 +368,34 @@ def test_one_byte_of_anything_that_a_plan_was_made_from_is_refused(
     (template.parent / "y.j2").unlink()
     facts.unlink()
     with pytest.raises(Refused, match=r"x\.yaml: is gone since the plan was made"):
+        sealed_fabric(sealed)
+
+
+def test_a_change_of_hardware_or_profiles_of_a_site_is_refused(
+    plan: MakePlan, edit_heps: EditHeps, tmp_path: Path
+) -> None:
+    site = Site(tmp_path)
+    profile, model = site.profiles / "own.yaml", site.hardware / "ce9860-4c-ei.yaml"
+    for shipped, own in ((PROFILES / "lossless.yaml", profile), (HARDWARE / model.name, model)):
+        own.parent.mkdir(parents=True)
+        shutil.copy(shipped, own)
+    sealed = plan(edit_heps(RAISED))
+    assert sealed_fabric(sealed).fabric.fabric == "heps"
+    assert {str(profile), str(model)} <= {file.name for file in sealed.files}
+    for path in (profile, model):
+        before = path.read_text()
+        # what it means has changed, and what it does not: a model that no switch is, a comment
+        for after in (before.replace("600", "650").replace("ce9860", "ce8850"), f"{before}#", "- "):
+            path.write_text(after)
+            with pytest.raises(Refused) as caught:
+                sealed_fabric(sealed)
+            assert str(caught.value) == f"{path}: has changed since the plan was made; plan again"
+        path.write_text(before)
+    model.rename(model.with_name("other.yaml"))
+    with pytest.raises(Refused, match=f"^{model}: is gone since the plan was made; plan again$"):
+        sealed_fabric(sealed)
+    shutil.copy(model.with_name("other.yaml"), model)
+    with pytest.raises(Refused, match=r"other\.yaml: is new since the plan was made; plan again$"):
         sealed_fabric(sealed)
 
 
