@@ -132,6 +132,7 @@ def check(
     from rocefort.validators.checks import rules as some_rules
 
     chosen = some_rules(select or (), ignore or ())
+    fabric = options.fabric_unless(configs, fabric)
     subject = subject_of(fabric, configs)
     report = check_all(subject.network, subject.sources, run=chosen)
     write_findings(report, form.value, str(fabric or configs))
@@ -194,13 +195,14 @@ def render(
 @cli.command()
 def show(
     fabric: options.Fabric,
-    kind: Annotated[options.TableOption, typer.Argument(help="Table to list.")],
+    kind: Annotated[options.TableOption | None, typer.Argument(help="Table to list.")] = None,
     form: options.TableFormatted = options.TableFormat.TEXT,
 ) -> None:
     """List devices, links, addresses, ports, cabling and more."""
     from rocefort.design.derive.derive import derive
     from rocefort.reports.fabric import tables
 
+    fabric, kind = options.fabric_and_table(fabric, kind)
     network, table = derive(fabric).network, tables.ShowTable(kind.value)
     if form is options.TableFormat.TEXT:
         output.write_blocks(*tables.show_report(network, table))
@@ -280,6 +282,7 @@ def verify(
     from rocefort.validators import engine_choice
     from rocefort.validators.checks import titles
 
+    fabric = options.fabric_unless(configs, fabric)
     subject = subject_of(fabric, configs)
     who = engine_choice.Engine(engine.value)
     asked = VerifyRequest(who, batfish, failures, against, limit)
@@ -324,12 +327,12 @@ def trace_(
     from rocefort.steps.fabric.subject import subject_of
     from rocefort.steps.fabric.trace import flow_of, trace_between
 
-    if len(ends) != (3 if configs is None else 2):
+    if not 2 <= len(ends) <= (3 if configs is None else 2):
         raise BadInput(
             "name a fabric (or --configs DIR) and two ends",
             how="for example: rocefort trace heps transfer01 storage01",
         )
-    fabric = Path(ends[0]) if configs is None else None
+    fabric = options.fabric_unless(configs, Path(ends[0]) if ends[2:] else None)
     flow = flow_of(protocol, port)
     found = trace_between(subject_of(fabric, configs), (ends[-2], ends[-1]), flow, down or ())
     text = form is options.TraceFormat.TEXT
@@ -348,6 +351,7 @@ def report(
     from rocefort.steps.fabric.report import fabric_page, write_page
     from rocefort.steps.fabric.subject import subject_of
 
+    fabric = options.fabric_unless(configs, fabric)
     subject = subject_of(fabric, configs)
     given = demand_of(fabric, None, subject.network)
     typer.echo(write_page(fabric_page(subject, given), out))
@@ -435,7 +439,7 @@ def review(
 
 @cli.command()
 def demo(
-    fabric: options.Fabric = Path("heps"),
+    fabric: options.NamedFabric = Path("heps"),
     engine: options.VerificationEngine = options.EngineOption.AUTO,
     batfish: options.BatfishService = None,
     rollout: Annotated[

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from rocefort.errors import BadInput
+
 
 class Format(StrEnum):
     """Output format of a report."""
@@ -85,13 +87,44 @@ class DifferenceFormat(StrEnum):
 
 ENVIRONMENT = "ROCEFORT_"  # begins each variable; the rest in small letters is the setting's key
 QUESTION_LIMIT_S = 600.0  # rocefort.validators.batfish.access.LIMIT_S
+
+
+def _only() -> Path:
+    """Return the only fabric of this site."""
+    from rocefort.design.load.load import only_fabric  # noqa: PLC0415 - not for `--help`
+
+    return only_fabric()
+
+
+def fabric_unless(configs: Path | None, fabric: Path | None) -> Path | None:
+    """Return the named or only fabric; None if configurations are named instead."""
+    return fabric if fabric or configs else _only()
+
+
+def fabric_and_table(first: Path, table: TableOption | None) -> tuple[Path, TableOption]:
+    """Return the arguments of `show`: a table alone is one of the only fabric."""
+    if table is not None:
+        return first, table
+    names = list(TableOption)
+    if str(first) not in names:
+        raise BadInput(
+            "no table is named", where=f"show {first}", how=f"one of: {', '.join(names)}"
+        )
+    return _only(), TableOption(str(first))
+
+
 FABRIC = "A fabric.yaml, its directory, or a name: heps."
+BY_DEFAULT = "By default the only fabric of the site."
 OUTPUT_FORMAT = "Output format."
 PATCH = "Show the commands of each change."
 SIDE = "A fabric, a directory of configurations, or either at a git revision: HEAD~1:inventory/x."
 
-Fabric = Annotated[Path, typer.Argument(help=FABRIC)]
-MaybeFabric = Annotated[Path | None, typer.Argument(help=FABRIC)]
+NamedFabric = Annotated[Path, typer.Argument(help=FABRIC)]
+Fabric = Annotated[
+    Path,
+    typer.Argument(help=f"{FABRIC} {BY_DEFAULT}", default_factory=_only, show_default=False),
+]
+MaybeFabric = Annotated[Path | None, typer.Argument(help=f"{FABRIC} {BY_DEFAULT}")]
 Configs = Annotated[
     Path | None, typer.Option(help="Directory of configurations, instead of a fabric.")
 ]

@@ -6,6 +6,7 @@ file alone, so that every command, in every current directory, reads the same da
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +69,13 @@ class Site:
             state = path.stat()
             key += str(path), state.st_mtime_ns, state.st_size
         return tuple(key)
+
+    def copy_to(self, directory: Path) -> None:
+        """Copy the own files, so that a changed fabric there is derived with the same data."""
+        for path in self.own_files:
+            target = directory / path.relative_to(self.root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
 
     @property
     def templates(self) -> Path:

@@ -22,16 +22,22 @@ def new(
     links_per_pair: options.LinksPerPair = 1,
     leaf_hardware: options.LeafHardware = options.LEAF_HARDWARE,
     spine_hardware: options.SpineHardware = options.SPINE_HARDWARE,
-    directory: Annotated[Path, typer.Option(help="Parent directory.", show_default=True)] = Path(
-        "inventory"
-    ),
+    directory: Annotated[
+        Path | None,
+        typer.Option(help="Parent directory; by default the inventory of the site, or inventory."),
+    ] = None,
 ) -> None:
     """Write the fabric.yaml of a new fabric that passes `check`."""
+    from rocefort.design.load.hardware_catalogue import load_catalogue
     from rocefort.design.new import Size, new_fabric, write_new
+    from rocefort.site import SHIPPED, Site, site_of
 
+    here = Path.cwd()
+    parent = directory or (site_of(here) or Site(here)).inventory
+    catalogue = load_catalogue(site_of(parent) or SHIPPED)
     size = Size(spines, leaves, servers_per_leaf, links_per_pair=links_per_pair)
-    text = new_fabric(name, size, leaf_hardware, spine_hardware)
-    typer.echo(write_new(name, text, directory))
+    text = new_fabric(name, size, leaf_hardware, spine_hardware, catalogue)
+    typer.echo(write_new(name, text, parent))
 
 
 @cli.command()

@@ -78,7 +78,7 @@ def plan_console(
 
 @cli.command()
 def day0(
-    fabric: options.Fabric,
+    fabric: options.NamedFabric,
     device: Annotated[str, typer.Argument(help="Name of the new switch.")],
     connections: options.MaybeConnections = None,
     password: options.Passwords = None,
@@ -95,7 +95,7 @@ def day0(
 
 @cli.command()
 def replace(
-    fabric: options.Fabric,
+    fabric: options.NamedFabric,
     device: Annotated[str, typer.Argument(help="Name of the failed switch.")],
     connections: options.ConnectionsFile,
 ) -> None:

@@ -53,7 +53,7 @@ def test_findings_of_severity_error_end_with_1(rocefort: Rocefort, edit_heps: Ed
             "rocefort: nowhere: no such fabric; name a fabric.yaml, its directory, or one of: heps",
         ),
         (
-            ("check",),
+            ("check", "heps", "--configs", "nowhere"),
             "rocefort: name either a fabric or --configs DIR; for example: rocefort check heps",
         ),
         (

@@ -25,7 +25,7 @@ from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Lossless
 from rocefort.models.finding import Waiver
 from rocefort.models.network.network import Network, Reserved, Segment, Sources
-from rocefort.site import Site
+from rocefort.site import SHIPPED, Site
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class DerivedNetwork:
     fabric: Fabric
     document: Document
     lossless: Lossless  # the fabric's profile
+    site: Site = SHIPPED
 
 
 def derive(name: Path, site: Site | None = None) -> DerivedNetwork:
@@ -59,7 +60,7 @@ def derive_loaded(loaded: LoadedFabric, catalogue: Catalogue | None = None) -> D
     check_fit(context, joints)
     network = _network(context, joints)
     return DerivedNetwork(
-        network, context.sources, loaded.fabric, loaded.document, context.lossless
+        network, context.sources, loaded.fabric, loaded.document, context.lossless, loaded.site
     )
 
 

@@ -51,6 +51,18 @@ def find_fabric(name: Path) -> Path:
     )
 
 
+def only_fabric() -> Path:
+    """Return the directory of the only fabric of this site; raises BadInput if there is no one."""
+    site = site_of(Path.cwd())
+    found = sorted(site.inventory.glob(f"*/{FABRIC_FILE}")) if site else []
+    if len(found) == 1:
+        return shortest(found[0].parent)
+    names = ", ".join(path.parent.name for path in found)
+    where = str(shortest(site.inventory)) if site else str(Path.cwd())
+    what = f"no fabric is named, and {len(found)} are here" if found else "no fabric is here"
+    raise BadInput(what, where=where, how=f"name one of: {names}" if names else "name a fabric")
+
+
 def load_fabric(name: Path, site: Site | None = None) -> LoadedFabric:
     """Read a fabric; raises BadInput with all problems of structure and types.
 

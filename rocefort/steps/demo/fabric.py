@@ -138,7 +138,7 @@ def own_profile(derived: DerivedNetwork) -> YamlPath:
 
 
 def raise_thresholds(derived: DerivedNetwork, path: Path, tell: DemoWriter) -> Path:
-    """Write a copy of the fabric with higher thresholds, edited in place in the YAML."""
+    """Write a copy of the fabric with higher thresholds, and of its site's data."""
     lossless, document = derived.lossless, derived.document
     own = own_profile(derived)
     lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
@@ -150,6 +150,7 @@ def raise_thresholds(derived: DerivedNetwork, path: Path, tell: DemoWriter) -> P
             pattern, rf"\g<1>{old + RAISED_KBYTES}", lines[position.line - 1]
         )
         changes.append(f"{field} {old} -> {old + RAISED_KBYTES}")
+    derived.site.copy_to(path.parent)
     path.write_text("".join(lines), encoding="utf-8")
     tell("change", f"in the YAML: {', '.join(changes)}")
     return path

@@ -91,6 +91,7 @@ def run_lab_demo(fabric: Path, say: Say) -> None:
         _converged(stage)
         before = stage.kernels()
         changed = Path(directory) / "fabric.yaml"
+        derived.site.copy_to(changed.parent)
         changed.write_text(edited, encoding="utf-8")
         tell("change", f"in the YAML: another description of {pair.client} and {pair.server}")
         applied = _apply_plan(stage, _sealed(stage, changed), "there")

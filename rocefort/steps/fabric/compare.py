@@ -12,7 +12,13 @@ from rocefort.design.load.load import FABRIC_FILE, load_fabric
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.difference import FabricDifference
 from rocefort.rollout.planning.difference import ComparedSide, ComparedSwitch, difference
-from rocefort.steps.fabric.git_revisions import checked_out, looks_like_revision, revision_of
+from rocefort.site import Site
+from rocefort.steps.fabric.git_revisions import (
+    checked_out,
+    looks_like_revision,
+    revision_of,
+    site_beside,
+)
 from rocefort.steps.fabric.subject import subject_of_texts
 
 
@@ -24,8 +30,10 @@ def compare_sides(before: str, after: str) -> FabricDifference:
 
 def drift_of(fabric: Path, configs: Path) -> FabricDifference:
     """Drift: compare a directory of running configurations with the intended fabric."""
-    intended = side_of_fabric(fabric, str(fabric))
-    return difference(side_of_texts(configs, str(configs)), intended, load_catalogue().families)
+    loaded = load_fabric(fabric)
+    intended = _side_of_derived(derive_loaded(loaded), str(fabric))
+    running = side_of_texts(configs, str(configs), loaded.site)
+    return difference(running, intended, load_catalogue(loaded.site).families)
 
 
 def side_of(text: str, other: str) -> ComparedSide:
@@ -38,7 +46,7 @@ def side_of(text: str, other: str) -> ComparedSide:
         return _side_of_revision(text, other)
     path = Path(text)
     if path.is_dir() and not (path / FABRIC_FILE).exists():
-        return side_of_texts(path, text)
+        return side_of_texts(path, text, site_beside(other))
     return side_of_fabric(path, text)
 
 
@@ -52,9 +60,9 @@ def _side_of_derived(derived: DerivedNetwork, name: str) -> ComparedSide:
     return ComparedSide(name, switches, derived.sources)
 
 
-def side_of_texts(directory: Path, name: str) -> ComparedSide:
-    """Read a directory of configurations as a side."""
-    subject = subject_of_texts(directory)
+def side_of_texts(directory: Path, name: str, site: Site | None = None) -> ComparedSide:
+    """Read a directory of configurations as a side; site: as in `subject_of_texts`."""
+    subject = subject_of_texts(directory, site)
     switches = dict(switches_of(subject.network, subject.sources, subject.texts))
     return ComparedSide(name, switches, subject.sources)
 
@@ -83,7 +91,7 @@ def _side_of_revision(text: str, other: str) -> ComparedSide:
     revision = revision_of(text, other)
     with checked_out(revision) as files:
         if not files.is_fabric:
-            side = side_of_texts(files.source, text)
+            side = side_of_texts(files.source, text, files.site)
         else:
             side = _side_of_derived(files.derive(), text)
     switches = {

@@ -98,6 +98,12 @@ def existing(name: Path) -> Path | None:
     return next((path for path in places_of(name) if path.exists()), None)
 
 
+def site_beside(other: str) -> Site | None:
+    """Site of the other side, for a directory of configurations that is in none."""
+    path = None if looks_like_revision(other) else existing(Path(other))
+    return site_of(path) if path else None
+
+
 def inventories(top: Path) -> list[str]:
     """Inventories of a repository in which a fabric is found by name, from its top.
 
@@ -187,7 +193,7 @@ def _possible_sites(path: str) -> list[Site]:
 
 
 def _marks(site: Site) -> tuple[Path, Path]:
-    """Paths of which one makes a folder a site, as in `site_of`."""
+    """Paths that make a folder a site, as in `site_of`."""
     return site.root / SETTINGS_FILE, site.inventory
 
 

@@ -11,6 +11,7 @@ from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.infer import infer, with_hardware
 from rocefort.design.infer_cabling import LldpNeighbour
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
+from rocefort.design.load.overrides import overrides
 from rocefort.dialects.choose import load_dialect
 from rocefort.dialects.data import ParsedConfig, sources_of
 from rocefort.dialects.dialect import Dialect
@@ -19,7 +20,7 @@ from rocefort.dialects.placeholders import filled_line, takers
 from rocefort.errors import BadInput, Problem
 from rocefort.fleet.credentials import Secret, resolve_all
 from rocefort.models.network.network import Network, Node, Position, Sources, TextLine
-from rocefort.site import SHIPPED, Site, site_of
+from rocefort.site import Site, site_of, this_site
 from rocefort.steps.fabric.config_directory import (
     CONFIG_ENDINGS,
     ConfigDirectory,
@@ -41,7 +42,7 @@ class ReadNetwork:
     network: Network
     sources: Sources
     texts: Mapping[str, str]
-    notes: tuple[str, ...] = ()  # on the files: lines understood in each, files not used
+    notes: tuple[str, ...] = ()  # on the files: lines understood in each, files not used, overrides
 
 
 def subject_of(fabric: Path | None, configs: Path | None) -> ReadNetwork:
@@ -58,16 +59,17 @@ def subject_of(fabric: Path | None, configs: Path | None) -> ReadNetwork:
 def subject_of_derived(derived: DerivedNetwork) -> ReadNetwork:
     """Render a fabric and read the text back, so that checks cover the delivered text."""
     texts = render_all(derived.network)
-    return ReadNetwork(read_back(derived.network, texts), derived.sources, texts)
+    models = [node.hardware.model for node in derived.network.nodes if node.hardware]
+    notes = tuple(overrides(derived.site, models))
+    return ReadNetwork(read_back(derived.network, texts), derived.sources, texts, notes)
 
 
 def subject_of_texts(directory: Path, site: Site | None = None) -> ReadNetwork:
     """Infer a Network from a directory of configurations and outputs of switches.
 
-    site: whose hardware they are compared with; by default that of the directory or, if it is in
-    none, of the current directory.
+    site: whose hardware they have if the directory is in none; by default that of the current one.
     """
-    catalogue = load_catalogue(site or site_of(directory) or site_of(Path.cwd()) or SHIPPED)
+    catalogue = load_catalogue(site_of(directory) or site or this_site())
     saved = read_directory(directory)
     table: dict[str, Position] = {}
     for config in saved.configs:

@@ -11,7 +11,12 @@ from rocefort.design.load.load import FABRIC_FILE, load_fabric
 from rocefort.models.finding import Report
 from rocefort.models.results.routing import FailureStudy
 from rocefort.steps.fabric.failures import NONE, study_failures
-from rocefort.steps.fabric.git_revisions import checked_out, looks_like_revision, revision_of
+from rocefort.steps.fabric.git_revisions import (
+    checked_out,
+    looks_like_revision,
+    revision_of,
+    site_beside,
+)
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived, subject_of_texts
 from rocefort.validators import engine_choice
 from rocefort.validators.batfish.access import LIMIT_S, Service, service_at
@@ -75,11 +80,11 @@ def subject_of_side(text: str, other: str) -> ReadNetwork:
     if looks_like_revision(text):
         with checked_out(revision_of(text, other)) as files:
             if not files.is_fabric:
-                return subject_of_texts(files.source)
+                return subject_of_texts(files.source, files.site)
             return subject_of_derived(files.derive())
     path = Path(text)
     if path.is_dir() and not (path / FABRIC_FILE).exists():
-        return subject_of_texts(path)
+        return subject_of_texts(path, site_beside(other))
     return subject_of_derived(derive_loaded(load_fabric(path)))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.design.load.hardware_catalogue import MODEL
 from rocefort.design.load.load import FABRIC_FILE, load_fabric
 from rocefort.documents.read import read_text
 from rocefort.errors import BadInput
@@ -16,7 +17,7 @@ from rocefort.steps.review.sides import WORKTREE, fabrics_at, path_at_base, top_
 
 # Files that several fabrics may share: those of a site, below the folder that holds it.
 SHARED = re.compile(r"((?:.*/)?)(?:inventory/(?:hardware|profiles)|templates)/.+")
-MODEL = re.compile(r"(?:.*/)?inventory/hardware/([^/]+)\.yaml")
+HARDWARE = re.compile(r"(?:.*/)?inventory/hardware/[^/]+\.yaml")
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,16 @@ def _uses(change: _Change, path: str, shared: str) -> bool:
     site = SHARED.fullmatch(shared)
     if site is None or not path.startswith(site[1]):
         return False
-    model = MODEL.fullmatch(shared)
-    return model is None or any(model[1] in text for text in _texts(change, path))
+    if not HARDWARE.fullmatch(shared):
+        return True
+    models = {found["model"] for text in _texts(change, shared) if (found := MODEL.search(text))}
+    return not models or any(model in text for text in _texts(change, path) for model in models)
 
 
 def _texts(change: _Change, path: str) -> Iterator[str]:
-    """Text of a fabric on both sides."""
-    yield git(change.top, "show", f"{change.base}:{path}")
-    head = change.head
-    yield git(change.top, "show", f"{head}:{path}") if head else read_text(change.top / path)
+    """Text of a file on both sides, where it is there."""
+    for commit in (change.base, change.head):
+        if commit and git(change.top, "ls-tree", "--full-tree", commit, "--", path):
+            yield git(change.top, "show", f"{commit}:{path}")
+    if not change.head and (change.top / path).is_file():
+        yield read_text(change.top / path)

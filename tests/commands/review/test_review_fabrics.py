@@ -178,7 +178,7 @@ def test_shared_files_touch_the_fabrics_that_use_them(
     clone.commit("other models")
     shared = clone.top / MODEL
     shared.parent.mkdir()
-    shared.write_text("# only a file of the site\n")
+    shared.write_text(f"model: {Path(MODEL).stem}\n")
     assert touched(clone) == [FABRIC]  # the other fabric does not have this model
     shared.unlink()
     profile = clone.top / "inventory/profiles/own.yaml"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 from pathlib import Path
 
 import pytest
 
 from rocefort.design.derive.derive import derive
+from rocefort.design.expand import GrowthRequest, grow
 from rocefort.design.load.hardware_catalogue import load_catalogue
+from rocefort.design.load.load import load_fabric
 from rocefort.design.load.profiles import profiles_of
+from rocefort.documents.read import document_of
 from rocefort.errors import BadInput
 from rocefort.models.fabric.lossless import Lossless
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -134,3 +138,18 @@ def test_the_shipped_inventory_is_a_site_of_one_layer(tmp_path: Path) -> None:
     (tmp_path / "inventory").symlink_to(INVENTORY)
     assert Site(tmp_path).layers == (SHIPPED,)
     assert load_catalogue(Site(tmp_path)).hardware.keys() == load_catalogue().hardware.keys()
+
+
+def test_derivation_and_growth_leave_the_shared_content_of_files_as_it_is(site: Site) -> None:
+    """Files with the same text share their data, so no function may change it."""
+    copy_of("CE8850-64CQ-EI", "CE8850-MINE", site)
+    fabric = site.inventory / "heps" / "fabric.yaml"
+    texts = [path.read_text() for path in (fabric, *site.files, *SHIPPED.files)]
+    shared = [document_of(text, "").data for text in texts]
+    before = copy.deepcopy(shared)
+    loaded = load_fabric(fabric)
+    derive(fabric)
+    request = GrowthRequest(1, 1, 1, like=("leaf08",))
+    assert grow(fabric.read_text(), loaded, load_catalogue(site), request).new
+    assert shared == before
+    assert all(document_of(text, "").data is one for text, one in zip(texts, shared, strict=True))

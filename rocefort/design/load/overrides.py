@@ -1,0 +1,34 @@
+"""Notes on files of a site that precede shipped ones and differ from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rocefort.design.load.hardware_catalogue import FAMILY_FILE, Shelf, load_catalogue
+from rocefort.design.load.profiles import profiles_of, words
+from rocefort.paths import shortest
+from rocefort.site import SHIPPED, Site
+
+
+def overrides(site: Site, models: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence on each family, model and profile that is not as shipped.
+
+    models: those of a fabric; the others are not read.
+    """
+    own, shipped = load_catalogue(site), load_catalogue()
+    if own is shipped or not isinstance(own.hardware, Shelf):
+        return
+    for name, family in own.families.items():
+        if family != shipped.families.get(name, family):
+            yield _sentence(f"family {name}", f"{shortest(site.hardware / FAMILY_FILE)}")
+    for model in dict.fromkeys(models):
+        if own.hardware[model] != shipped.hardware.get(model, own.hardware[model]):
+            yield _sentence(model, str(shortest(own.hardware.files[model])))
+    for key, chosen in profiles_of(site).known.items():
+        first = profiles_of(SHIPPED).known.get(key, chosen)
+        if chosen.profile != first.profile:
+            yield _sentence(f"{words(chosen.kind)} profile {chosen.name}", str(chosen.key_at()))
+
+
+def _sentence(what: str, where: str) -> str:
+    return f"{what} is read from {where} instead of the shipped file"
