@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
-from rocefort.models.network.network import Position
+from rocefort.models.network.network import Position, Sources
 
 T = TypeVar("T")
 
@@ -54,10 +55,24 @@ class SideTable(Mapping[str, Position]):
                 yield key
         yield from self._shared([path for path, at in self._below.items() if at.line in lines])
 
+    def with_rows(self, rows: Mapping[str, Position]) -> SideTable:
+        """Return the table with more rows."""
+        return SideTable({**self._own, **rows}, self._ports, self._below)
+
     def _shared(self, paths: Iterable[str]) -> Iterator[str]:
         """Return keys of paths below every port, except those with a position of their own."""
         keys = (f"{port}{path}" for port in self._ports for path in paths)
         return (key for key in keys if key not in self._own)
+
+
+def with_rows(sources: Sources, rows: Mapping[str, Position]) -> Sources:
+    """Return sources with more rows in their table."""
+    if not rows:
+        return sources
+    table = sources.table
+    if isinstance(table, SideTable):
+        return replace(sources, table=table.with_rows(rows))
+    return replace(sources, table={**table, **rows})
 
 
 def on_lines(table: Mapping[str, Position], lines: Container[int]) -> Iterator[str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from rocefort.dialects import overrides
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import ParsedConfig
+from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem
-from rocefort.models.network.network import Network, Node
+from rocefort.models.network.network import Network, Node, Position, TextLine
 
 
 def render_node(node: Node) -> str:
@@ -24,18 +28,60 @@ def render_all(network: Network) -> dict[str, str]:
 def read_back(network: Network, texts: Mapping[str, str]) -> Network:
     """Return the Network with Devices parsed from their texts; raises BadInput if they differ.
 
-    A difference is a fault of a template or of the parser, and nothing may ship with it.
+    A difference is a fault of a template or of the parser, and nothing may ship with it. Templates
+    of the site may add lines that no model has; they are the `unmodelled` of the switch.
     """
-    nodes, problems = [], []
+    nodes: list[Node] = []
+    problems: list[Problem] = []
     for node in network.nodes:
-        text = texts[node.name]
-        parsed = dialect_of(node).parse(text, f"{node.name}.cfg")
-        if parsed.unmodelled or parsed.device != node.device:
-            line = parsed.unmodelled[0].text if parsed.unmodelled else "a value differs"
-            problems.append(
-                Problem(node.name, f"its text gives another Device ({line})", "report it")
-            )
-        nodes.append(node.model_copy(update={"device": parsed.device}))
+        parsed = _read(node, texts[node.name], problems)
+        if parsed is not None:
+            lines = with_commands(parsed.unmodelled, dialect_of(node))
+            nodes.append(node.model_copy(update={"device": parsed.device, "unmodelled": lines}))
     if problems:
-        raise BadInput(problems=problems)
+        raise BadInput(problems=overrides.joined(problems))
     return network.model_copy(update={"nodes": tuple(nodes)})
+
+
+def _read(node: Node, text: str, problems: list[Problem]) -> ParsedConfig | None:
+    """Parse the text of a switch; add its problems to the list."""
+    own, file = overrides.has_templates(node), f"{node.name}.cfg"
+    try:
+        parsed = dialect_of(node).parse(text, file)
+    except BadInput as error:
+        if not own:
+            raise
+        problems += overrides.placed(node, error.problems, template_lines(node))
+        return None
+    if parsed.device == node.device and not parsed.unmodelled:
+        return parsed
+    if own:
+        problems += overrides.problems_of(node, parsed, text, template_lines(node))
+    else:
+        line = parsed.unmodelled[0].text if parsed.unmodelled else "a value differs"
+        problems.append(Problem(node.name, f"its text gives another Device ({line})", "report it"))
+    return parsed
+
+
+def template_lines(node: Node) -> Mapping[int, Position]:
+    """Return the position in the site's templates by line of a switch's text."""
+    if node.family is None or node.hardware is None:
+        return {}
+    return dialect_of(node).template_lines(node.device, node.family, node.hardware)
+
+
+def template_sources(network: Network) -> dict[str, Position]:
+    """Return rows of Sources: positions of the lines that templates of the site add."""
+    return {
+        f"{node.name}/unmodelled[{line.line}]": lines[line.line]
+        for node in network.nodes
+        if node.unmodelled and overrides.has_templates(node)
+        for lines in (template_lines(node),)
+        for line in node.unmodelled
+        if line.line in lines
+    }
+
+
+def with_commands(lines: Iterable[TextLine], dialect: Dialect) -> tuple[TextLine, ...]:
+    """Return lines, each with its command if that is known."""
+    return tuple(replace(line, command=dialect.command_of(line)) for line in lines)

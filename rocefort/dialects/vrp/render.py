@@ -129,12 +129,16 @@ def _templates() -> str:
     return ", ".join(path.stem for path in sorted((TEMPLATES / "vrp").glob("ce[0-9]*.j2")))
 
 
-@lru_cache(maxsize=8)  # the two sides of a review; a process that reads other sites in turn
 def environment(own: SiteTemplates = ()) -> Environment:
     """Return the environment of templates/vrp; it checks each value as one word or as free text.
 
     own: the site's templates, which precede those of the same name.
     """
+    return _environment(own)
+
+
+@lru_cache(maxsize=8)  # the two sides of a review; a process that reads other sites in turn
+def _environment(own: SiteTemplates) -> Environment:
     filters: dict[str, Callable[..., object]] = {
         "free_text": FreeText,
         "settings": partial(_settings, own),

@@ -19,7 +19,7 @@ from rocefort.steps.fabric.git_revisions import (
     revision_of,
     site_beside,
 )
-from rocefort.steps.fabric.subject import subject_of_texts
+from rocefort.steps.fabric.subject import subject_of_texts, with_template_lines
 
 
 def compare_sides(before: str, after: str) -> FabricDifference:
@@ -55,7 +55,8 @@ def side_of_fabric(fabric: Path, name: str) -> ComparedSide:
     return _side_of_derived(derive_loaded(load_fabric(fabric)), name)
 
 
-def _side_of_derived(derived: DerivedNetwork, name: str) -> ComparedSide:
+def _side_of_derived(fabric: DerivedNetwork, name: str) -> ComparedSide:
+    derived = with_template_lines(fabric)
     switches = dict(switches_of(derived.network, derived.sources, {}))
     return ComparedSide(name, switches, derived.sources)
 

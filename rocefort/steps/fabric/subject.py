@@ -15,11 +15,18 @@ from rocefort.design.load.overrides import overrides
 from rocefort.dialects.choose import load_dialect
 from rocefort.dialects.data import ParsedConfig, sources_of
 from rocefort.dialects.dialect import Dialect
-from rocefort.dialects.network_text import read_back, render_all
+from rocefort.dialects.network_text import (
+    read_back,
+    render_all,
+    template_sources,
+    with_commands,
+)
+from rocefort.dialects.overrides import has_templates
 from rocefort.dialects.placeholders import filled_line, takers
 from rocefort.errors import BadInput, Problem
 from rocefort.fleet.credentials import Secret, resolve_all
 from rocefort.models.network.network import Network, Node, Position, Sources, TextLine
+from rocefort.models.network.sources import with_rows
 from rocefort.site import Site, site_of, this_site
 from rocefort.steps.fabric.config_directory import (
     CONFIG_ENDINGS,
@@ -59,9 +66,18 @@ def subject_of(fabric: Path | None, configs: Path | None) -> ReadNetwork:
 def subject_of_derived(derived: DerivedNetwork) -> ReadNetwork:
     """Render a fabric and read the text back, so that checks cover the delivered text."""
     texts = render_all(derived.network)
-    models = [node.hardware.model for node in derived.network.nodes if node.hardware]
-    notes = tuple(overrides(derived.site, models))
-    return ReadNetwork(read_back(derived.network, texts), derived.sources, texts, notes)
+    network = read_back(derived.network, texts)
+    sources = with_rows(derived.sources, template_sources(network))
+    models = [node.hardware.model for node in network.nodes if node.hardware]
+    return ReadNetwork(network, sources, texts, tuple(overrides(derived.site, models)))
+
+
+def with_template_lines(derived: DerivedNetwork) -> DerivedNetwork:
+    """Return a derived fabric with the lines that templates of its site add, if it has any."""
+    if not any(map(has_templates, derived.network.nodes)):
+        return derived
+    read = subject_of_derived(derived)
+    return replace(derived, network=read.network, sources=read.sources)
 
 
 def subject_of_texts(directory: Path, site: Site | None = None) -> ReadNetwork:
@@ -101,11 +117,6 @@ def _node(config: ConfigFile, displays: Sequence[DisplayFile], catalogue: Catalo
     if model is None and _is_campus(parsed):
         return node
     return with_hardware(node, model, software, catalogue) if model or software else node
-
-
-def with_commands(lines: Iterable[TextLine], dialect: Dialect) -> tuple[TextLine, ...]:
-    """The lines, each with its command if that is known."""
-    return tuple(replace(line, command=dialect.command_of(line)) for line in lines)
 
 
 def _is_campus(parsed: ParsedConfig) -> bool:

@@ -275,7 +275,8 @@ def _read_back(network: Network, will: ComparedSide, names: Collection[str]) -> 
 def _text_matches(node: Node, now: ComparedSwitch) -> bool:
     """Whether the text of a switch parses to the derived Device."""
     parsed = dialect_of(now).parse(now.rendered, f"{node.name}.cfg")
-    return not parsed.unmodelled and parsed.device == node.device
+    lines = [[(line.path, line.text) for line in each.unmodelled] for each in (parsed, node)]
+    return parsed.device == node.device and lines[0] == lines[1]
 
 
 def _findings(

@@ -6,10 +6,9 @@ from planned import make_changes
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.network_text import render_all
+from rocefort.dialects.network_text import render_all, with_commands
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.network.network import Network
-from rocefort.steps.fabric.subject import with_commands
 
 BESIDE = """#
 vlan 1

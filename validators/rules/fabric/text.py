@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.models.finding import Severity
-from rocefort.models.network.network import TextLine
+from rocefort.models.finding import Finding, Severity
+from rocefort.models.network.network import Node, TextLine
+from rocefort.models.wording import count_of
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
 LONGEST_SHOWN = 120  # characters of a line in a message
@@ -63,7 +65,7 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
 
     Fix: Check the line by hand.
     """
-    for node in subject.network.nodes:
+    for node in _switches(subject, templates=False):
         for line in node.unmodelled:
             if not line.command:
                 yield subject.finding(
@@ -72,6 +74,60 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
                     "no rule judges it; check it by hand",
                     path=f"unmodelled[{line.line}]",
                 )
+
+
+@rule(
+    "TXT006",
+    severity=Severity.WARNING,
+    source="the command table: a line that it does not have is written, and nothing more",
+)
+def lines_of_templates(subject: Subject) -> Iterator[Verdict]:
+    """Every line that a template of the site adds is a known command.
+
+    A site's template can write a line that the command table does not have. The line is planned
+    and written like any other: a plan removes it by its negation, and no source confirms that this
+    works. No rule judges it, and no routing engine knows its effect.
+
+    Example: `frobnicate` is known to no catalogue: not judged; 2 lines on 2 switches
+    Fix: State the value in the fabric if it has one, and try the line on one switch.
+    """
+    for node, line, count in _template_lines(subject, known=False):
+        yield _without_device(
+            subject.finding(
+                node,
+                f"{_line_text(line)} is known to no catalogue: not judged; {count}",
+                "state it in the fabric if it has a field for it; else try it on one switch",
+                path=f"unmodelled[{line.line}]",
+            )
+        )
+
+
+def _template_lines(subject: Subject, *, known: bool) -> Iterator[tuple[Node, TextLine, str]]:
+    """Yield the first line that each line of a site's templates adds, and the number of all."""
+    by_source: dict[tuple[object, ...], list[tuple[Node, TextLine]]] = defaultdict(list)
+    for node in _switches(subject, templates=True):
+        for line in node.unmodelled:
+            if bool(line.command) is known:
+                where = subject.where(node, f"unmodelled[{line.line}]")
+                by_source[where.file, where.line].append((node, line))
+    for lines in by_source.values():
+        switches = len({node.name for node, _ in lines})
+        count = f"{count_of(len(lines), 'line')} on {count_of(switches, 'switch')}"
+        yield (*lines[0], count)
+
+
+def _switches(subject: Subject, *, templates: bool) -> Iterator[Node]:
+    """Yield switches whose unmodelled lines come from a site's templates, or the others."""
+    for node in subject.network.nodes:
+        own = subject.network.origin == "fabric" and node.hardware and node.hardware.site_templates
+        if bool(own) is templates:
+            yield node
+
+
+def _without_device(finding: Finding) -> Finding:
+    """Return a finding of a template's line: it is about several switches."""
+    where = finding.where.model_copy(update={"device": None})
+    return finding.model_copy(update={"where": where})
 
 
 def _line_text(line: TextLine) -> str:
@@ -92,12 +148,21 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
     """Known commands that no rule judges.
 
     The command is known. Its setting is outside the scope of Rocefort, or the line is in a view
-    where it has no effect. Passwords and keys are among these on purpose. The line stays on the
-    switch: a plan neither changes nor removes it.
+    where it has no effect. Passwords and keys are among these on purpose. A line of a running
+    configuration stays on the switch: a plan neither changes nor removes it.
 
     Example: «timeout of LACP» is known, but nothing judges what it sets
     """
-    for node in subject.network.nodes:
+    for node, line, count in _template_lines(subject, known=True):
+        yield _without_device(
+            subject.finding(
+                node,
+                f"`{line.command}` is known, but nothing judges what it sets; {count}",
+                "",
+                path=f"unmodelled[{line.line}]",
+            )
+        )
+    for node in _switches(subject, templates=False):
         for line in node.unmodelled:
             if line.command:
                 yield subject.finding(

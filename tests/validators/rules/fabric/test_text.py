@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from rocefort.models.network.network import CablingEvidence, CablingSource, End, TextLine
+from rocefort.models.network.network import (
+    CablingEvidence,
+    CablingSource,
+    End,
+    Position,
+    Sources,
+    TextLine,
+)
 
 Change = Callable[[Any], Any]
 
@@ -61,6 +69,44 @@ TXT004: list[tuple[Change, list[str]]] = [
         ["info leaf01: `lacp timeout` is known, but nothing judges what it sets"],
     ),
 ]
+
+
+def _template(small: Any, *lines: TextLine) -> Any:
+    """Return a fabric whose site has a template that adds lines to both leaves."""
+    for name in ("leaf01", "leaf02"):
+        hardware = small.network.by_name[name].hardware.model_copy(
+            update={"site_templates": (("cloudengine.j2", "..."),)}
+        )
+        small = small.node(name, hardware=hardware, unmodelled=lines)
+    table = {
+        f"{name}/unmodelled[{line.line}]": Position("templates/vrp/cloudengine.j2", line.line - 3)
+        for name in ("leaf01", "leaf02")
+        for line in lines
+    }
+    return replace(small, sources=Sources(table))
+
+
+TXT006: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (lambda s: _line(s, "frobnicate"), []),
+    (lambda s: _template(s, TextLine((), "lacp priority 1", 7, "lacp priority")), []),
+    (
+        lambda s: _template(s, TextLine((), "frobnicate", 7)),
+        [
+            "warning templates/vrp/cloudengine.j2:4: `frobnicate` is known to no catalogue: not "
+            "judged; 2 lines on 2 switches"
+        ],
+    ),
+]
+TEMPLATE_LINES: list[tuple[Change, list[str]]] = [
+    (
+        lambda s: _template(s, TextLine((), "lacp priority 1", 7, "lacp priority")),
+        [
+            "info templates/vrp/cloudengine.j2:4: `lacp priority` is known, but nothing judges "
+            "what it sets; 2 lines on 2 switches"
+        ],
+    ),
+]
 UNKNOWN: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (lambda s: _line(s, "lacp timeout fast user-defined 3", "lacp timeout"), []),
@@ -90,6 +136,16 @@ def test_cabling_is_told_in_one_way(small: Any, change: Change, expected: list[s
 @pytest.mark.parametrize(("change", "expected"), UNKNOWN)
 def test_unknown_lines(small: Any, change: Change, expected: list[str]) -> None:
     assert change(small).says("TXT002") == expected
+
+
+@pytest.mark.parametrize(("change", "expected"), TXT006)
+def test_lines_of_templates(small: Any, change: Change, expected: list[str]) -> None:
+    assert change(small).says("TXT006") == expected
+
+
+@pytest.mark.parametrize(("change", "expected"), TEMPLATE_LINES)
+def test_known_lines_of_templates(small: Any, change: Change, expected: list[str]) -> None:
+    assert change(small).says("TXT004") == expected
 
 
 @pytest.mark.parametrize(("change", "expected"), TXT004)

@@ -1,0 +1,92 @@
+"""Check of texts that templates of a site write: they may add lines, and change no value."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rocefort.dialects.data import ParsedConfig
+from rocefort.errors import Problem
+from rocefort.models.hardware.hardware import SITE_TEMPLATES
+from rocefort.models.network.network import Node, Position
+from rocefort.models.rollout.compare import compare
+from rocefort.models.rollout.edits import Edit, field_of
+from rocefort.models.wording import count_of
+
+STATE = "state it in the fabric, and leave this line to the shipped template"
+BY_REFERENCE = "name the secret by a reference in the fabric"
+
+Lines = Mapping[int, Position]  # position in a template by line of the text
+
+
+def has_templates(node: Node) -> bool:
+    """Whether the site of a switch has templates of its own."""
+    return node.hardware is not None and bool(node.hardware.site_templates)
+
+
+def problems_of(node: Node, parsed: ParsedConfig, text: str, lines: Lines) -> Iterator[Problem]:
+    """Yield each value that a template changes, and each secret that it contains."""
+    edits = compare(node.device, parsed.device)
+    for edit in edits:
+        yield Problem(_place(node, parsed, edit, lines), f"{_change(edit)} on {node.name}", STATE)
+    if not edits and parsed.device != node.device:
+        what = f"changes the order of lines on {node.name}"
+        yield Problem(_files(node), what, "keep the order of the shipped template")
+    rows = text.split("\n")
+    for line in parsed.unmodelled:
+        if " ".join(rows[line.line - 1].split()) != line.text:
+            where = _at(lines.get(line.line)) or _files(node)
+            yield Problem(where, f"`{line.text}` contains a secret on {node.name}", BY_REFERENCE)
+
+
+def placed(node: Node, problems: Iterable[Problem], lines: Lines) -> Iterator[Problem]:
+    """Yield problems of a rendered text (`leaf01.cfg:12`) with their lines of a template."""
+    for problem in problems:
+        number = problem.where.removeprefix(f"{node.name}.cfg").removeprefix(":")
+        where = _at(lines.get(int(number))) if number.isdecimal() else ""
+        what = f"{problem.what}, on {node.name}"
+        yield Problem(where or _files(node), what, problem.how)
+
+
+def joined(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Return one problem for each line of a template, the first, with the number of the others."""
+    alike: dict[str, list[Problem]] = defaultdict(list)
+    for problem in problems:
+        what = "" if ":" in problem.where else field_of(problem.what.rpartition(" on ")[0])
+        alike[f"{problem.where} {what}"].append(problem)
+    return tuple(
+        first
+        if not others
+        else Problem(
+            first.where, f"{first.what}, and {count_of(len(others), 'more value')}", first.how
+        )
+        for first, *others in alike.values()
+    )
+
+
+def _change(edit: Edit) -> str:
+    if edit.after is None:
+        return f"leaves out {edit.path} ({edit.before_text})"
+    if edit.before is None:
+        return f"adds {edit.path}: {edit.after_text}"
+    return f"changes {edit.path} from {edit.before_text} to {edit.after_text}"
+
+
+def _place(node: Node, parsed: ParsedConfig, edit: Edit, lines: Lines) -> str:
+    """Return template and line of a value; the templates of the site where no line states it."""
+    path = edit.path if edit.after is not None else ""
+    while path:
+        if path in parsed.lines:
+            return _at(lines.get(parsed.lines[path])) or _files(node)
+        cut = max(path.rfind("."), path.rfind("["))
+        path = path[:cut] if cut > 0 else ""
+    return _files(node)
+
+
+def _at(position: Position | None) -> str:
+    return f"{position.file}:{position.line}" if position else ""
+
+
+def _files(node: Node) -> str:
+    own = node.hardware.site_templates if node.hardware else ()
+    return ", ".join(f"{SITE_TEMPLATES}/{name}" for name, _ in own)

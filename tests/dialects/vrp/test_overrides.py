@@ -1,0 +1,107 @@
+"""Texts of a site's templates, read back: lines may be added, values may not change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.errors import BadInput
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived, with_template_lines
+from rocefort.validators.checks import check
+
+SHIPPED = '{% extends "shipped/cloudengine.j2" %}\n'
+SETTINGS = '{% extends "shipped/common/settings.j2" %}\n{% block settings %}\n{{ super() }}\n'
+
+
+def of_site(heps: DerivedNetwork, own: Mapping[str, str]) -> DerivedNetwork:
+    """Return a fabric whose site has templates."""
+    nodes = []
+    for node in heps.network.nodes:
+        assert node.hardware is not None
+        hardware = node.hardware.model_copy(update={"site_templates": tuple(own.items())})
+        nodes.append(node.model_copy(update={"hardware": hardware}))
+    return replace(heps, network=heps.network.model_copy(update={"nodes": tuple(nodes)}))
+
+
+def read(heps: DerivedNetwork, own: Mapping[str, str]) -> ReadNetwork:
+    return subject_of_derived(of_site(heps, own))
+
+
+def more(lines: str) -> dict[str, str]:
+    return {"cloudengine.j2": f"{SHIPPED}{{% block more %}}\n{lines}\n{{% endblock %}}\n"}
+
+
+def test_lines_without_a_model_are_kept_and_reported_by_the_line_of_their_template(
+    heps: DerivedNetwork,
+) -> None:
+    own = {
+        **more("#\nfrobnicate {{ device.name }}"),
+        "common/settings.j2": f"{SETTINGS}{{% if port.edge %}}\n storm suppression broadcast 5\n"
+        "{% endif %}\n{% endblock %}\n",
+    }
+    subject = read(heps, own)
+    leaf = subject.network.by_name["leaf01"]
+    assert leaf.device == heps.network.by_name["leaf01"].device
+    assert [(line.path, line.text) for line in leaf.unmodelled] == [
+        (("interface 100GE1/0/1",), "storm suppression broadcast 5"),
+        (("interface 100GE1/0/2",), "storm suppression broadcast 5"),
+        ((), "frobnicate leaf01"),
+    ]
+    findings = check(subject.network, subject.sources).findings
+    said = [f"{f.rule} {f.where}: {f.message}" for f in findings if f.rule in ("TXT004", "TXT006")]
+    assert said == [
+        "TXT004 templates/vrp/common/settings.j2:5: `storm suppression ..` is known, but nothing "
+        "judges what it sets; 12 lines on 8 switches",
+        "TXT006 templates/vrp/cloudengine.j2:4: `frobnicate spine01` is known to no catalogue: "
+        "not judged; 10 lines on 10 switches",
+    ]
+
+
+def test_without_templates_nothing_is_read(heps: DerivedNetwork) -> None:
+    assert with_template_lines(heps) is heps
+
+
+STATE = "state it in the fabric, and leave this line to the shipped template"
+CHANGED: list[tuple[dict[str, str], str]] = [
+    (
+        {
+            "family/v200-threshold.j2": " dcb pfc buffer {{ threshold.queue }} xoff static 700 "
+            "kbytes xon offset {{ 700 - threshold.xon_kbytes }} kbytes\n"
+        },
+        "templates/vrp/family/v200-threshold.j2:1: changes "
+        "interfaces[100GE1/1/1].thresholds[4].xoff_kbytes from 600 to 700 on spine01, and 23 more "
+        f"values; {STATE}",
+    ),
+    (
+        more("#\nvlan batch 999"),
+        "templates/vrp/cloudengine.j2:4: adds vlans[999]: 999 on spine01, and 9 more values; "
+        f"{STATE}",
+    ),
+    (
+        more("#\nvlan batch 99999"),
+        "templates/vrp/cloudengine.j2:4: `vlan batch` 99999, on spine01, and 9 more values; "
+        "it is 1 to 4094",
+    ),
+    (
+        {"cloudengine.j2": f"{SHIPPED}{{% block lldp %}}\n{{% endblock %}}\n"},
+        "templates/vrp/cloudengine.j2: leaves out lldp (yes) on spine01, and 9 more values; "
+        f"{STATE}",
+    ),
+    (
+        more("#\nsnmp-agent community read cipher topsecret"),
+        "templates/vrp/cloudengine.j2:4: `snmp-agent community read cipher <removed>` contains a "
+        "secret on spine01, and 9 more values; name the secret by a reference in the fabric",
+    ),
+]
+
+
+@pytest.mark.parametrize(("own", "message"), CHANGED)
+def test_a_value_that_a_template_changes_is_an_error_at_its_line(
+    heps: DerivedNetwork, own: dict[str, str], message: str
+) -> None:
+    with pytest.raises(BadInput) as error:
+        read(heps, own)
+    assert str(error.value) == message
