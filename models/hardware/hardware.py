@@ -235,6 +235,11 @@ class Hardware(Frozen):
     confirmed: bool = True
     note: str = ""
 
+    @property
+    def shipped(self) -> Hardware:
+        """The hardware with the shipped templates alone."""
+        return self.model_copy(update={"site_templates": ()}) if self.site_templates else self
+
     def port_names(self) -> tuple[str, ...]:
         """All front-panel ports in the hardware's order."""
         return expand_all(self.ports)

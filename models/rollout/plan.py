@@ -55,6 +55,8 @@ class Change(Frozen):
     running_digest: str  # of the running configuration that the patch was made against
     intended_digest: str
     kept: tuple[str, ...] = ()  # kept lines of the running configuration
+    # Lines of the site's templates that no model has, each with `+ ` or `- ` and its views.
+    unjudged: tuple[str, ...] = Field(default=(), exclude_if=lambda lines: not lines)
     conditions: tuple[ConditionedLine, ...] = ()  # lines of the patch that take more than a commit
     soak: Soak | None = None
 
@@ -80,6 +82,9 @@ class Change(Frozen):
                 "running_digest": self.intended_digest,
                 "intended_digest": self.running_digest,
                 "conditions": (),
+                "unjudged": tuple(
+                    f"{'-' if line[0] == '+' else '+'}{line[1:]}" for line in self.unjudged
+                ),
             }
         )
 

@@ -135,9 +135,22 @@ class Changes(OperatingSystem, Protocol):
         """Return commands between two texts of one renderer, in the order of typing."""
         raise self.lacks(NOT_DEPLOYED)
 
-    def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
-        """Return the running text after commands; raises BadInput for a command that is refused."""
+    def applied(
+        self,
+        text: str,
+        commands: Iterable[str],
+        family: Family,
+        unjudged: Iterable[Sequence[str]] = (),
+    ) -> str:
+        """Return the running text after commands; raises BadInput for a command that is refused.
+
+        unjudged: lines, each given as its views and itself, that count as accepted if unknown.
+        """
         raise self.lacks(NOT_DEPLOYED)
+
+    def with_lines(self, text: str, lines: Iterable[Sequence[str]]) -> str:
+        """Return a rendered text with more lines, each given as its views and itself."""
+        raise self.lacks("no template of a site adds lines")
 
     def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
         """Return the text with more lines, each given as its views and itself."""

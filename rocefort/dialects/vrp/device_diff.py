@@ -130,9 +130,10 @@ def _differences(
     known, would = (
         Counter((*line.path, line.text) for line in parsed.unmodelled) for parsed in (old, new)
     )
-    for sign, rest in (("-", known - would), ("+", would - known)):
-        for path in rest:
-            yield f"{UNPLANNED}: {sign} {masked_text(' / '.join(path))}"
+    changed = {f"- {' / '.join(path)}" for path in known - would}
+    changed |= {f"+ {' / '.join(path)}" for path in would - known}
+    yield from (f"{UNPLANNED}: {line}" for line in sorted(changed.difference(planned.unjudged)))
+    yield from (f"{UNSAID}: {line}" for line in planned.unjudged if line not in changed)
 
 
 def _edits(planned: Iterable[Edit], device: Iterable[Edit]) -> Iterator[str]:

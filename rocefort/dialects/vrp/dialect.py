@@ -21,14 +21,13 @@ from rocefort.dialects.vrp import device_diff as comparing
 from rocefort.dialects.vrp.commands import unmodelled
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.interpreter import implicit_lines
-from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.interpreter.port_split import HEAD
 from rocefort.dialects.vrp.parse import parser
 from rocefort.dialects.vrp.patch import patch as patching
 from rocefort.dialects.vrp.patch.profile_moves import unpaused
 from rocefort.dialects.vrp.render import render, template_lines, template_of
 from rocefort.dialects.vrp.text import config_tree, secrets
-from rocefort.dialects.vrp.unowned_lines import whole_tree, with_kept
+from rocefort.dialects.vrp.unowned_lines import apply_with, whole_tree, with_kept
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
@@ -133,11 +132,21 @@ class Vrp(Dialect):
         both = patching.make_patch(running, intended, family.syntax)
         return ConfigPatch(both.commands, both.reverse, tuple(map(unpaused, both.unpaused)))
 
-    def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
+    def applied(
+        self,
+        text: str,
+        commands: Iterable[str],
+        family: Family,
+        unjudged: Iterable[Sequence[str]] = (),
+    ) -> str:
         """Run the commands in the interpreter."""
-        return config_tree.tree_text(
-            apply_lines(whole_tree(text, family.syntax), commands, family.syntax)
-        )
+        tree = whole_tree(text, family.syntax)
+        lines = frozenset(map(tuple, unjudged))
+        return config_tree.tree_text(apply_with(tree, commands, family.syntax, lines))
+
+    def with_lines(self, text: str, lines: Iterable[Sequence[str]]) -> str:
+        """Insert lines into the tree of a text, at the end of their views."""
+        return config_tree.tree_text(with_kept(config_tree.parse_tree(text), tuple(lines)))
 
     def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
         """Insert lines into the tree of a switch that started with the text."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
-from rocefort.dialects.vrp.interpreter.interpreter import Lines, replay
+from rocefort.dialects.vrp.commands.match import identify
+from rocefort.dialects.vrp.interpreter.execute import view_kind
+from rocefort.dialects.vrp.interpreter.interpreter import Lines, apply_line, replay
+from rocefort.dialects.vrp.interpreter.tree_edit import remove
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -28,6 +31,38 @@ def with_kept(lines: Lines, paths: Sequence[Path]) -> Lines:
     for path in reversed(paths):
         lines, end = _merged(lines, path, end)
     return lines
+
+
+def apply_with(
+    config: Lines, commands: Iterable[str], family: SyntaxFamily, unjudged: Set[Path]
+) -> Lines:
+    """Return a tree after commands; some lines are accepted, although the table lacks them.
+
+    Raises VrpRefusal at the first other line that is refused.
+    """
+    view: tuple[str, ...] = ()
+    for command in commands:
+        line = " ".join(command.split())
+        bare = line.removeprefix("undo ")
+        path = next((p for p in ((*view, line), (*view, bare)) if p in unjudged), None)
+        undone = (*view, f"undo {line}")
+        if path is None and undone in unjudged and not _known(undone, family):
+            config = remove(config, view, (undone[-1],))
+        elif path is None or _known(path, family):
+            applied = apply_line(config, view, line, family)
+            config, view = applied.config, applied.view
+        elif path[-1] != line:
+            config = remove(config, view, (bare,))
+        else:
+            config = with_kept(config, [path])
+            below = any(other[: len(path)] == path != other for other in unjudged)
+            view = path if below else view
+    return config
+
+
+def _known(path: Path, family: SyntaxFamily) -> bool:
+    """Whether the table has a line."""
+    return identify(view_kind(tuple(path[:-1]), family), path[-1], family).row is not None
 
 
 def _merged(lines: Lines, path: Path, end: int) -> tuple[Lines, int]:

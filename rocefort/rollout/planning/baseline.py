@@ -7,7 +7,7 @@ the sealed plan: it has the meaning of the baseline, or it is not used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rocefort.dialects.choose import dialect_of
@@ -55,7 +55,7 @@ def both_sides(
             problems.append(Problem(node.name, NO_BASELINE if stored is None else OTHER_TEXT, HOW))
             continue
         before[node.name] = old
-        after[node.name] = dialect_of(family).applied(old, change.patch, family)
+        after[node.name] = _applied(old, change.patch, change, family)
         backwards |= not (change.empty or change.only_secrets) and _ran(intended, change, family)
     if problems:
         raise Refused(problems=problems)
@@ -73,9 +73,15 @@ def _baseline_text(intended: str, change: Change, family: Family) -> str | None:
     if _ran(intended, change, family):
         return intended
     try:
-        return dialect_of(family).applied(intended, change.reverse, family)
+        return _applied(intended, change.reverse, change, family)
     except BadInput:
         return None
+
+
+def _applied(text: str, commands: Iterable[str], change: Change, family: Family) -> str:
+    """Return a text after commands of a change, with the lines that only its templates know."""
+    lines = [line[2:].split(" / ") for line in change.unjudged]
+    return dialect_of(family).applied(text, commands, family, lines)
 
 
 def _ran(text: str, change: Change, family: Family) -> bool:

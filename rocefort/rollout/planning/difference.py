@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from rocefort.dialects.changes import change_of
+from rocefort.dialects.changes import Paths, change_of
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.words import in_words
@@ -59,7 +59,13 @@ class ComparedSwitch:
         """Its Device rendered for its own family; raises BadInput without a family."""
         if self.family is None:
             raise BadInput("its syntax family is not known", where=self.device.name)
-        return dialect_of(self).render(self.device, self.family, self.hardware)
+        hardware = self.shipped if self.is_text else self.hardware
+        return dialect_of(self).render(self.device, self.family, hardware)
+
+    @property
+    def shipped(self) -> Hardware | None:
+        """Its hardware without templates of a site."""
+        return self.hardware and self.hardware.shipped
 
     @property
     def dialect(self) -> str | None:
@@ -70,8 +76,20 @@ class ComparedSwitch:
     def unowned(self) -> Mapping[str, TextLine]:
         """Unmodelled lines by view and text, without those that a switch writes in any case."""
         written = dialect_of(self).written_by_itself
-        lines = (line for line in self.unmodelled if not written(line))
+        lines = (line for line in self.unmodelled if self.is_text and not written(line))
         return {" / ".join((*line.path, line.text)): line for line in lines}
+
+    @cached_property
+    def own(self) -> tuple[tuple[str, ...], ...]:
+        """Lines that templates of a fabric's site add: their views and themselves."""
+        return () if self.is_text else tuple((*line.path, line.text) for line in self.unmodelled)
+
+    def shared(self, other: ComparedSwitch) -> tuple[tuple[str, ...], ...]:
+        """Lines of templates: its own, or those of its text that the other side's templates add."""
+        if not self.is_text:
+            return self.own
+        lines = ((*line.path, line.text) for line in self.unmodelled)
+        return tuple(line for line in lines if line in other.own)
 
 
 @dataclass(frozen=True)
@@ -116,13 +134,15 @@ def _switch(
 ) -> SwitchDifference | None:
     old, new = before.switches[name], after.switches[name]
     unowned, facts = tuple(_unowned(old, new)), tuple(_facts(old, new))
-    if old.device == new.device and not facts:
+    lines = (old.shared(new), new.shared(old))
+    facts_or_lines = facts or {*lines[0]} != {*lines[1]}
+    if old.device == new.device and not facts_or_lines:
         return SwitchDifference(change=_nothing(name), unowned=unowned) if unowned else None
     family = _family(old, new, families)
     running, intended = _comparable(old, new, family)
-    if running == intended and not facts:
+    if running == intended and not facts_or_lines:
         return SwitchDifference(change=_nothing(name), unowned=unowned) if unowned else None
-    change, no_patch = _change(old, running, new, intended, family)
+    change, no_patch = _change(old, running, new, intended, family, lines)
     return SwitchDifference(
         change=change,
         places=tuple(_positions(name, edit, before, after) for edit in change.edits),
@@ -164,8 +184,13 @@ def _comparable(old: ComparedSwitch, new: ComparedSwitch, family: Family) -> tup
     return running, intended
 
 
-def _change(
-    old: ComparedSwitch, running: Device, new: ComparedSwitch, intended: Device, family: Family
+def _change(  # noqa: PLR0913, PLR0917 - two sides, what each means, and their lines
+    old: ComparedSwitch,
+    running: Device,
+    new: ComparedSwitch,
+    intended: Device,
+    family: Family,
+    lines: tuple[Paths, Paths],
 ) -> tuple[Change, str]:
     """The change, and the reason if there is no patch."""
     no_patch = _other_syntax(old, new)
@@ -178,6 +203,7 @@ def _change(
                 intended,
                 family,
                 (),
+                lines,
             )
         except BadInput as error:
             no_patch = f"{error.problem.where}: {error.problem.what}"
@@ -207,9 +233,10 @@ def _systems(old: ComparedSwitch, new: ComparedSwitch) -> str:
 
 
 def _rendered(switch: ComparedSwitch, device: Device, family: Family) -> str:
-    if device is switch.device and switch.family and family.name == switch.family.name:
+    own_form = device is switch.device and switch.family and family.name == switch.family.name
+    if own_form and switch.hardware is switch.shipped:
         return switch.rendered
-    return dialect_of(family).render(device, family, switch.hardware)
+    return dialect_of(family).render(device, family, switch.shipped)
 
 
 def _facts(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[str]:
@@ -232,13 +259,16 @@ def _notes(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[str]:
 
 
 def _unowned(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[Unowned]:
+    owned = {" / ".join(path) for switch in (old, new) for path in switch.own}
     for text, line in old.unowned.items():
+        if text in owned:
+            continue
         goes = new.is_text and text not in new.unowned
         if goes or not new.is_text:
             ownership = Ownership.GOES if goes else Ownership.STAYS
             yield Unowned(text=text, ownership=ownership, where=f"{old.file}:{line.line}")
     for text, line in new.unowned.items():
-        if text not in old.unowned:
+        if text not in old.unowned and text not in owned:
             where = f"{new.file}:{line.line}"
             yield Unowned(text=text, ownership=Ownership.COMES, where=where)
 

@@ -82,14 +82,14 @@ def drained_change(sides: SwitchConfigs, meanwhile: str) -> DrainedChange:
     inner = sides.change(old, new)
     return DrainedChange(
         device=change.device,
-        drain=sides.change(sides.running, old),
+        drain=sides.change_before(sides.running, old),
         change=inner.model_copy(
             update={
                 "conditions": change.conditions,
                 "service_affecting": change.service_affecting,
             }
         ),
-        lift=sides.change(new, sides.intended),
+        lift=sides.change_after(new, sides.intended),
         meanwhile=meanwhile,
     )
 

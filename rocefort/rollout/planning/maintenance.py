@@ -146,7 +146,7 @@ def _in_views(node: Node, ports: Iterable[str], term: str) -> list[str]:
 def _in_use(sides: SwitchConfigs) -> Iterator[ProcedureStep]:
     """Step that undrains a spine."""
     if sides.node.role is Role.SPINE:
-        lift = sides.change(silent(sides.intended), sides.intended).patch
+        lift = sides.change_after(silent(sides.intended), sides.intended).patch
         yield ProcedureStep(
             what=f"Let {sides.node.name} take traffic again.",
             commands=_entered(sides.node, lift),
@@ -170,7 +170,7 @@ def _out_of_use(network: Network, sides: SwitchConfigs) -> ProcedureStep:
             what=f"Drain {name}: a first node in each export policy denies all routes. "
             f"{listing(others) or 'No other spine'} must carry all of its traffic meanwhile.",
             commands=(
-                *_entered(node, tuple(sides.change(sides.running, silent(sides.running)).patch)),
+                *_entered(node, sides.change_before(sides.running, silent(sides.running)).patch),
                 line(node, "leave"),
                 line(node, "state of BGP peers"),
             ),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from rocefort.dialects.changes import change_of
+from rocefort.dialects.changes import Path as LinePath
+from rocefort.dialects.changes import Paths, change_of
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.data import ParsedConfig
@@ -17,7 +18,7 @@ from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.network.network import Network, Node
+from rocefort.models.network.network import Network, Node, TextLine
 from rocefort.models.rollout.plan import Change, Plan, digest_of
 from rocefort.rollout.journal.text_store import write_whole
 from rocefort.rollout.planning.referenced_acls import with_used
@@ -32,7 +33,11 @@ def device_digest(device: Device) -> str:
 
 def running_digest(parsed: ParsedConfig, family: Family) -> str:
     """Digest of a running configuration: its meaning and its unowned lines."""
-    return digest_of([device_digest(running_device(parsed, family)), *kept_lines(parsed)])
+    return _digest(running_device(parsed, family), kept_lines(parsed))
+
+
+def _digest(device: Device, lines: Iterable[str]) -> str:
+    return digest_of([device_digest(device), *sorted(lines)])
 
 
 def running_device(parsed: ParsedConfig, family: Family) -> Device:
@@ -42,14 +47,23 @@ def running_device(parsed: ParsedConfig, family: Family) -> Device:
 
 def kept_lines(parsed: ParsedConfig) -> tuple[str, ...]:
     """Unmodelled lines of a configuration, each with its view."""
-    return tuple(" / ".join((*line.path, line.text)) for line in parsed.unmodelled)
+    return tuple(map(_joined, _paths(parsed.unmodelled)))
+
+
+def _paths(lines: Iterable[TextLine]) -> Iterator[LinePath]:
+    return ((*line.path, line.text) for line in lines)
+
+
+def _joined(path: LinePath) -> str:
+    return " / ".join(path)
 
 
 @dataclass(frozen=True)
 class SwitchConfigs:
     """Configuration of a switch before and after its change, in the form that it saves.
 
-    `kept`: its unowned lines; they stay.
+    `kept`: its unowned lines; they stay. `lines`: those of the site's templates that no model has,
+    before and after.
     """
 
     node: Node
@@ -57,6 +71,7 @@ class SwitchConfigs:
     running: Device
     intended: Device
     kept: tuple[str, ...]
+    lines: tuple[Paths, Paths] = ((), ())
 
     @cached_property
     def whole(self) -> Change:
@@ -64,35 +79,52 @@ class SwitchConfigs:
         change = self.change(self.running, self.intended)
         return change.model_copy(update={"conditions": conditions_of(change.patch, self.family)})
 
-    def change(self, old: Device, new: Device) -> Change:
-        """Change of this switch from one Device to another."""
+    def change(self, old: Device, new: Device, lines: tuple[Paths, Paths] | None = None) -> Change:
+        """Change of this switch from one Device to another.
+
+        lines: of the site's templates, before and after; by default those of the whole change.
+        """
+        was, will = lines or self.lines
         same = old == new  # true for most switches of most plans
-        text, digest = self._text(old), self.digest(old)
+        text, digest = self._text(old), self.digest(old, was)
         intended = text if same else self._text(new)
-        change = change_of(text, old, intended, new, self.family, self.kept)
+        change = change_of(text, old, intended, new, self.family, self.kept, (was, will))
         return change.model_copy(
             update={
                 "running_digest": digest,
-                "intended_digest": digest if same else self.digest(new),
+                "intended_digest": digest if same and was == will else self.digest(new, will),
                 "soak": soak_of(old, new, change.edits, self.family),
             }
         )
 
-    def digest(self, device: Device) -> str:
-        """Digest of a running configuration that means this Device, with the lines that stay."""
-        return digest_of([device_digest(device), *self.kept])
+    def change_before(self, old: Device, new: Device) -> Change:
+        """Change while the lines of templates are the running ones."""
+        return self.change(old, new, (self.lines[0], self.lines[0]))
+
+    def change_after(self, old: Device, new: Device) -> Change:
+        """Change while the lines of templates are the intended ones."""
+        return self.change(old, new, (self.lines[1], self.lines[1]))
+
+    def digest(self, device: Device, lines: Paths) -> str:
+        """Digest of a running configuration that means this Device, with its other lines."""
+        return _digest(device, (*self.kept, *map(_joined, lines)))
 
     def _text(self, device: Device) -> str:
-        return dialect_of(self.family).render(device, self.family, self.node.hardware)
+        hardware = self.node.hardware and self.node.hardware.shipped
+        return dialect_of(self.family).render(device, self.family, hardware)
 
 
 def sides_of(
-    network: Network, running: Mapping[str, str], rotate: Collection[str] = ()
+    network: Network,
+    running: Mapping[str, str],
+    rotate: Collection[str] = (),
+    last: Mapping[str, Paths] | None = None,
 ) -> tuple[SwitchConfigs, ...]:
     """Both sides of every switch, in the network's order; raises BadInput for missing texts.
 
     An encrypted secret of a switch counts as the intended one, because no text shows it. Secrets of
-    the references `rotate` are set again.
+    the references `rotate` are set again. last: lines of the site's templates by switch in the last
+    intent, which a plan removes if the new intent lacks them.
     """
     missing = [node.name for node in network.nodes if node.name not in running]
     if missing:
@@ -102,10 +134,13 @@ def sides_of(
                 for name in missing
             ]
         )
-    return tuple(_sides(node, running[node.name], rotate) for node in network.nodes)
+    return tuple(
+        _sides(node, running[node.name], rotate, (last or {}).get(node.name, ()))
+        for node in network.nodes
+    )
 
 
-def _sides(node: Node, running_text: str, rotate: Collection[str]) -> SwitchConfigs:
+def _sides(node: Node, running_text: str, rotate: Collection[str], last: Paths) -> SwitchConfigs:
     if node.family is None or node.hardware is None:
         raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
     dialect = dialect_of(node)
@@ -122,7 +157,11 @@ def _sides(node: Node, running_text: str, rotate: Collection[str]) -> SwitchConf
     # A stated default would be planned again for ever: no switch shows it.
     saved = dialect.normal_form(node.device, node.family)
     intended = with_used(saved, running, parsed.unmodelled, node.family)
-    return SwitchConfigs(node, node.family, running, intended, kept_lines(parsed))
+    own = tuple(_paths(node.unmodelled))
+    known = {*own, *last}
+    lines = (tuple(path for path in _paths(parsed.unmodelled) if path in known), own)
+    kept = tuple(_joined(path) for path in _paths(parsed.unmodelled) if path not in known)
+    return SwitchConfigs(node, node.family, running, intended, kept, lines)
 
 
 def _refuse_other_system(node: Node, intended: Dialect, running_text: str) -> None:

@@ -22,6 +22,7 @@ from rocefort.rollout.controller.napalm_switches import collect_running, collect
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.both_ends import refuse_two_sided
+from rocefort.rollout.planning.difference import ComparedSwitch
 from rocefort.rollout.planning.lockout import refuse_lockout
 from rocefort.rollout.planning.maintenance import refuse_beyond_trial
 from rocefort.rollout.planning.pending_trials import trial_notes
@@ -126,8 +127,11 @@ def make_plan(
     check_rotation(derived.network, wishes.rotate)
     subject = subject_of_derived(derived)
     solution = _refuse_errors(subject)
-    sides = {each.node.name: each for each in sides_of(subject.network, running, wishes.rotate)}
-    owned = adopted_drift(sides.values(), _last(wishes.base, fabric, sides), wishes.adopt)
+    last = side_of(wishes.base, str(find_fabric(fabric))).switches if wishes.base else {}
+    lines = {name: switch.own for name, switch in last.items()}
+    configs = sides_of(subject.network, running, wishes.rotate, lines)
+    sides = {each.node.name: each for each in configs}
+    owned = adopted_drift(sides.values(), _last(last, sides), wishes.adopt)
     refuse_beyond_trial(subject.network, sides)
     refuse_two_sided(subject.network, sides)
     refuse_lockout(sides.values(), {device.name: device.user for device in access.devices})
@@ -179,11 +183,10 @@ def _asks(subject: ReadNetwork, sides: Mapping[str, SwitchConfigs]) -> bool:
     return any(sides[node.name].whole.service_affecting for node in spines)
 
 
-def _last(base: str, fabric: Path, sides: Mapping[str, SwitchConfigs]) -> Mapping[str, Device]:
-    """Devices of the intent that was rolled out last; empty if it is not named."""
-    if not base:
-        return {}
-    switches = side_of(base, str(find_fabric(fabric))).switches
+def _last(
+    switches: Mapping[str, ComparedSwitch], sides: Mapping[str, SwitchConfigs]
+) -> Mapping[str, Device]:
+    """Devices of the intent that was rolled out last, in the form that the switches save."""
     return {
         name: dialect_of(sides[name].family).normal_form(switch.device, sides[name].family)
         for name, switch in switches.items()

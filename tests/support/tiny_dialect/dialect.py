@@ -132,7 +132,13 @@ class TinyOs(Dialect):
         old, new = tree_of(running), tree_of(intended)
         return ConfigPatch(tuple(commands_between(old, new)), tuple(commands_between(new, old)))
 
-    def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
+    def applied(
+        self,
+        text: str,
+        commands: Iterable[str],
+        family: Family,
+        unjudged: Iterable[Sequence[str]] = (),
+    ) -> str:
         """Apply commands as the switch does."""
         return text_of(applied(tree_of(text), commands))
 
