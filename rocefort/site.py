@@ -14,6 +14,8 @@ from rocefort.paths import INVENTORY, ROOT
 
 SETTINGS_FILE = "rocefort.toml"
 DATA_FILES = "*.yaml"
+TEMPLATE_FILES = "*.j2"
+CODE = Path("rocefort", "__init__.py")
 SiteState = tuple[str | int, ...]
 
 
@@ -50,8 +52,11 @@ class Site:
 
     @property
     def own_files(self) -> list[Path]:
-        """The same, without those that Rocefort ships."""
-        return self.files if self in self.layers[1:] else []
+        """The same with templates, without those that Rocefort ships."""
+        if self not in self.layers[1:]:
+            return []
+        own = [] if self.is_clone else files_in(self.templates, TEMPLATE_FILES)
+        return [*self.files, *own]
 
     @property
     def layers(self) -> tuple[Site, ...]:
@@ -81,6 +86,16 @@ class Site:
     def templates(self) -> Path:
         """Folder of templates, with a folder for each dialect."""
         return self.root / "templates"
+
+    @property
+    def code(self) -> Path:
+        """File that only a clone of Rocefort has."""
+        return self.root / CODE
+
+    @property
+    def is_clone(self) -> bool:
+        """Whether it is a clone of Rocefort, whose templates are the shipped ones."""
+        return self.code.is_file()
 
 
 SHIPPED = Site(ROOT)

@@ -61,6 +61,11 @@ class Change(Frozen):
     soak: Soak | None = None
 
     @property
+    def has_lines(self) -> bool:
+        """Whether lines of the configuration differ, with or without a model."""
+        return bool(self.edits or self.unjudged)
+
+    @property
     def only_secrets(self) -> bool:
         """Whether only secrets change, which the switch does not show."""
         return bool(self.patch) and self.running_digest == self.intended_digest

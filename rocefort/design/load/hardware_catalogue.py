@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from rocefort.design.load.site_templates import site_templates
 from rocefort.documents.read import Document, read_document, read_text
 from rocefort.documents.suggest import nearest
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
-from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.hardware.hardware import Family, Hardware, SiteTemplates
 from rocefort.models.hardware.netbox import DeviceType, ModuleType, hardware_of
 from rocefort.paths import shortest
 from rocefort.site import SHIPPED, Site, SiteState
@@ -40,12 +41,14 @@ class Shelf(Mapping[str, Hardware]):
     site: Site
     files: Mapping[str, Path]
     families: Mapping[str, Family]
+    templates: SiteTemplates
     known: dict[str, Hardware] = field(default_factory=dict)
 
     def __getitem__(self, model: str) -> Hardware:
         """Return facts of a model; raises KeyError without a file, BadInput for an invalid file."""
         if model not in self.known:
-            self.known[model] = read_hardware(self.files[model], self.site, self.families)
+            hardware = read_hardware(self.files[model], self.site, self.families)
+            self.known[model] = _with_templates(hardware, self.templates)
         return self.known[model]
 
     def __iter__(self) -> Iterator[str]:
@@ -64,9 +67,14 @@ class Shelf(Mapping[str, Hardware]):
 def load_catalogue(site: Site = SHIPPED) -> Catalogue:
     """Read the syntax families and list the models of a site.
 
-    A file of the site precedes the shipped file of the same model, card or family.
+    A file of the site precedes the shipped file of the same model, card or family. Each model has
+    the templates of the site.
     """
     return _catalogue(site, site.state)
+
+
+def _with_templates(hardware: Hardware, own: SiteTemplates) -> Hardware:
+    return hardware.model_copy(update={"site_templates": own}) if own else hardware
 
 
 @lru_cache(maxsize=32)
@@ -78,7 +86,7 @@ def _catalogue(site: Site, _state: SiteState) -> Catalogue:
         if (layer.hardware / FAMILY_FILE).is_file():
             families |= load_families() if layer == SHIPPED else read_families(layer.hardware)
         files |= models_in(layer.hardware)
-    return Catalogue(Shelf(site, files, families), families)
+    return Catalogue(Shelf(site, files, families, site_templates(site)), families)
 
 
 def models_in(directory: Path) -> dict[str, Path]:

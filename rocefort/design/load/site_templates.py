@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from rocefort.documents.read import read_text
 from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import SITE_TEMPLATES, SiteTemplates
-from rocefort.site import Site
+from rocefort.site import TEMPLATE_FILES, Site
 
-ENDING = ".j2"
 LARGEST = 64 * 1024  # bytes of a file; the largest shipped one has 4,000
 MOST = 100
 OTHER_FILES = (".md", ".txt")
 NOT_OVERRIDDEN = ("day0.j2",)  # console input of a new switch
-CLONE = Path("rocefort", "__init__.py")
 
 
 def site_templates(site: Site) -> SiteTemplates:
@@ -24,7 +21,7 @@ def site_templates(site: Site) -> SiteTemplates:
     A clone of Rocefort has none: its templates are the shipped ones.
     """
     folder = site.templates
-    if (site.root / CLONE).is_file() or not folder.is_dir():
+    if site.is_clone or not folder.is_dir():
         return ()
     files = tuple(_files(site))
     if len(files) > MOST:
@@ -44,8 +41,8 @@ def _files(site: Site) -> Iterator[tuple[str, str]]:
         if not name.startswith(f"{SITE_TEMPLATES}/") or path.name in NOT_OVERRIDDEN:
             what = "only the configuration templates of CloudEngine switches can be overridden"
             raise BadInput(what, where=name, how=f"they are in {SITE_TEMPLATES}; remove this file")
-        if path.suffix != ENDING:
-            raise BadInput("is not a template", where=name, how=f"its name must end in {ENDING}")
+        if not path.match(TEMPLATE_FILES):
+            raise BadInput("is not a template", where=name, how="its name must end in .j2")
         if path.stat().st_size > LARGEST:
             raise BadInput(f"has more than {LARGEST} bytes", where=name, how="split the template")
         text = read_text(path).replace("\r\n", "\n")

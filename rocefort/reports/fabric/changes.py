@@ -27,7 +27,8 @@ def changes_report(changes: Iterable[Change]) -> Iterator[Block]:
 def _lines(change: Change) -> tuple[str, ...]:
     kept = count_of(len(change.kept), "line")
     stay = [f"{kept} without an owner stay"] if change.kept else []
-    return (headline(change), *edit_lines(change.edits), *condition_lines(change), *stay)
+    edits = (*edit_lines(change.edits), *unjudged_lines(change))
+    return (headline(change), *edits, *condition_lines(change), *stay)
 
 
 def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:
@@ -43,6 +44,18 @@ def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:
         line = f"{path or 'interface'}: {_arrow(before, after)}{where}"
         lines[line] += [number for number, _ in numbered_ports]
     return lines
+
+
+def unjudged_lines(change: Change) -> Iterator[str]:
+    """Return lines of templates, with the number of their interfaces."""
+    ports: dict[str, list[str]] = defaultdict(list)
+    for line in change.unjudged:
+        sign, views = line[:2], line[2:].split(" / ")
+        inside = len(views) > 1 and views[0].startswith("interface ")
+        ports[sign + " / ".join(views[1:] if inside else views)] += views[:1] if inside else []
+    for line, names in ports.items():
+        where = f" on {count_of(len(names), 'interface')}" if names else ""
+        yield f"`{line}`{where}: a line of a template, not judged"
 
 
 def condition_lines(change: Change) -> Iterator[str]:

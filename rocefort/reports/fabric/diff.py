@@ -35,7 +35,13 @@ from rocefort.reports.blocks import (
     Section,
     first_words,
 )
-from rocefort.reports.fabric.changes import condition_lines, edit_lines, headline, service_lines
+from rocefort.reports.fabric.changes import (
+    condition_lines,
+    edit_lines,
+    headline,
+    service_lines,
+    unjudged_lines,
+)
 from rocefort.reports.wording import group_items, name_ranges
 
 MOST_PLACES = 3  # of a line on many switches
@@ -135,6 +141,8 @@ def _lines(
         yield fact, []
     for text, numbers in edit_lines(switch.change.edits).items():
         yield text, [place for n in numbers if (place := switch.places[n].before)]
+    for text in unjudged_lines(switch.change):
+        yield text, []
     for condition in condition_lines(switch.change):
         yield condition, []
     if switch.no_patch:
@@ -218,7 +226,7 @@ def _switch_output(switch: SwitchDifference) -> SwitchOutput:
     return SwitchOutput(
         device=change.device,
         changes=switch.changes,
-        kind=change.kind if change.edits else None,
+        kind=change.kind if change.has_lines else None,
         service_affecting=change.service_affecting,
         edits=tuple(
             EditOutput(**vars(edit), before_at=at.before, after_at=at.after) for edit, at in pairs

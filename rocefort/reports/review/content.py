@@ -23,7 +23,13 @@ from rocefort.reports.blocks import (
     code,
     first_words,
 )
-from rocefort.reports.fabric.changes import condition_lines, edit_lines, headline, service_lines
+from rocefort.reports.fabric.changes import (
+    condition_lines,
+    edit_lines,
+    headline,
+    service_lines,
+    unjudged_lines,
+)
 from rocefort.reports.fabric.failures import costs
 from rocefort.reports.review.advice import advice_section
 from rocefort.reports.wording import group_items, name_ranges, port_ranges, unjudged_by_cause
@@ -121,7 +127,7 @@ def _switches_lead(review: Review) -> str:
         return "Not compared: the base does not parse."
     if not change.differs:
         return "No switch changes."
-    kinds = Counter(switch.change.kind for switch in change.changed if switch.change.edits)
+    kinds = Counter(switch.change.kind for switch in change.changed if switch.change.has_lines)
     felt = sum(bool(s.change.service_affecting or s.facts) for s in change.changed)
     felt += len(change.only_before)  # a removed switch carries no traffic
     words = [f"{kinds[kind]} {kind.value}" for kind in ChangeKind if kinds[kind]]
@@ -137,7 +143,7 @@ def _switch_lines(switch: SwitchDifference) -> tuple[str, tuple[str, ...], tuple
     change = switch.change
     head = headline(change) if change.patch else change.kind.value if change.edits else "as it was"
     facts = (*switch.facts, *([f"no patch: {switch.no_patch}"] if switch.no_patch else []))
-    lines = (*facts, *edit_lines(change.edits), *condition_lines(change))
+    lines = (*facts, *edit_lines(change.edits), *unjudged_lines(change), *condition_lines(change))
     return head, lines, tuple(service_lines(change))
 
 

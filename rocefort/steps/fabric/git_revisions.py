@@ -1,10 +1,11 @@
 """Read a fabric or a directory of configurations at a git revision, given as `REV:path`.
 
-A revision provides files only, never code or templates. The installed Rocefort derives and renders
-both sides, so each difference comes from the described fabric. A fabric comes with the hardware
-facts and the profiles of its site at that revision; the site is found as in a worktree, but not
-outside of the revision. Blobs are read directly, because `git archive` omits the files of
-`export-ignore`. Symbolic links are not followed.
+A revision provides files, never code. The installed Rocefort derives and renders both sides, so
+each difference comes from the described fabric. A fabric comes with the hardware facts, the
+profiles and the templates of its site at that revision; the site is found as in a worktree, but not
+outside of the revision. Templates are safe to run: their sandbox has limits, and they only read
+values of the fabric (`rocefort/dialects/vrp/site_templates.py`). Blobs are read directly, because
+`git archive` omits the files of `export-ignore`. Symbolic links are not followed.
 """
 
 from __future__ import annotations
@@ -176,8 +177,8 @@ def _take(revision: Revision, directory: Path, shown: Callable[[str], str]) -> C
     blobs = _files(revision, (*named, *parts))
     path, required, is_fabric = _required_paths(revision, named, blobs)
     site = next((each for each in _possible_sites(path) if _is_site(each, blobs)), None)
-    data = tuple(f"{folder.as_posix()}/" for folder in _data(site)) if site else ()
-    beside = [blob for blob in blobs if blob.startswith(data)]
+    data = tuple(folder.as_posix() for folder in _data(site)) if site else ()
+    beside = [blob for blob in blobs if any(blob == p or blob.startswith(f"{p}/") for p in data)]
     _write(revision.repository, {p: blobs[p] for p in (*required, *beside)}, directory)
     return Checkout(
         source=directory / path,
@@ -198,7 +199,7 @@ def _marks(site: Site) -> tuple[Path, Path]:
 
 
 def _data(site: Site) -> list[Path]:
-    return [folder for folder, _ in site.data]
+    return [*(folder for folder, _ in site.data), site.templates, site.code]
 
 
 def _is_site(site: Site, paths: Iterable[str]) -> bool:

@@ -114,9 +114,7 @@ def make_review(fabric: Path, asked: ReviewRequest) -> Review:
         raise LookupError(head.path)
     was, will = _switches(sides, names)
     changed = without_live_patches(_difference(sides, was, will))
-    touched = [
-        switch.device for switch in changed.changed if switch.change.edits or switch.change.unjudged
-    ]
+    touched = [switch.device for switch in changed.changed if switch.change.has_lines]
     fresh = [switch.device for switch in changed.only_after]
     asked_for = list(will.switches) if base and not before else [*touched, *fresh]
     network = after.network

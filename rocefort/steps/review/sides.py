@@ -27,6 +27,7 @@ from rocefort.steps.fabric.git_revisions import (
     inventories,
     top_of,
 )
+from rocefort.steps.fabric.subject import with_template_lines
 
 WORKTREE = "worktree"
 ALIKE = 0.5  # smallest share of common lines of a renamed file
@@ -227,7 +228,7 @@ def _review_side(  # noqa: PLR0913 - one side
     try:
         document = read_document(shortest(root / path))
         families = dict(load_catalogue(site).families)
-        derived = derive_loaded(loaded_fabric(document, site))
+        derived = with_template_lines(derive_loaded(loaded_fabric(document, site)))
     except BadInput as error:
         if not may_fail:
             raise

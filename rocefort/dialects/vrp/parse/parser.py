@@ -49,14 +49,16 @@ def parse(text: str, file: str) -> ParsedConfig:
 
 
 def places_in(text: str, file: str) -> Mapping[str, int]:
-    """Return `ParsedConfig.lines` alone, the line of each field, without building the Device.
+    """Return the line of each field, as `ParsedConfig.lines`, without building the Device.
+
+    `unmodelled[7]` is line 7, which no field has.
 
     Raises as `parse` does, except for values that no Device can have together.
     """
     reader = _ConfigReader(file)
     reader.read(text)
     reader.check()
-    return reader.places()
+    return reader.places() | {f"unmodelled[{n}]": n for n in sorted(reader.unmodelled)}
 
 
 def _titles(text: str) -> dict[int, str]:
