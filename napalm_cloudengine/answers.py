@@ -1,9 +1,10 @@
 """Answers to the switch's questions: a table of patterns. Any other question is answered no.
 
-The default rows answer questions that this driver's own commands cause, and the question about
-resetting BGP sessions when a peer changes: without that answer no timer could be changed. Commands
-that stop a service or a feature for all ports (`dcb pfc global disable`, `undo bgp`) have no
-default row: a caller who needs one adds it.
+The default rows answer questions that this driver's own commands cause, and two about BGP peers.
+Without the answer about resetting sessions, no timer could be changed. Without the one about a
+single peer, no switch or cable could leave a fabric. Commands that stop a service or a feature for
+all ports (`dcb pfc global disable`, `undo bgp`) have no default row: a caller who needs one adds
+it.
 """
 
 import re
@@ -32,6 +33,7 @@ class PromptAnswer:
 
 DEFAULT_ANSWERS: tuple[PromptAnswer, ...] = (
     PromptAnswer(r"resets? the peer session", "Y"),
+    PromptAnswer(r"related to the BGP peer will be deleted", "Y", command=r"^\s*undo peer \S+$"),
     PromptAnswer(r"trial configuration will be rolled back", "Y", command=r"^abort trial"),
     PromptAnswer(r"revert configuration changes", "Y", command=r"^rollback configuration last 1$"),
     PromptAnswer(r"configuration will be written to the device", "Y", command=r"^save$"),

@@ -1,6 +1,7 @@
-"""Growth of a fabric: additions, new capacity, and the proof that nothing else changed.
+"""Growth, removal and rename: what changes, and the proof that nothing else does.
 
-`rocefort/steps/fabric/expand.py` makes it for reports. Gb/s are of one direction.
+`rocefort/steps/fabric/expand.py` and `rocefort/steps/review/edit.py` make them for reports. Gb/s
+are of one direction.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from ipaddress import IPv4Address, IPv4Interface
 from rocefort.models.base import Frozen
 from rocefort.models.hardware.transceivers import CableMedium
 from rocefort.models.network.network import End
+from rocefort.models.results.advice import Advice
 
 
-class NewSwitch(Frozen):
-    """New switch."""
+class ListedSwitch(Frozen):
+    """Switch that a change of the fabric adds or removes."""
 
     name: str
     role: str
@@ -26,8 +28,8 @@ class NewSwitch(Frozen):
     management: IPv4Interface | None = None
 
 
-class NewCable(Frozen):
-    """New cable; `far` is the name of a server, or a switch port.
+class ListedCable(Frozen):
+    """Cable that a change of the fabric adds or removes; `far`: a server's name, or a switch port.
 
     near_fits, far_fits: form factor of each end's port; None: not in the hardware data.
     """
@@ -132,12 +134,65 @@ class Growth(Frozen):
     fabric: str
     file: str
     lines: int
-    switches: tuple[NewSwitch, ...]
+    switches: tuple[ListedSwitch, ...]
     servers: tuple[str, ...]
     without_rack: tuple[str, ...] = ()
-    cables: tuple[NewCable, ...]
+    cables: tuple[ListedCable, ...]
     before: Bandwidth
     after: Bandwidth
     proof: Proof
     warnings: tuple[str, ...] = ()  # new findings below an error
     not_judged: int = 0  # new verdicts that need a missing fact
+
+
+class Removal(Frozen):
+    """Removal of switches and servers from a fabric.
+
+    lines: of the file that are removed. beside: its other changes. comments: those above a removed
+    item, which stay. mentions: lines that still name what is removed. proof: of the remaining
+    switches; its additions and added lines are those that they lose. changes: what else changes on
+    them. advice: steps for each switch; unplug: steps for servers whose leaf stays.
+    """
+
+    fabric: str
+    file: str
+    lines: int
+    switches: tuple[ListedSwitch, ...]
+    servers: tuple[str, ...]
+    cables: tuple[ListedCable, ...]
+    beside: tuple[str, ...]
+    comments: tuple[str, ...]
+    mentions: tuple[str, ...]
+    before: Bandwidth
+    after: Bandwidth
+    proof: Proof
+    changes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    not_judged: int
+    advice: tuple[Advice, ...]
+    unplug: tuple[str, ...]
+    connections: str
+
+
+class ChangedName(Frozen):
+    """Value of a configuration that changes with a name, on one or more switches."""
+
+    devices: tuple[str, ...]
+    before: str
+    after: str
+
+
+class Renaming(Frozen):
+    """New name of a switch or server. paths: the values of the YAML that change."""
+
+    fabric: str
+    file: str
+    old: str
+    new: str
+    paths: tuple[str, ...]
+    mentions: tuple[str, ...]
+    kept: tuple[Addition, ...]
+    changed: tuple[ChangedName, ...]
+    warnings: tuple[str, ...]
+    advice: tuple[Advice, ...]
+    connections: str

@@ -1,4 +1,4 @@
-"""`new`, `expand`, `stages`, `capacity`: size of a fabric and its expansion."""
+"""`new`, `expand`, `remove`, `rename`, `stages`, `capacity`: size of a fabric, and its changes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from rocefort import options, output
 from rocefort.commands.exit_codes import end
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the result, but write nothing.")]
 
 
 @cli.command()
@@ -51,16 +53,14 @@ def expand(
     like: options.NewLike = None,
     segments: options.NewSegments = None,
     names: options.NewNames = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the result, but write nothing.")
-    ] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Add spines and leaves to a fabric.yaml.
 
     The report proves that nothing in the existing fabric moves.
     """
     from rocefort.reports.fabric.growth import growth_report
-    from rocefort.steps.fabric.expand import GrowthOptions, wanted_of, write
+    from rocefort.steps.fabric.expand import GrowthOptions, wanted_of
     from rocefort.steps.fabric.expand import expand as grow
 
     given = GrowthOptions(
@@ -76,8 +76,50 @@ def expand(
     wanted = wanted_of(given)
     expansion = grow(fabric, wanted)
     if not dry_run:
-        write(expansion)
+        expansion.versions.write()
     output.write_blocks(*growth_report(expansion.growth, written=not dry_run))
+
+
+@cli.command()
+def remove(
+    fabric: options.Fabric,
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="Spines, leaves and servers.")
+    ],
+    dry_run: DryRun = False,
+) -> None:
+    """Remove spines, leaves and servers from a fabric.yaml.
+
+    The report proves that nothing in the remaining fabric moves, and lists the steps in their
+    order.
+    """
+    from rocefort.reports.review.edit import removal_report
+    from rocefort.steps.review.edit import remove as without
+
+    done = without(fabric, names)
+    if not dry_run:
+        done.versions.write()
+    output.write_blocks(*removal_report(done.removal, written=not dry_run))
+
+
+@cli.command()
+def rename(
+    fabric: options.Fabric,
+    old: Annotated[str, typer.Argument(help="Name of a spine, leaf or server.")],
+    new: Annotated[str, typer.Argument(help="Its new name.")],
+    dry_run: DryRun = False,
+) -> None:
+    """Rename a spine, leaf or server, and all references to it.
+
+    The report proves that only names and descriptions change.
+    """
+    from rocefort.reports.review.edit import renaming_report
+    from rocefort.steps.review.edit import rename as with_name
+
+    done = with_name(fabric, old, new)
+    if not dry_run:
+        done.versions.write()
+    output.write_blocks(*renaming_report(done.renaming, written=not dry_run))
 
 
 @cli.command()

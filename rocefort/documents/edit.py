@@ -1,4 +1,4 @@
-"""Edit a YAML file in place: append items to its lists, and keep every other byte.
+"""Edit a YAML file in place: its lists and scalars, and keep every other byte.
 
 Insertions are at the marks of PyYAML's nodes. A new item has the style of a neighbour: block or
 flow, indentation, quotes, blank lines. Comments are not copied. Files must be accepted by
@@ -11,13 +11,13 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from rocefort.documents.read import document_of, read_text
+from rocefort.documents.read import YamlPath, document_of, read_text
 from rocefort.errors import BadInput, Refused
 
 Item = Mapping[str, object]
@@ -29,10 +29,14 @@ PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+@*-]*", re.ASCII)  # needs no quot
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Text to insert before the character at an offset; several at one offset keep their order."""
+    """Text to insert before the character at an offset; several at one offset keep their order.
+
+    cut: number of characters that it replaces.
+    """
 
     at: int
     text: str
+    cut: int = 0
 
 
 def spliced(text: str, insertions: Sequence[Insertion]) -> str:
@@ -40,7 +44,7 @@ def spliced(text: str, insertions: Sequence[Insertion]) -> str:
     out, last = [], 0
     for insertion in sorted(insertions, key=lambda one: one.at):
         out += [text[last : insertion.at], insertion.text]
-        last = insertion.at
+        last = insertion.at + insertion.cut
     return "".join([*out, text[last:]])
 
 
@@ -52,15 +56,39 @@ def appended(
     like: by list, the index of the item whose style new ones have; by default the last. beside: the
     list after which a new list is inserted.
     """
-    bom = len(text) - len(text.removeprefix(BOM))  # marks do not count it
-    source = _Source(text[bom:])
+    source = _Source(text)
     insertions = (
         insertion
         for key, items in lists.items()
         if items
         for insertion in source.append(key, items, like.get(key, -1), beside)
     )
-    return [Insertion(one.at + bom, one.text) for one in insertions]
+    return source.in_file(insertions)
+
+
+def without(text: str, items: Mapping[YamlPath, Collection[int]]) -> list[Insertion]:
+    """Return cuts of list items, by the list's path and their indexes; comments above them stay."""
+    source = _Source(text)
+    cuts = (cut for path, indexes in items.items() if indexes for cut in source.cut(path, indexes))
+    return source.in_file(cuts)
+
+
+def with_values(text: str, values: Mapping[YamlPath, str]) -> list[Insertion]:
+    """Return replacements of scalars by text, in the quotes that they have."""
+    source = _Source(text)
+    return source.in_file(source.replace(path, value) for path, value in values.items())
+
+
+def with_numbers(text: str, path: YamlPath, numbers: Sequence[int]) -> list[Insertion]:
+    """Return insertions that append numbers to a list, which may be absent, in a mapping."""
+    source = _Source(text)
+    return source.in_file([source.extend(path, [str(number) for number in numbers])])
+
+
+def comments_above(text: str, paths: Sequence[YamlPath]) -> list[str]:
+    """Return comments directly above block items; `without` keeps them."""
+    source = _Source(text)
+    return [line for path in paths for line in source.comments_above(path)]
 
 
 def replace_file(path: Path, before: str, after: str) -> None:
@@ -93,10 +121,12 @@ class _Source:
 
     def __init__(self, text: str) -> None:
         """Compose the text; it can raise PyYAML's errors, so check it by `documents.read` first."""
-        self.text = text
+        self.bom = len(text) - len(text.removeprefix(BOM))  # marks do not count it
+        self.text = text = text[self.bom :]
         root = yaml.compose(text, Loader=yaml.CSafeLoader)
         if not isinstance(root, yaml.MappingNode):
             raise TypeError("not a mapping; documents.read refuses it")
+        self.root = root
         self.top: dict[str, yaml.Node] = {key.value: value for key, value in root.value}
         self.flow = _is_flow(root)
         self.newline = "\r\n" if "\r\n" in text else "\n"
@@ -114,6 +144,108 @@ class _Source:
             yield from self._to_flow(node, [self._flow(node.value[like], item) for item in items])
         else:
             yield self._to_block(node, items, node.value[like])
+
+    def in_file(self, insertions: Iterable[Insertion]) -> list[Insertion]:
+        """Return insertions at offsets of the file."""
+        return [Insertion(one.at + self.bom, one.text, one.cut) for one in insertions]
+
+    def replace(self, path: YamlPath, value: str) -> Insertion:
+        """Return the replacement of a scalar."""
+        _, node = self._at(path)
+        start, end = _offset(node.start_mark), _end(node, self.text)
+        style = node.style if isinstance(node, yaml.ScalarNode) else None
+        quoted = {"'": _single, '"': _double}.get(style or "", self._generic)(value)
+        return Insertion(start, quoted, end - start)
+
+    def extend(self, path: YamlPath, scalars: Sequence[str]) -> Insertion:
+        """Return the insertion of plain scalars at the end of a list, or of a new list."""
+        _, parent = self._at(path[:-1])
+        node = next((value for key, value in parent.value if key.value == path[-1]), None)
+        words = ", ".join(scalars)
+        if node is None:
+            if _is_flow(parent):
+                key = self._generic(path[-1])
+                return Insertion(_end(parent.value[-1][1], self.text), f", {key}: [{words}]")
+            column = parent.start_mark.column
+            at = self._offset_after(parent, column - 1)
+            return self._lines_at(at, [f"{' ' * column}{path[-1]}: [{words}]"])
+        if not node.value:
+            return Insertion(_offset(node.start_mark) + 1, words)
+        if _is_flow(node):
+            return Insertion(_end(node.value[-1], self.text), f", {words}")
+        dash = node.start_mark.column
+        lines = [f"{' ' * dash}- {scalar}" for scalar in scalars]
+        return self._lines_at(self._offset_after(node, dash), lines)
+
+    def cut(self, path: YamlPath, indexes: Collection[int]) -> Iterator[Insertion]:
+        """Yield cuts of items of a list; a block list without items is written as `[]`."""
+        key, node = self._at(path)
+        items = range(len(node.value))
+        if _is_flow(node):
+            spans = [self._flow_span(node, run) for run in _runs(indexes)]
+        else:
+            spans = [self._block_span(node, run) for run in _runs(indexes)]
+            if not set(items) - set(indexes) and key is not None:
+                yield Insertion(self.text.index(":", _end(key, self.text)) + 1, " []")
+        yield from (Insertion(start, "", end - start) for start, end in spans)
+
+    def comments_above(self, path: YamlPath) -> Iterator[str]:
+        """Yield the comments directly above a block item, from the nearest."""
+        _, node = self._at(path[:-1])
+        if not _is_flow(node):
+            end = self._dash_line(node, node.value[path[-1]])
+            while (line := self._line_before(end) or "").startswith("#"):
+                yield line
+                end = self.text.rfind("\n", 0, end - 1) + 1
+
+    def _at(self, path: YamlPath) -> tuple[yaml.Node | None, yaml.Node]:
+        """Key and value at a path."""
+        key, node = None, self.root
+        for part in path:
+            if isinstance(part, int):
+                key, node = None, node.value[part]
+            else:
+                key, node = next(pair for pair in node.value if pair[0].value == part)
+        return key, node
+
+    def _flow_span(self, node: yaml.Node, run: range) -> tuple[int, int]:
+        """Characters of consecutive items in brackets, with one of their commas."""
+        items = node.value
+        start, end = _offset(items[run[0]].start_mark), _end(items[run[-1]], self.text)
+        if run[0] and "#" not in self.text[_end(items[run[0] - 1], self.text) : start]:
+            return _end(items[run[0] - 1], self.text), end
+        if run[-1] + 1 == len(items):
+            return start, end
+        after = _offset(items[run[-1] + 1].start_mark)
+        if "#" not in self.text[end:after]:
+            return start, after
+        return start, self.text.index(",", end) + 1
+
+    def _block_span(self, node: yaml.Node, run: range) -> tuple[int, int]:
+        """Lines of consecutive items, with the blank lines before them, or after the first."""
+        start = self._dash_line(node, node.value[run[0]])
+        end = self._offset_after(node.value[run[-1]], node.start_mark.column)
+        if run[0]:
+            while self._line_before(start) is not None and not self._line_before(start):
+                start = self.text.rfind("\n", 0, start - 1) + 1
+        elif run[-1] + 1 < len(node.value):
+            while end < len(self.text) and not self.text[end : self._line_end(end)].strip():
+                end = self._line_end(end)
+        if end == len(self.text) and not self.text.endswith("\n"):
+            start = len(self.text[:start].removesuffix("\n").removesuffix("\r"))
+        return start, end
+
+    def _line_before(self, at: int) -> str | None:
+        """Line that ends at an offset, without its blanks; None at the begin."""
+        return self.text[self.text.rfind("\n", 0, at - 1) + 1 : at].strip() if at else None
+
+    def _dash_line(self, node: yaml.Node, item: yaml.Node) -> int:
+        """Offset of the line with an item's dash."""
+        start = self.text.rfind("\n", 0, _offset(item.start_mark)) + 1
+        column = node.start_mark.column
+        while self.text[start : start + column + 1].strip(" ") != "-":
+            start = self.text.rfind("\n", 0, start - 1) + 1
+        return start
 
     def _new_list(self, key: str, items: Sequence[Item], beside: yaml.Node) -> Insertion:
         if self.flow:
@@ -226,6 +358,16 @@ class _Source:
         lines = [f"{indent}{item}," for item in items]
         lines[-1] = lines[-1] if comma else lines[-1].removesuffix(",")
         yield Insertion(line_end, "".join(line + self.newline for line in lines))
+
+
+def _runs(indexes: Collection[int]) -> Iterator[range]:
+    """Yield ranges of consecutive indexes."""
+    ordered = sorted(set(indexes))
+    first = 0
+    for place in range(1, len(ordered) + 1):
+        if place == len(ordered) or ordered[place] != ordered[place - 1] + 1:
+            yield range(ordered[first], ordered[place - 1] + 1)
+            first = place
 
 
 def _is_flow(node: yaml.Node) -> bool:

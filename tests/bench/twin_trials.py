@@ -23,7 +23,7 @@ from rocefort.paths import INVENTORY
 from rocefort.reports.lab_experiments import failover_report, load_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of, write
+from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of
 from rocefort.steps.lab.failover import FailoverOptions, measure_failover
 from rocefort.steps.lab.grow import grow_running
 from rocefort.steps.lab.twin import bring_up
@@ -66,7 +66,7 @@ def growth(folder: Path) -> None:
         fabric = folder / "fabric.yaml"
         fabric.write_bytes(HEPS.read_bytes())
         twin = up(fabric, bfd=True)
-        write(expand(fabric, wanted_of(GrowthOptions(1, 0, 0, (), ()))))
+        expand(fabric, wanted_of(GrowthOptions(1, 0, 0, (), ()))).versions.write()
         journal = folder / f"{number}.journal"
         work = partial(roll_out, twin, fabric, journal)
         measured, confirmed = under_load(twin, FailoverOptions(48, 50), work)

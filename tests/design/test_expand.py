@@ -26,7 +26,7 @@ from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Switch
 from rocefort.models.network.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.steps.fabric.expand import GrowthOptions, expand, stages_of, wanted_of, write
+from rocefort.steps.fabric.expand import GrowthOptions, expand, stages_of, wanted_of
 
 Edit = Callable[..., Path]
 TEXT = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")
@@ -128,7 +128,7 @@ def test_heps_phase_two(spines: int, leaves: int) -> None:
         ("BGP peer", 8 * spines + 2 * leaves),
     }
     assert len(growth.cables) == (2 + spines) * (8 + leaves) - 16 + leaves
-    assert expansion.before == TEXT
+    assert expansion.versions.file.text == TEXT
     staged = stages_of(expansion)
     assert not staged.wrong
     assert len(staged.stages) == 1 + 4 * spines + 4
@@ -140,9 +140,11 @@ def test_heps_phase_two(spines: int, leaves: int) -> None:
 
 def test_the_patch_of_a_switch_that_is_there_takes_nothing_away() -> None:
     expansion = expand(Path("heps"), wanted_of(GrowthOptions(1, 1, 0, [], [], like=LIKE)))
-    old, new = (render_all(side.network) for side in (expansion.start, expansion.end))
+    old, new = (
+        render_all(side.network) for side in (expansion.versions.file.start, expansion.versions.end)
+    )
     for name in ("spine01", "leaf01", "leaf08"):
-        family = expansion.start.network.by_name[name].family
+        family = expansion.versions.file.start.network.by_name[name].family
         assert family is not None
         commands = make_patch(old[name], new[name], family.syntax).commands
         undone = [command.strip() for command in commands if "undo" in command]
@@ -384,7 +386,7 @@ def test_new_leaves_are_like_the_named_one(edit_heps: Edit) -> None:
         ("gpu-b", 10, "CE8850-64CQ-EI"),
     ]
     assert growth.without_rack == ("spine03", "gpu-a", "gpu-b")
-    fabric = expansion.grown.loaded.fabric
+    fabric = expansion.versions.edited.loaded.fabric
     assert {leaf.segments for leaf in fabric.leaves[8:]} == {("storage", "transfer")}
     assert [(s.leaf, s.port, s.segment, s.nic) for s in fabric.servers[12:]] == [
         (leaf, port, "storage", "connectx-dscp34")
@@ -465,7 +467,7 @@ def test_racks_and_hardware_are_as_asked_and_pins_stay_where_they_are(edit_heps:
         ("leaf10", "CE8850-64CQ-EI", "V200R022C00", "row3"),
         ("leaf11", "CE8850-64CQ-EI", "V200R022C00", "row4"),
     ]
-    write(expansion)
+    expansion.versions.write()
     text = path.read_text(encoding="utf-8")
     assert text.count("pins:") == 1
     assert (

@@ -222,6 +222,14 @@ def test_an_unknown_question_is_refused_and_the_candidate_empty(bench: Start) ->
     assert emulated.switch.running == emulated.before
 
 
+def test_a_peer_that_leaves_the_fabric_is_removed(bench: Start) -> None:
+    emulated = bench()
+    with emulated.driver() as driver:
+        driver.load_merge_candidate(config="bgp 65101\n undo peer 10.1.1.3\n")
+        driver.commit_config()
+    assert "10.1.1.3" not in emulated.running()
+
+
 def test_the_same_question_with_an_answer_from_the_caller(bench: Start) -> None:
     emulated = bench(faults=(LineFault("unknown-question", "mtu 9216"),))
     with emulated.driver(answers={"unexpected service": "Y"}) as driver:

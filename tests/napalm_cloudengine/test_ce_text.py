@@ -165,6 +165,9 @@ def test_when_two_configurations_say_the_same(one: str, other: str, same: bool) 
     assert same_configuration(one, other) is same
 
 
+PEER_GOES = "All the configurations related to the BGP peer will be deleted."
+
+
 @pytest.mark.parametrize(
     ("command", "question", "answer"),
     [
@@ -176,6 +179,9 @@ def test_when_two_configurations_say_the_same(one: str, other: str, same: bool) 
             "Warning: Changing the parameter in this command resets the peer session. Continue?",
             "Y",
         ),
+        (" undo peer 10.1.0.65", f"Warning: {PEER_GOES} Continue?", "Y"),
+        ("undo peer 10.1.0.65 group LEAF", f"Warning: {PEER_GOES} Continue?", None),
+        ("undo bgp 65000", f"Warning: {PEER_GOES} Continue?", None),
         ("dcb pfc global disable", "Warning: This command will disable PFC on all ports.", None),
         ("undo bgp", "Warning: The BGP process will be deleted. Continue?", None),
         ("return", "Warning: Uncommitted configurations found, commit them?", "C"),

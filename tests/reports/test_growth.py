@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.models.network.network import End
-from rocefort.models.results.growth import Growth, GrowthStage, NewCable, StagedGrowth
+from rocefort.models.results.growth import Growth, GrowthStage, ListedCable, StagedGrowth
 from rocefort.reports.fabric.growth import growth_report, staged_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of
@@ -19,17 +19,17 @@ def growth() -> Growth:
     return found.model_copy(update={"file": "inventory/heps/fabric.yaml"})  # wherever tests run
 
 
-def with_cables(growth: Growth, *cables: NewCable) -> str:
+def with_cables(growth: Growth, *cables: ListedCable) -> str:
     return text_of(
         *growth_report(growth.model_copy(update={"cables": cables}), written=True), width=80
     )
 
 
-def link(number: int, **fields: object) -> NewCable:
+def link(number: int, **fields: object) -> ListedCable:
     near = End(device="spine03", interface=f"100GE1/1/{number}")
     far = End(device=f"leaf{number:02}", interface="100GE1/0/59")
     known = {"near": near, "far": far, "length_m": 50, "near_fits": "QSFP28", "far_fits": "QSFP28"}
-    return NewCable.model_validate(known | fields)
+    return ListedCable.model_validate(known | fields)
 
 
 def test_the_whole_text(growth: Growth) -> None:

@@ -23,7 +23,7 @@ from rocefort.lab.twin.teardown import namespaces_of, processes_of
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.rollout.events import Event
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of, write
+from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of
 from rocefort.steps.lab.failover import FailoverOptions
 from rocefort.steps.lab.grow import grow_running
 from rocefort.steps.lab.network import await_law, running_network
@@ -50,7 +50,7 @@ def more_spines(fabric: Path, folder: Path) -> Path:
     """Return a copy of a fabric with one more spine."""
     path = folder / "fabric.yaml"
     path.write_bytes(fabric.read_bytes())
-    write(expand(path, wanted_of(GrowthOptions(1, 0, 0, (), ()))))
+    expand(path, wanted_of(GrowthOptions(1, 0, 0, (), ()))).versions.write()
     return path
 
 

@@ -13,8 +13,9 @@ from rocefort.models.results.growth import (
     Bandwidth,
     Growth,
     GrowthStage,
-    NewCable,
-    NewSwitch,
+    ListedCable,
+    ListedSwitch,
+    Proof,
     StagedGrowth,
 )
 from rocefort.models.wording import count_of, listing
@@ -30,26 +31,26 @@ def growth_report(growth: Growth, *, written: bool) -> Iterator[Block]:
     lines = count_of(growth.lines, "line")
     done = f"{growth.file}: {lines} added, every other byte kept"
     would = f"{growth.file}: not written; {lines} would be added, every other byte kept"
-    yield Note(f"{growth.fabric} grows: {_size(growth.before)} -> {_size(growth.after)}")
+    yield Note(f"{growth.fabric} grows: {size_text(growth.before)} -> {size_text(growth.after)}")
     yield Note(done if written else would)
-    yield _switches(growth.switches)
+    yield switch_table("new switch", growth.switches)
     if growth.without_rack:
         names = listing(name_ranges(growth.without_rack))
         yield Note(f"rack open: {names}; --racks leaves=RACK,RACK or spines=RACK states it")
-    runs = tuple(_run_row(run) for run in _runs(growth.cables))
     total = f"in all {_lengths(growth.cables)}; {_optics(growth.cables)}"
-    yield Section("", (Table(columns("plug", "into", "cables"), runs), Note(total)))
-    yield Section("", tuple(_capacity(growth.before, growth.after)))
+    yield Section("", (cable_table("plug", "into", growth.cables), Note(total)))
+    yield Section("", tuple(capacity_blocks(growth.before, growth.after)))
     yield Section("", tuple(_proof(growth)))
 
 
-def _size(bandwidth: Bandwidth) -> str:
+def size_text(bandwidth: Bandwidth) -> str:
+    """Return `2 spines x 8 leaves`."""
     return f"{count_of(bandwidth.spines, 'spine')} x {count_of(bandwidth.leaves, 'leaf')}"
 
 
-def _switches(switches: Sequence[NewSwitch]) -> Table:
+def switch_table(title: str, switches: Sequence[ListedSwitch]) -> Table:
     """Show one row per switch; the rack if any switch has one."""
-    heads = columns("new switch", "id", "hardware", "release", "AS", "loopback", "rack")
+    heads = columns(title, "id", "hardware", "release", "AS", "loopback", "rack")
     rows = tuple(
         (s.name, s.id, s.hardware, s.software, s.asn, str(s.loopback or "-"), s.rack or "")
         for s in switches
@@ -59,14 +60,14 @@ def _switches(switches: Sequence[NewSwitch]) -> Table:
     return Table(heads[:-1], tuple(row[:-1] for row in rows))
 
 
-def _fields(cable: NewCable) -> Fields:
+def _fields(cable: ListedCable) -> Fields:
     far = (cable.far.device, cable.far.interface) if isinstance(cable.far, End) else (cable.far, "")
     return cable.near.device, cable.near.interface, *far
 
 
-def _runs(cables: Iterable[NewCable]) -> Iterator[list[NewCable]]:
+def _runs(cables: Iterable[ListedCable]) -> Iterator[list[ListedCable]]:
     """Group consecutive cables whose names and ports increase by one."""
-    run: list[NewCable] = []
+    run: list[ListedCable] = []
     steps: tuple[int, ...] = ()
     for cable in cables:
         increments = _steps(run[-1], cable) if run else ()
@@ -80,7 +81,7 @@ def _runs(cables: Iterable[NewCable]) -> Iterator[list[NewCable]]:
         yield run
 
 
-def _steps(a: NewCable, b: NewCable) -> tuple[int, ...]:
+def _steps(a: ListedCable, b: ListedCable) -> tuple[int, ...]:
     """Return the increment of each name and port, 0 or 1; empty if the cables form no run."""
     if (a.length_m, a.medium) != (b.length_m, b.medium):
         return ()
@@ -101,7 +102,7 @@ def _numbered(name: str) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else (name, -1)
 
 
-def _run_row(run: Sequence[NewCable]) -> Fields:
+def _run_row(run: Sequence[ListedCable]) -> Fields:
     first, last = _fields(run[0]), _fields(run[-1])
     near, near_port, far, far_port = (_span(a, b) for a, b in zip(first, last, strict=True))
     length = f"{len(run)} x {_metres(run[0])}"
@@ -114,17 +115,17 @@ def _span(first: str, last: str) -> str:
     return f"{first}-{_numbered(last)[1]}" if "/" in first else f"{first} to {last}"
 
 
-def _metres(cable: NewCable) -> str:
+def _metres(cable: ListedCable) -> str:
     return "? m" if cable.length_m is None else f"{cable.length_m:g} m"
 
 
-def _lengths(cables: Sequence[NewCable]) -> str:
+def _lengths(cables: Sequence[ListedCable]) -> str:
     kinds = Counter((_metres(cable), cable.medium or "") for cable in cables)
     each = (f"{number} of {m} {medium}".rstrip() for (m, medium), number in kinds.items())
     return f"{count_of(len(cables), 'cable')}: {listing(each)}"
 
 
-def _optics(cables: Sequence[NewCable]) -> str:
+def _optics(cables: Sequence[ListedCable]) -> str:
     """Return the transceivers to order; a cable of unknown medium counts as optical."""
     plugged = [cable for cable in cables if cable.medium not in WITHOUT_OPTICS]
     modules: dict[tuple[str, str], str | None] = {}  # parts of a split port share one
@@ -142,7 +143,13 @@ def _optics(cables: Sequence[NewCable]) -> str:
     return f"transceivers: {listing(parts) or 'none'}{note}"
 
 
-def _capacity(was: Bandwidth, will: Bandwidth) -> Iterator[Block]:
+def cable_table(near: str, far: str, cables: Iterable[ListedCable]) -> Table:
+    """Show cables, consecutive ones in one row."""
+    return Table(columns(near, far, "cables"), tuple(_run_row(run) for run in _runs(cables)))
+
+
+def capacity_blocks(was: Bandwidth, will: Bandwidth) -> Iterator[Block]:
+    """Show capacity before and after."""
     rows = (
         ("uplinks of a leaf, Gb/s", _range(was.uplinks_gbps), _range(will.uplinks_gbps)),
         ("for each spine, Gb/s", _uplinks_text(was), _uplinks_text(will)),
@@ -196,22 +203,34 @@ def _ratio(ratio: float | None) -> str:
 
 def _proof(growth: Growth) -> Iterator[Block]:
     proof = growth.proof
-    stays = [f"{proof.lines} lines in their order", *map(_addition_text, proof.kept)]
-    comes = (
-        f"{count_of(proof.lines_added, 'line')}: {listing(map(_addition_text, proof.additions))}"
-    )
-    rows = (
-        ("stays", f"{listing(stays)} of {count_of(proof.switches, 'switch')}"),
-        ("comes", f"{comes}; nothing else is allowed (CHG201 to CHG203)"),
-        ("check", _checked(growth)),
-    )
-    yield Note("proof, from the configurations")
-    yield Table((TableColumn(), TableColumn(wraps=True)), rows)
+    comes = f"{additions_text(proof)}; nothing else is allowed (CHG201 to CHG203)"
+    checked = check_text(growth.warnings, growth.not_judged)
+    yield proof_table((("stays", kept_text(proof)), ("comes", comes), ("check", checked)))
     for warning in growth.warnings:
         yield Note(f"warning: {warning}", Tone.WARNING)
 
 
-def _addition_text(addition: Addition) -> str:
+def proof_table(rows: Iterable[Fields]) -> Section:
+    """Show the rows of a proof."""
+    table = Table((TableColumn(), TableColumn(wraps=True)), tuple(rows))
+    return Section("", (Note("proof, from the configurations"), table))
+
+
+def kept_text(proof: Proof) -> str:
+    """Return counts of what is unchanged."""
+    stays = [f"{proof.lines} lines in their order", *map(addition_text, proof.kept)]
+    return f"{listing(stays)} of {count_of(proof.switches, 'switch')}"
+
+
+def additions_text(proof: Proof) -> str:
+    """Return counts of the lines and parts that only the larger fabric has."""
+    lines = count_of(proof.lines_added, "line")
+    parts = listing(map(addition_text, proof.additions))
+    return f"{lines}: {parts}" if parts else lines
+
+
+def addition_text(addition: Addition) -> str:
+    """Return `1 address`, `3 members of prefix lists`."""
     irregular = {"address": "addresses", "announced prefix": "announced prefixes"}
     if addition.number != 1 and addition.what in irregular:
         return f"{addition.number} {irregular[addition.what]}"
@@ -220,9 +239,10 @@ def _addition_text(addition: Addition) -> str:
     return count_of(addition.number, addition.what)
 
 
-def _checked(growth: Growth) -> str:
-    words = f"no new error, {count_of(len(growth.warnings), 'new warning')}"
-    return f"{words}, {max(growth.not_judged, 0)} more not judged"
+def check_text(warnings: Sequence[str], not_judged: int) -> str:
+    """Return counts of new findings; a new error is refused."""
+    words = f"no new error, {count_of(len(warnings), 'new warning')}"
+    return f"{words}, {max(not_judged, 0)} more not judged"
 
 
 NOTES = (

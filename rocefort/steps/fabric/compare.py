@@ -52,10 +52,11 @@ def side_of(text: str, other: str) -> ComparedSide:
 
 def side_of_fabric(fabric: Path, name: str) -> ComparedSide:
     """Derive a fabric as a side, without rendering it."""
-    return _side_of_derived(derive_loaded(load_fabric(fabric)), name)
+    return side_of_derived(derive_loaded(load_fabric(fabric)), name)
 
 
-def _side_of_derived(fabric: DerivedNetwork, name: str) -> ComparedSide:
+def side_of_derived(fabric: DerivedNetwork, name: str) -> ComparedSide:
+    """Return a derived fabric as a side."""
     derived = with_template_lines(fabric)
     switches = dict(switches_of(derived.network, derived.sources, {}))
     return ComparedSide(name, switches, derived.sources)
@@ -94,7 +95,7 @@ def _side_of_revision(text: str, other: str) -> ComparedSide:
         if not files.is_fabric:
             side = side_of_texts(files.source, text, files.site)
         else:
-            side = _side_of_derived(files.derive(), text)
+            side = side_of_derived(files.derive(), text)
     switches = {
         name: replace(switch, file=files.shown(switch.file))
         for name, switch in side.switches.items()

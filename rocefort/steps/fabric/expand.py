@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
+from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import (
     GROUPS,
     LEAVES,
@@ -17,34 +17,30 @@ from rocefort.design.expand import (
     NewSwitchModel,
     grow,
 )
-from rocefort.design.load.load import LoadedFabric, find_fabric, load_catalogue, loaded_fabric
-from rocefort.documents.edit import replace_file
-from rocefort.documents.read import document_of, read_text
-from rocefort.errors import BadInput, Problem, Refused
+from rocefort.design.load.load import load_catalogue
+from rocefort.errors import BadInput, Problem
 from rocefort.models.base import check_name
-from rocefort.models.finding import Finding, Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Node
-from rocefort.models.results.growth import Growth, NewCable, NewSwitch, StagedGrowth
-from rocefort.models.wording import count_of, listing
-from rocefort.reports.wording import device_ports, group_items, name_ranges
+from rocefort.models.results.growth import (
+    Bandwidth,
+    Growth,
+    ListedCable,
+    ListedSwitch,
+    StagedGrowth,
+)
+from rocefort.models.wording import count_of
 from rocefort.rollout.planning.growth_stages import GrowthStep, staged
-from rocefort.steps.fabric.subject import subject_of_derived
-from rocefort.validators.capacity.bisection import bandwidth
-from rocefort.validators.checks import check
+from rocefort.steps.fabric.edit import FabricFile, Versions, read_fabric, versions_of
 from rocefort.validators.rules.verification.growth_proof import prove
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """A proven growth before it is written; `before` is the text of the file."""
+    """A proven growth before it is written."""
 
     growth: Growth
-    path: Path
-    before: str
-    grown: GrownFabric
-    start: DerivedNetwork
-    end: DerivedNetwork
+    versions: Versions[GrownFabric]
 
 
 @dataclass(frozen=True)
@@ -157,102 +153,57 @@ def _model(text: str) -> NewSwitchModel:
 
 def expand(name: Path, wanted: GrowthRequest) -> Expansion:
     """Grow a fabric in memory; a refusal gives the numbers, and no file is written."""
-    path = find_fabric(name)
-    text = read_text(path)
-    document = document_of(text, str(path))
-    loaded = loaded_fabric(document)
-    start = derive_loaded(loaded)
-    grown = _grown_fabric(text, loaded, wanted)
-    end = _derived_growth(grown.loaded, path)
-    old, new = subject_of_derived(start), subject_of_derived(end)
+    file = read_fabric(name, "it cannot grow so")
+    catalogue = load_catalogue(file.loaded.site)
+    versions = versions_of(file, lambda: grow(file.text, file.loaded, catalogue, wanted))
+    old, new, grown = versions.old, versions.new, versions.edited
     proof, moved = prove(old.network, new.network, old.texts, new.texts)
-    was, will = check(old.network, old.sources), check(new.network, new.sources)
-    earlier = {_key(finding) for finding in was.findings}
-    fresh = [finding for finding in will.findings if _key(finding) not in earlier]
-    _refuse(path, [*moved, *(f for f in fresh if f.severity is Severity.ERROR)])
-    switches = tuple(_new_switches(old.network, new.network))
+    versions.refuse(moved)
+    switches = tuple(new_switches(old.network, new.network))
     states_racks = any(node.rack for node in old.network.nodes)
+    before, after = versions.bandwidths
     growth = Growth(
-        fabric=start.network.name,
-        file=str(path),
+        fabric=old.network.name,
+        file=str(file.path),
         lines=sum(len(one.text.strip().splitlines()) for one in grown.insertions),
         switches=switches,
         servers=grown.new.get(SERVERS, ()),
         without_rack=tuple(s.name for s in switches if states_racks and not s.rack),
-        cables=tuple(sorted(_new_cables(old.network, new.network), key=_by_place)),
-        before=bandwidth(old.network, old.sources),
-        after=bandwidth(new.network, new.sources),
+        cables=tuple(sorted(new_cables(old.network, new.network), key=by_place)),
+        before=before,
+        after=after,
         proof=proof,
-        warnings=tuple(_lines(f for f in fresh if f.severity is Severity.WARNING)),
-        not_judged=len(will.not_judged) - len(was.not_judged),
+        warnings=tuple(versions.warnings),
+        not_judged=versions.not_judged,
     )
-    _check_ways(growth, path)
-    return Expansion(growth, path, text, grown, start, end)
+    _check_ways(growth, file)
+    return Expansion(growth, versions)
 
 
-def _grown_fabric(text: str, loaded: LoadedFabric, wanted: GrowthRequest) -> GrownFabric:
-    try:
-        return grow(text, loaded, load_catalogue(loaded.site), wanted)
-    except Refused as error:
-        raise _untouched(error.problems, loaded.document.file) from None
-
-
-def _derived_growth(loaded: LoadedFabric, path: Path) -> DerivedNetwork:
-    try:
-        return derive_loaded(loaded)
-    except BadInput as error:
-        raise _untouched(error.problems, str(path)) from None
-
-
-def _untouched(problems: Iterable[Problem], file: str) -> Refused:
-    end = Problem(file, "it cannot grow so", "the file is untouched")
-    return Refused(problems=[*problems, end])
-
-
-def _key(finding: Finding) -> tuple[str, str | None, str | None, str]:
-    return finding.rule, finding.where.device, finding.where.interface, finding.message
-
-
-def _lines(findings: Iterable[Finding]) -> Iterator[str]:
-    for finding in findings:
-        place = " ".join(filter(None, (finding.where.device, finding.where.interface)))
-        yield f"{finding.rule} {place}: {finding.message}"
-
-
-def _refuse(path: Path, findings: Sequence[Finding]) -> None:
-    alike = group_items(findings, lambda finding: (finding.rule, finding.message, finding.hint))
-    problems = [
-        Problem(f"{rule} {listing(_places(same))}".rstrip(), message, hint)
-        for (rule, message, hint), same in alike.items()
-    ]
-    if problems:
-        raise _untouched(problems, str(path))
-
-
-def _places(findings: Iterable[Finding]) -> Iterator[str]:
-    """`leaf01 to leaf08`, or each switch with its ports."""
-    return name_ranges(device_ports(finding.where for finding in findings))
-
-
-def _check_ways(growth: Growth, path: Path) -> None:
+def _check_ways(growth: Growth, file: FabricFile) -> None:
     """Refuse a growth that loses a server pair or a path, by the routing engine."""
     was, will = growth.before, growth.after
-    problems = []
-    if was.pairs and will.pairs and will.pairs[1] - will.pairs[0] > was.pairs[1] - was.pairs[0]:
-        what = f"{will.pairs[0]} of {will.pairs[1]} server pairs delivered by every path; before"
-        problems.append(Problem("", f"{what} {was.pairs[0]} of {was.pairs[1]}"))
+    problems = list(lost_pairs(was, will))
     if was.widths and will.widths and will.widths[0] < was.widths[0]:
         what = f"ECMP width {will.widths[0]} from leaf to leaf; before {was.widths[0]}"
         problems.append(Problem("", what))
     if problems:
-        raise _untouched(problems, str(path))
+        raise file.untouched(problems)
 
 
-def _new_switches(before: Network, after: Network) -> Iterator[NewSwitch]:
+def lost_pairs(was: Bandwidth, will: Bandwidth) -> Iterator[Problem]:
+    """Yield the problem of more server pairs without delivery than before."""
+    if was.pairs and will.pairs and will.pairs[1] - will.pairs[0] > was.pairs[1] - was.pairs[0]:
+        what = f"{will.pairs[0]} of {will.pairs[1]} server pairs delivered by every path; before"
+        yield Problem("", f"{what} {was.pairs[0]} of {was.pairs[1]}")
+
+
+def new_switches(before: Network, after: Network) -> Iterator[ListedSwitch]:
+    """Switches that only the later Network has."""
     for node in after.nodes:
         if node.name not in before.by_name and node.hardware and node.role:
             bgp = node.device.bgp
-            yield NewSwitch(
+            yield ListedSwitch(
                 name=node.name,
                 role=node.role.value,
                 id=node.id or 0,
@@ -265,11 +216,12 @@ def _new_switches(before: Network, after: Network) -> Iterator[NewSwitch]:
             )
 
 
-def _new_cables(before: Network, after: Network) -> Iterator[NewCable]:
+def new_cables(before: Network, after: Network) -> Iterator[ListedCable]:
+    """Cables that only the later Network has."""
     links, servers = set(before.links or ()), {server.name for server in before.servers or ()}
     for link in after.links or ():
         if link not in links:
-            yield NewCable(
+            yield ListedCable(
                 near=link.a,
                 far=link.b,
                 length_m=link.cable_m,
@@ -280,7 +232,7 @@ def _new_cables(before: Network, after: Network) -> Iterator[NewCable]:
             )
     for server in after.servers or ():
         for port in server.ports if server.name not in servers else ():
-            yield NewCable(
+            yield ListedCable(
                 near=port,
                 far=server.name,
                 length_m=server.cable_m,
@@ -290,7 +242,7 @@ def _new_cables(before: Network, after: Network) -> Iterator[NewCable]:
             )
 
 
-def _by_place(cable: NewCable) -> tuple[object, ...]:
+def by_place(cable: ListedCable) -> tuple[object, ...]:
     """Sort key: links by spine and port, then servers by leaf and port."""
     near = natural(cable.near.device), natural(cable.near.interface)
     return (not isinstance(cable.far, End), *near)
@@ -300,21 +252,17 @@ def _fits(node: Node, end: End) -> str | None:
     return node.hardware.form_factor(end.interface) if node.hardware else None
 
 
-def write(expansion: Expansion) -> None:
-    """Replace the file by the grown text, atomically."""
-    replace_file(expansion.path, expansion.before, expansion.grown.text)
-
-
 def stages_of(expansion: Expansion) -> StagedGrowth:
     """Intermediate states: one new spine after the other, then all new leaves."""
     return staged(list(_steps(expansion)))
 
 
 def _steps(expansion: Expansion) -> Iterator[GrowthStep]:
-    loaded, before = expansion.grown.loaded, expansion.start.network
-    fabric, old = loaded.fabric, expansion.start.fabric
-    leaves = expansion.grown.new.get(LEAVES, ())
-    for spine in expansion.grown.new.get(SPINES, ()):
+    grown, start = expansion.versions.edited, expansion.versions.file.start
+    loaded, before = grown.loaded, start.network
+    fabric, old = loaded.fabric, start.fabric
+    leaves = grown.new.get(LEAVES, ())
+    for spine in grown.new.get(SPINES, ()):
         number = next(i for i, one in enumerate(fabric.spines) if one.name == spine) + 1
         part = {"spines": fabric.spines[:number], "leaves": old.leaves, "servers": old.servers}
         smaller = replace(loaded, fabric=fabric.model_copy(update=part))
@@ -323,4 +271,4 @@ def _steps(expansion: Expansion) -> Iterator[GrowthStep]:
         before = after
     if leaves:
         title = leaves[0] if len(leaves) == 1 else f"{leaves[0]} to {leaves[-1]}"
-        yield GrowthStep(before, expansion.end.network, tuple(leaves), title)
+        yield GrowthStep(before, expansion.versions.end.network, tuple(leaves), title)

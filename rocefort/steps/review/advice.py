@@ -212,7 +212,7 @@ def _rename(sight: DrainStudy, old: str, new: str) -> Advice:
     loopback = bgp.router_id if bgp else None
     about = [s for s in sight.change.changed if s.device == new or _is_mentioned(s, old)]
     others = [name for s in about if (name := s.device) != new]
-    more = sum(not _only_names(edit.path) for edit in compare(was.device, will.device))
+    more = sum(not only_names(edit.path) for edit in compare(was.device, will.device))
     own = f"id {will.id}, loopback {loopback}, AS number {bgp.asn if bgp else 'none'} and ports"
     descriptions = f", and descriptions on {names_of(others)}" if others else ""
     traffic = [
@@ -252,7 +252,8 @@ def _is_mentioned(switch: SwitchDifference, name: str) -> bool:
     )
 
 
-def _only_names(path: str) -> bool:
+def only_names(path: str) -> bool:
+    """Whether a value is a name or a description, which no traffic depends on."""
     return path == "name" or path.endswith(".description")
 
 

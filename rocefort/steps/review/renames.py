@@ -54,7 +54,7 @@ def _renamed_side(side: ReviewSide, names: Renames) -> ReviewSide:
         return side
     later = {old: new for new, old in names.items()}
     sources = Sources({_key(key, later): at for key, at in derived.sources.table.items()})
-    network = _renamed(derived.network, later)
+    network = renamed_network(derived.network, later)
     return replace(side, derived=replace(derived, network=network, sources=sources))
 
 
@@ -63,7 +63,7 @@ def _key(key: str, later: Mapping[str, str]) -> str:
     return later.get(device, device) + slash + path
 
 
-def _renamed(network: Network, later: Mapping[str, str]) -> Network:
+def renamed_network(network: Network, later: Mapping[str, str]) -> Network:
     """A Network with its switches renamed everywhere except in descriptions."""
 
     def end(old: End) -> End:

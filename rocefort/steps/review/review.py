@@ -204,7 +204,7 @@ def _drain_study(
         file=sides.head.path,
         canary=after.fabric.rollout.canary,
         solved=verified.start,
-        retired=tuple(_retired(after.fabric.capacity)),
+        retired=tuple(retired_ids(after.fabric.capacity)),
     )
 
 
@@ -230,7 +230,8 @@ def _lines(
         yield switch_lines(name, changed, old, new)
 
 
-def _retired(capacity: Capacity) -> Iterator[tuple[Role, int]]:
+def retired_ids(capacity: Capacity) -> Iterator[tuple[Role, int]]:
+    """Ids of switches that are gone, which are never reused."""
     yield from ((Role.SPINE, id_) for id_ in capacity.retired_spines)
     yield from ((Role.LEAF, id_) for id_ in capacity.retired_leaves)
 

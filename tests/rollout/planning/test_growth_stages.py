@@ -51,7 +51,7 @@ def without_peers(network: Network, leaf: str, keep: int) -> Network:
 
 
 def test_a_state_that_loses_paths_or_pairs_is_told(expansion: Expansion) -> None:
-    before, after = expansion.start.network, expansion.end.network
+    before, after = expansion.versions.file.start.network, expansion.versions.end.network
     new = ("spine03", "leaf09")
     narrow = staged([GrowthStep(before, without_peers(after, "leaf01", 2), new, "both")])
     assert narrow.wrong

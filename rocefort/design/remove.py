@@ -1,0 +1,166 @@
+"""Removal of switches and servers from a fabric's YAML, with what refers to them.
+
+The ids of removed switches become retired: no later switch gets their addresses or ports.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rocefort.design.expand import GROUPS, LEAVES, SERVERS, SINGULAR, SPINES
+from rocefort.design.load.load import LoadedFabric, loaded_fabric
+from rocefort.documents.edit import comments_above, spliced, with_numbers, without
+from rocefort.documents.read import YamlPath, document_of
+from rocefort.documents.suggest import nearest
+from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.wording import count_of, listing
+
+Indexes = Mapping[YamlPath, set[int]]  # of list items, by the path of the list
+
+
+@dataclass(frozen=True)
+class EditedFabric:
+    """Fabric that was edited in memory.
+
+    lines: number of removed lines. beside: changes of the YAML beside the named items. comments:
+    those above a removed item, which stay.
+    """
+
+    text: str
+    loaded: LoadedFabric
+    lines: int = 0
+    beside: tuple[str, ...] = ()
+    comments: tuple[str, ...] = ()
+
+
+def remove(text: str, loaded: LoadedFabric, names: Sequence[str]) -> EditedFabric:
+    """Remove switches and servers from the text of `loaded`; it does not derive.
+
+    Raises BadInput for unknown names. Raises Refused if a server loses its leaf, or the fabric its
+    canary or its last switch of a role.
+    """
+    fabric = loaded.fabric
+    gone = set(names)
+    _check_names(fabric, gone)
+    items: Indexes = {
+        (group,): {i for i, item in enumerate(getattr(fabric, group)) if item.name in gone}
+        for group in (SPINES, LEAVES, SERVERS)
+    }
+    if problems := list(_problems(loaded, gone)):
+        raise Refused(problems=problems)
+    references = _references(fabric, gone)
+    cuts = without(text, {**items, **references})
+    retirements: dict[YamlPath, Sequence[int]] = {
+        ("capacity", f"retired_{group}"): [
+            getattr(fabric, group)[i].id for i in sorted(items[group,])
+        ]
+        for group in GROUPS
+        if items[group,]
+    }
+    for path, ids in retirements.items():
+        cuts += with_numbers(text, path, ids)
+    expected = _expected(loaded, {**items, **references}, retirements)
+    edited = spliced(text, cuts)
+    return EditedFabric(
+        edited,
+        read_back(edited, loaded, expected),
+        sum(len(text[cut.at : cut.at + cut.cut].strip().splitlines()) for cut in cuts),
+        (*_retired_text(retirements), *_references_text(fabric, references)),
+        tuple(comments_above(text, [(*path, i) for path, i in _paths(items)])),
+    )
+
+
+def names_of(fabric: Fabric) -> list[str]:
+    """Names of all switches and servers."""
+    return [*(s.name for s in (*fabric.spines, *fabric.leaves)), *(s.name for s in fabric.servers)]
+
+
+def _check_names(fabric: Fabric, gone: set[str]) -> None:
+    known = names_of(fabric)
+    strangers = sorted(gone - set(known))
+    if strangers:
+        what = "no spine, leaf or server {!r}"
+        raise BadInput(
+            problems=[Problem("", what.format(name), nearest(name, known)) for name in strangers]
+        )
+
+
+def _problems(loaded: LoadedFabric, gone: set[str]) -> Iterator[Problem]:
+    """Yield reasons against a removal."""
+    fabric = loaded.fabric
+    for leaf in fabric.leaves:
+        left = [s.name for s in fabric.servers if s.leaf == leaf.name and s.name not in gone]
+        if leaf.name in gone and left:
+            yield Problem(
+                leaf.name,
+                f"{count_of(len(left), 'server')} would lose the leaf: {listing(left)}",
+                "move them to another leaf first, or remove them by the same command",
+            )
+    for group in GROUPS:
+        if all(switch.name in gone for switch in getattr(fabric, group)):
+            yield Problem("", f"no {SINGULAR[group]} would be left", "keep one")
+    if fabric.rollout.canary in gone:
+        what = f"{fabric.rollout.canary} is the canary of rollouts"
+        yield loaded.problem(("rollout", "canary"), what, "name another leaf first")
+
+
+def _references(fabric: Fabric, gone: set[str]) -> Indexes:
+    """Indexes of items that refer to removed switches and servers."""
+    return {
+        ("links",): {i for i, pin in enumerate(fabric.links) if gone & {pin.spine, pin.leaf}},
+        ("waivers",): {i for i, one in enumerate(fabric.waivers) if one.device in gone},
+        ("rdma", "servers"): {i for i, name in enumerate(fabric.rdma.servers) if name in gone},
+    }
+
+
+def _references_text(fabric: Fabric, references: Indexes) -> Iterator[str]:
+    for index in sorted(references["links",]):
+        pin = fabric.links[index]
+        yield f"the values of link {pin.number} of {pin.spine} and {pin.leaf} are removed"
+    for index in sorted(references["waivers",]):
+        waiver = fabric.waivers[index]
+        yield f"the waiver of {waiver.rule} at {waiver.place_text} is removed"
+    for index in sorted(references["rdma", "servers"]):
+        yield f"rdma.servers no longer lists {fabric.rdma.servers[index]}"
+
+
+def _retired_text(retirements: Mapping[YamlPath, Sequence[int]]) -> Iterator[str]:
+    for path, ids in retirements.items():
+        word = "id" if len(ids) == 1 else "ids"
+        yield f"capacity.{path[-1]} keeps {word} {listing(ids)} free: no other switch gets them"
+
+
+def _paths(items: Indexes) -> Iterator[tuple[YamlPath, int]]:
+    yield from ((path, index) for path, indexes in items.items() for index in sorted(indexes))
+
+
+def _expected(
+    loaded: LoadedFabric, gone: Indexes, retirements: Mapping[YamlPath, Sequence[int]]
+) -> object:
+    """Data of the file after a removal, without its text."""
+    added: dict[YamlPath, Sequence[int]] = defaultdict(list, retirements)
+
+    def kept(value: object, path: YamlPath) -> object:
+        if isinstance(value, dict):
+            keys = [at[-1] for at in retirements if at[:-1] == path and at[-1] not in value]
+            new: dict[object, object] = {key: [] for key in keys}
+            return {key: kept(item, (*path, key)) for key, item in (value | new).items()}
+        if isinstance(value, list):
+            rest = [item for i, item in enumerate(value) if i not in gone.get(path, ())]
+            return [*rest, *added[path]]
+        return value
+
+    return kept(loaded.document.data, ())
+
+
+def read_back(text: str, before: LoadedFabric, expected: object) -> LoadedFabric:
+    """Load an edited text; raises Refused if its data is not the intended one."""
+    file = before.document.file
+    document = document_of(text, f"{file} as it would be")
+    if document.data != expected:
+        what = "the edited file does not read back as intended"
+        raise Refused(what, where=file, how="edit it by hand, and report it")
+    return loaded_fabric(document, before.site)
