@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -89,6 +90,9 @@ TimeScale = Annotated[
     float,
     typer.Option(min=1, max=1000, help="Speed of the switches' timers, relative to real time."),
 ]
+Detach = Annotated[
+    bool, typer.Option("--detach", help="Run in the background; return once the lab is ready.")
+]
 
 
 @cli.command("cli")
@@ -108,10 +112,11 @@ def lab_cli(
     power_loss: PowerLoss = False,
     log: Log = None,
     time_scale: TimeScale = 1,
+    detached: Detach = False,
 ) -> None:
     """Run every switch as an emulated CLI over SSH.
 
-    The lab listens on loopback and runs until Ctrl-C.
+    The lab listens on loopback and runs until Ctrl-C, or until `lab stop`.
     """
     from rocefort.steps.lab.cli import run_lab
     from rocefort.steps.lab.options import LabOptions, read_listen
@@ -136,7 +141,28 @@ def lab_cli(
         log=log,
         time_scale=time_scale,
     )
-    run_lab(fabric, state, chosen, typer.echo)
+    if detached:
+        _detach(state)
+    else:
+        run_lab(fabric, state, chosen, typer.echo)
+
+
+def _detach(state: Path) -> None:
+    """Start this command again in its own session."""
+    from rocefort.steps.lab.background import detach_lab, started
+
+    lab = detach_lab(sys.argv[1:], state)
+    typer.echo(started(lab, state) if lab.code is None else lab.text, nl=False, err=bool(lab.code))
+    raise typer.Exit(lab.code or 0)
+
+
+@cli.command("stop")
+def lab_stop(state: State = Path("lab")) -> None:
+    """End the lab that `lab cli` runs with a directory."""
+    from rocefort.steps.lab.background import stop_lab
+
+    stop_lab(state)
+    typer.echo(f"the lab in {state} has ended")
 
 
 @cli.command("faults")

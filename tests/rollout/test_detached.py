@@ -24,6 +24,7 @@ from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.run_history import contents_of
 from rocefort.rollout.planning.plan import read_plan, write_plan
+from rocefort.steps import background
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import detached
 
@@ -136,7 +137,7 @@ def test_who_detaches_hears_of_its_own_process_though_another_begins_a_run(
         into = [(os.POSIX_SPAWN_DUP2, output, 1)]
         return os.posix_spawn(sys.executable, refused, os.environ, file_actions=into)
 
-    monkeypatch.setattr(detached, "_spawned", spawned)
+    monkeypatch.setattr(background, "_spawned", spawned)
     assert detached.detach([], RunDirectory.of(plan)) == detached.DetachedController(
         "another controller\n", 4
     )
@@ -150,9 +151,9 @@ def test_ctrl_c_before_the_run_has_begun_ends_the_detached_process(
     def interrupted(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(detached, "_spawned", lambda *_: child.pid)
+    monkeypatch.setattr(background, "_spawned", lambda *_: child.pid)
     with monkeypatch.context() as patch:
-        patch.setattr("rocefort.steps.rollout.detached.time.sleep", interrupted)
+        patch.setattr("rocefort.steps.background.time.sleep", interrupted)
         with pytest.raises(KeyboardInterrupt):
             detached.detach([], RunDirectory.of(plan))
     assert child.wait(PATIENCE_S) == -signal.SIGTERM

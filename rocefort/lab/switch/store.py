@@ -37,6 +37,11 @@ CREATE TABLE IF NOT EXISTS switches (name TEXT PRIMARY KEY, state TEXT NOT NULL)
 DIGEST = re.compile(r'"([0-9a-f]{64})"')
 
 
+def lock_file(path: Path) -> Path:
+    """File that a running lab locks, and writes its process number to when it is ready."""
+    return path.with_suffix(".lock")
+
+
 @dataclass
 class Store:
     """State of the switches of one lab. Raises ServiceFailed and BadInput on opening."""
@@ -71,12 +76,13 @@ class Store:
 
     def _lock(self, opened: ExitStack) -> None:
         """Allow one lab a folder; the kernel frees the lock of a lab that was killed."""
-        file = opened.enter_context(self.path.with_suffix(".lock").open("wb"))
+        file = opened.enter_context(lock_file(self.path).open("ab"))
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            how = "end it, or choose another folder"
+            how = "end it (`rocefort lab stop`), or choose another folder"
             raise ServiceFailed("another lab runs there", where=str(self.path), how=how) from None
+        file.truncate(0)  # the process of a lab that was killed
 
     def _open(self) -> None:
         # In WAL mode NORMAL loses nothing when the process dies. When this machine loses power, the

@@ -12,6 +12,7 @@ from rocefort.models.network.network import Network
 from rocefort.output import write_blocks
 from rocefort.reports.blocks import Table, columns
 from rocefort.steps.fabric.subject import subject_of
+from rocefort.steps.lab.background import mark_ready
 from rocefort.steps.lab.emulated_site import STATE_FILE, Rehearsal, rehearse
 from rocefort.steps.lab.options import LabOptions
 
@@ -25,6 +26,7 @@ def run_lab(fabric: Path, state: Path, options: LabOptions, say: Callable[[str],
         say(f"connections: {rehearsal.file}; passwords in {state}/*.secret; Ctrl-C ends the lab")
         # A shell's background job ignores Ctrl-C's signal, so `kill` must also end the lab.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        mark_ready(state)
         with suppress(KeyboardInterrupt):
             signal.pause()
 
