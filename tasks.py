@@ -48,9 +48,9 @@ cli.add_typer(rdma.cli, name="rdma")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from napalm_cloudengine import __version__
 
-        typer.echo(f"rocefort {version('rocefort')}")
+        typer.echo(f"rocefort {__version__}")
         raise typer.Exit
 
 

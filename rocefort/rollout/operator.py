@@ -1,12 +1,12 @@
-"""User, host and release of this process, from the operating system and the installed package."""
+"""User, host and release of this process, from the operating system and the package."""
 
 from __future__ import annotations
 
 import os
 import platform
 import pwd
-from functools import cache
-from importlib.metadata import version
+
+from napalm_cloudengine import __version__
 
 
 def user() -> str:
@@ -22,10 +22,9 @@ def name_of(number: int) -> str:
         return f"uid {number}"
 
 
-@cache  # reading its file takes milliseconds, so it is read once
 def release() -> str:
     """Version of this program."""
-    return version("rocefort")
+    return __version__
 
 
 def host() -> str:

@@ -87,12 +87,12 @@ def run(command: str, env: dict[str, str], cwd: Path) -> str:
 
 
 def recipe(target: str) -> str:
-    """The command that a target of the Makefile runs when everything is set up."""
-    found = re.search(
-        rf"(?m)^{target}: \$\(READY\)\n\t@\$\(BIN\)/(.+)$", (ROOT / "Makefile").read_text()
-    )
+    """The commands that a target of the Makefile runs when everything is set up."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = re.search(rf"(?m)^{target}: \$\(READY\)\n((?:\t@.+\n)+)", makefile)
     assert found, f"no simple target {target} in the Makefile"
-    return found[1]
+    lines = found[1].replace("$(BIN)/rocefort", "rocefort").replace("$(BIN)", ".venv/bin")
+    return " && ".join(line.removeprefix("\t@") for line in lines.splitlines())
 
 
 def test_the_output_in_guides_fits_a_terminal() -> None:
