@@ -12,6 +12,7 @@ class AdviceKind(StrEnum):
 
     REMOVAL = "removal"  # a switch is removed
     RENAME = "rename"  # one switch, another name
+    SERVER_RENAME = "server rename"  # one server, another name
     NOT_A_RENAME = "not a rename"  # it looks like one, but its id is another
     HARDWARE = "hardware"  # a switch gets another model or operating system
     RELEASE = "release"  # a switch runs another release

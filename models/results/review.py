@@ -54,7 +54,7 @@ class Redundancy(Frozen):
 
 
 class BlastRadius(Frozen):
-    """Sessions, links, servers and segments that a change can affect.
+    """Sessions, links, servers, racks and segments that a change can affect.
 
     Pairs are unordered pairs of RoCE servers on different leaves.
     """
@@ -62,6 +62,7 @@ class BlastRadius(Frozen):
     sessions: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
+    racks: tuple[str, ...] = ()  # of the leaves of these servers
     segments: tuple[str, ...] = ()
     pairs: int = 0
     pairs_in_all: int = 0

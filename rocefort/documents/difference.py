@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocefort.documents.read import Document, YamlPath
 from rocefort.models.device.secret import REFERENCE
@@ -26,15 +26,16 @@ _ABSENT = object()
 
 @dataclass(frozen=True)
 class _Side:
-    """Value of one side with its YAML path."""
+    """Value of one side with its YAML path; renamed: as of `document_changes`."""
 
     document: Document | None
     value: object
     path: YamlPath
+    renamed: Mapping[str, str]
 
     def below(self, key: str | int, value: object) -> _Side:
         """Return the value of a key, or of an item."""
-        return _Side(self.document, value, (*self.path, key))
+        return replace(self, value=value, path=(*self.path, key))
 
     @property
     def position(self) -> Position | None:
@@ -44,12 +45,15 @@ class _Side:
         return self.document.key_at(self.path)
 
 
-def document_changes(before: Document | None, after: Document | None) -> Iterator[IntentChange]:
+def document_changes(
+    before: Document | None, after: Document | None, renamed: Mapping[str, str] | None = None
+) -> Iterator[IntentChange]:
     """Yield differences in the order of the second document, then those of the first only.
 
     None: there is no such document. A mapping or an item that only one side has is one change.
+    renamed: name in the second document by path in the first, such as `servers[gpu02]`.
     """
-    sides = (_Side(d, d.data if d else _ABSENT, ()) for d in (before, after))
+    sides = (_Side(d, d.data if d else _ABSENT, (), renamed or {}) for d in (before, after))
     yield from _changes("", *sides)
 
 
@@ -62,7 +66,11 @@ def _changes(path: str, old: _Side, new: _Side) -> Iterator[IntentChange]:
     if isinstance(old.value, list) and isinstance(new.value, list):
         key = _key_of(old.value + new.value, old.value, new.value)
         if key is not None:
-            was, will = _by_key(old.value, key), _by_key(new.value, key)
+            was = {
+                old.renamed.get(f"{path}[{name}]", name): item
+                for name, item in _by_key(old.value, key).items()
+            }
+            will = _by_key(new.value, key)
             for name in (*will, *(name for name in was if name not in will)):
                 (i, a), (j, b) = was.get(name, (0, _ABSENT)), will.get(name, (0, _ABSENT))
                 yield from _changes(f"{path}[{name}]", old.below(i, a), new.below(j, b))

@@ -40,7 +40,8 @@ class Note:
 class Items:
     """List of sentences; details: sentences about all of them, once below.
 
-    code: each line is code instead of a sentence.
+    code: each line is code instead of a sentence. targets: for HTML, the id of the section that
+    each line leads to, empty for none.
     """
 
     kind: ClassVar[str] = "items"
@@ -48,6 +49,7 @@ class Items:
     details: tuple[str, ...] = ()
     strong: bool = False
     code: bool = False
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +108,21 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class CollapsibleSection:
-    """Blocks that Markdown and HTML show after a click on the summary."""
+    """Blocks that Markdown and HTML show after a click on the summary; noun: as of a Section."""
 
     kind: ClassVar[str] = "fold"
     summary: str
     blocks: tuple[Block, ...]
+    noun: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
     """Blocks under a title; without a title, blocks without blank lines between them.
 
-    lead: the section in one sentence. badge: a few words next to the title.
+    lead: the section in one sentence. badge: a few words next to the title. noun: of its blocks, if
+    they are of one kind, for the number of those that a short report leaves out; size: number of
+    such items that the section is one of. uncut: a short report has all of it.
     """
 
     kind: ClassVar[str] = "section"
@@ -127,6 +132,9 @@ class Section:
     id: str = ""
     tone: Tone = Tone.PLAIN
     badge: str = ""
+    noun: str = ""
+    size: int = 1
+    uncut: bool = False
 
 
 Block = Note | Items | Code | Table | Picture | CollapsibleSection | Section

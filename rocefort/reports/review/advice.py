@@ -11,7 +11,7 @@ from rocefort.reports.blocks import Block, Code, CollapsibleSection, Items, Sect
 
 ID, TITLE = "advice", "What it does to traffic"
 MOST_TOLD = 40  # of one kind; a longer list is not read
-HARMLESS = frozenset({AdviceKind.RENAME, AdviceKind.NOT_A_RENAME})
+HARMLESS = frozenset({AdviceKind.RENAME, AdviceKind.SERVER_RENAME, AdviceKind.NOT_A_RENAME})
 
 
 def advice_section(advice: Sequence[Advice], *, compared: bool) -> Section:
@@ -30,6 +30,7 @@ def _kind_noun(kind: AdviceKind) -> str:
     words = {
         AdviceKind.REMOVAL: "removal of a switch",
         AdviceKind.RENAME: "switch by another name",
+        AdviceKind.SERVER_RENAME: "renamed server",
         AdviceKind.NOT_A_RENAME: "switch by another id",
         AdviceKind.HARDWARE: "exchange for another switch",
         AdviceKind.RELEASE: "other release",

@@ -8,7 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.results.difference import OneSided, SwitchDifference
-from rocefort.models.results.review import ManagementPath, Review, ReviewLine, SwitchLines
+from rocefort.models.results.review import (
+    IntentChange,
+    ManagementPath,
+    Review,
+    ReviewLine,
+    SwitchLines,
+)
 from rocefort.models.results.routing_change import RoutingChange
 from rocefort.models.rollout.plan import ChangeKind
 from rocefort.models.wording import count_of
@@ -32,6 +38,7 @@ from rocefort.reports.fabric.changes import (
 )
 from rocefort.reports.fabric.failures import costs
 from rocefort.reports.review.advice import advice_section
+from rocefort.reports.review.verdict import anchor_of, verdict_of, verdict_section
 from rocefort.reports.wording import group_items, name_ranges, port_ranges, unjudged_by_cause
 
 SHORT = 8
@@ -40,13 +47,8 @@ NO_BASE = "Not known: there is no base to compare with."
 AFFECTS = "affects service"
 PLACES = 3
 PORT = re.compile(r"interface (\d+GE\S+)")
-OWN_AS = re.compile(r"^bgp \d+$")  # the view of BGP, by each switch's own AS number
-
-
-def verdict_of(review: Review) -> str:
-    """The review in a few words."""
-    errors = sum(finding.severity is Severity.ERROR for finding in review.findings.new)
-    return count_of(errors, "new error") if errors else "no new errors"
+# Own values of a switch: addresses, ports, and the AS number in the view of BGP.
+OWN = r"\d+(?:\.\d+){3}(?:/\d+)?|\d+GE\d+/\d+/[\d:]+(?:[-,][\d:]+)*|(?<=^bgp )\d+$"
 
 
 def review_summary(review: Review) -> Section:
@@ -57,11 +59,20 @@ def review_summary(review: Review) -> Section:
 
 
 def review_comment(review: Review, titles: Mapping[str, str]) -> Section:
-    """The whole review as a comment on a pull request."""
-    sides = f"From {review.base} to {review.head}, {review.file}."
-    notes = (Note(note, Tone.WARNING) for note in notes_of(review)[:MOST_NOTES])
-    blocks: tuple[Block, ...] = (Note(sides), *notes, *sections_of(review, titles))
-    return Section(f"Rocefort: {review.fabric}: {verdict_of(review)}", blocks)
+    """The whole review as a comment on a pull request: the verdict, then the folded details."""
+    title = f"Rocefort: {review.fabric}: {verdict_of(review)}"
+    return Section(title, (verdict_section(review), *details_of(review, titles)))
+
+
+def details_of(review: Review, titles: Mapping[str, str]) -> Iterator[Block]:
+    """Notes on both sides, then each section as one fold; one without content as its sentence."""
+    yield from (Note(note, Tone.WARNING) for note in notes_of(review)[:MOST_NOTES])
+    for section in sections_of(review, titles):
+        if section.blocks:
+            summary = f"{section.title}: {section.lead}"
+            yield CollapsibleSection(summary, section.blocks, section.noun)
+        else:
+            yield Note(f"{section.title}: {section.lead}")
 
 
 def sections_of(review: Review, titles: Mapping[str, str]) -> tuple[Section, ...]:
@@ -69,13 +80,15 @@ def sections_of(review: Review, titles: Mapping[str, str]) -> tuple[Section, ...
     return (
         _intent(review),
         advice_section(review.advice, compared=bool(review.difference.compared)),
-        _switches(review),
         _blast(review),
         _servers(review),
+        _failures(review),
+        _verification(review),
+        _switches(review),
         _management(review),
         _findings(review, titles),
-        _verification(review),
-        _failures(review),
+        _growth(review),
+        _sources(review),
     )
 
 
@@ -91,11 +104,7 @@ def notes_of(review: Review) -> tuple[str, ...]:
 
 
 def _intent(review: Review) -> Section:
-    lines = [
-        f"{code(change.path)}: {code('none' if change.before is None else change.before)} -> "
-        f"{code('none' if change.after is None else change.after)} at {change.at}"
-        for change in review.intent
-    ]
+    lines = list(map(_intent_line, review.intent))
     lead = f"{count_of(len(lines), 'value')} of the intent changed."
     if not lines:
         new = review.difference.only_after and not review.difference.compared
@@ -105,20 +114,36 @@ def _intent(review: Review) -> Section:
     return Section("Intent", (Items(tuple(lines)),) if lines else (), lead, "intent")
 
 
+def _intent_line(change: IntentChange) -> str:
+    before, after = (
+        code("none" if value is None else value) for value in (change.before, change.after)
+    )
+    if change.path.endswith("].name") and None not in (change.before, change.after):
+        return f"{before} is renamed {after}, at {change.at}"
+    return f"{code(change.path)}: {before} -> {after} at {change.at}"
+
+
 def _switches(review: Review) -> Section:
-    change = review.difference
-    lines = {found.device: found for found in review.lines}
+    """Changed switches; those with equal changes but for their own values are shown together."""
+    alike = group_items(review.difference.changed, lambda switch: _own_values(switch)[0])
+    blocks = tuple(map(_group, alike.values()))
+    return Section("Switches", blocks, _switches_lead(review), "switches", noun="switch")
 
-    def key(switch: SwitchDifference) -> tuple[object, ...]:
-        return (*_switch_lines(switch), *(OWN_AS.sub("bgp", line) for line in switch.change.patch))
 
-    blocks = [
-        _group(alike, [lines[s.device] for s in alike if s.device in lines])
-        for alike in group_items(change.changed, key).values()
-    ]
-    blocks += _one_sided(change.only_after, "new")
-    blocks += _one_sided(change.only_before, "removed")
-    return Section("Switches", tuple(blocks), _switches_lead(review), "switches")
+def _own_values(switch: SwitchDifference) -> tuple[tuple[object, ...], list[str]]:
+    """Text about a change with a number for each own value of the switch, and these values.
+
+    Texts of two switches are equal if one is the other with its values exchanged, one for one.
+    """
+    values: dict[str, str] = {}
+
+    def number(match: re.Match[str]) -> str:
+        return values.setdefault(match[0], f"<{len(values)}>")
+
+    own = re.compile(rf"{OWN}|\b{re.escape(switch.device)}\b", re.MULTILINE)
+    head, told, felt = _switch_lines(switch)
+    texts = (told, felt, switch.change.patch, switch.change.reverse)
+    return (head, *(own.sub(number, "\n".join(lines)) for lines in texts)), list(values)
 
 
 def _switches_lead(review: Review) -> str:
@@ -147,8 +172,9 @@ def _switch_lines(switch: SwitchDifference) -> tuple[str, tuple[str, ...], tuple
     return head, lines, tuple(service_lines(change))
 
 
-def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> Section:
-    head, told, felt = _switch_lines(alike[0])
+def _group(alike: Sequence[SwitchDifference]) -> Section:
+    first, change = alike[0], alike[0].change
+    head, told, felt = _switch_lines(first)
     names = list(name_ranges(switch.device for switch in alike))
     size = f"{count_of(len(alike), 'switch')}: " if names[SHORT:] else ""
     blocks: list[Block] = []
@@ -157,20 +183,53 @@ def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> S
     blocks.append(Items(told, code=True))
     if felt:
         blocks.append(Items(felt, strong=True))
-    change = alike[0].change
-    scripts = (("patch", change.patch), ("the way back", change.reverse))
-    own = any(s.change.patch != change.patch for s in alike)
-    same = f", the same for each but for its AS number; this is {alike[0].device}'s"
-    for name, commands in scripts:
-        if commands:
-            like = (same if own else ", the same for each") if alike[1:] else ""
-            blocks.append(CollapsibleSection(f"{name}{like}", (Code(commands),)))
-    if lines:
+    others = tuple(_other_values(alike))
+    same = ", the same for each" if alike[1:] else ""
+    same += f" but for own values; these are of {first.device}" if others else ""
+    if others:
         blocks.append(
-            CollapsibleSection("where each line comes from", (Code(tuple(_provenance(lines))),))
-        )
-    badge = AFFECTS if felt or alike[0].facts else ""
-    return Section(f"{size}{first_words(names, SHORT)}: {head}", tuple(blocks), badge=badge)
+            CollapsibleSection(f"own values of the others, shown with those of {first.device}",
+                               (Code(others),))
+        )  # fmt: skip
+    for name, commands in (("patch", change.patch), ("the way back", change.reverse)):
+        if commands:
+            lines = count_of(len(commands), "line")
+            blocks.append(CollapsibleSection(f"{name}, {lines}{same}", (Code(commands),)))
+    badge = AFFECTS if felt or first.facts else ""
+    title = f"{size}{first_words(names, SHORT)}: {head}"
+    return Section(title, tuple(blocks), badge=badge, size=len(alike))
+
+
+def _other_values(alike: Sequence[SwitchDifference]) -> Iterator[str]:
+    """Values of each further switch that differ from those of the first."""
+    _, of_first = _own_values(alike[0])
+    for switch in alike[1:]:
+        pairs = zip(_own_values(switch)[1], of_first, strict=True)
+        differing = [f"{own} for {shown}" for own, shown in pairs if own != shown]
+        if set(differing) - {f"{switch.device} for {alike[0].device}"}:
+            yield f"{switch.device}: {', '.join(differing)}"
+
+
+def _sources(review: Review) -> Section:
+    """Changed lines of all switches, each once with the YAML that it comes from."""
+    lines = tuple(_provenance(review.lines))
+    lead = f"{count_of(len(lines), 'changed line')}, each with the line of YAML that causes it."
+    if not lines:
+        lead = NO_BASE if review.base_problems else "No line of a configuration changes."
+    blocks = (Code(lines),) if lines else ()
+    return Section("Where each line comes from", blocks, lead, "sources")
+
+
+def _growth(review: Review) -> Section:
+    """Switches and server pairs that only one side has."""
+    change, done = review.difference, review.verification
+    blocks = (*_one_sided(change.only_after, "new"), *_one_sided(change.only_before, "removed"))
+    sizes = ((len(change.only_after), "new switch"), (len(change.only_before), "removed switch"))
+    words = [count_of(number, noun) for number, noun in sizes if number]
+    if done and done.new_pairs:
+        words.append(count_of(done.new_pairs, "new server pair"))
+    lead = f"{', '.join(words) or 'No switch and no server pair is new'}."
+    return Section("Growth and removal", blocks, lead, "growth", noun="switch")
 
 
 def _provenance(found: Sequence[SwitchLines]) -> Iterator[str]:
@@ -206,7 +265,7 @@ def _one_sided(found: Sequence[OneSided], what: str) -> Iterator[Section]:
         places = f"from {first_words(dict.fromkeys(s.where for s in alike), PLACES)}"
         badge = AFFECTS if what == "removed" else ""
         title = f"{names}: {what}, {count_of(lines, 'line')}"
-        yield Section(title, (Items((places,)),), badge=badge)
+        yield Section(title, (Items((places,)),), badge=badge, size=len(alike))
 
 
 def _blast(review: Review) -> Section:
@@ -321,7 +380,12 @@ def _findings(review: Review, titles: Mapping[str, str]) -> Section:
         if own:
             info = severity is Severity.INFO
             size = f"{len(own)} info" if info else count_of(len(own), severity.value)
-            blocks.append(Section(f"new: {size}", (Items(tuple(_sentences(own, titles))),)))
+            rules = group_items(own, lambda finding: finding.rule)
+            lists = (
+                Section("", (Items(tuple(_sentences(same, titles))),), id=anchor_of(same[0]))
+                for same in rules.values()
+            )
+            blocks.append(Section(f"new: {size}", tuple(lists)))
     others = (
         ("fixed", found.fixed),
         ("with other figures", tuple(pair.after for pair in found.changed)),

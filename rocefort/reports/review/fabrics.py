@@ -8,7 +8,8 @@ from rocefort.models.finding import Severity
 from rocefort.models.results.review import RemovedFabric, Reviews
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Items, Note, Section, Tone
-from rocefort.reports.review.content import review_comment, verdict_of
+from rocefort.reports.review.content import review_comment
+from rocefort.reports.review.verdict import verdict_of
 
 
 def headline_of(found: Reviews) -> str:

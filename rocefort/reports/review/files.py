@@ -10,8 +10,9 @@ from pydantic import Field
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Finding, Report
 from rocefort.models.results.review import RemovedFabric, Review, Reviews, UnreviewedFabric
-from rocefort.reports.review.content import notes_of, review_comment, sections_of, verdict_of
+from rocefort.reports.review.content import notes_of, review_comment, sections_of
 from rocefort.reports.review.fabrics import headline_of, others_of, reviews_comment
+from rocefort.reports.review.verdict import verdict_of, verdict_section
 from rocefort.reports.writers.html import html_of
 from rocefort.reports.writers.markdown import LIMIT, markdown_of
 from rocefort.reports.writers.templates import environment, file_text
@@ -39,7 +40,7 @@ def review_page(review: Review, titles: Mapping[str, str]) -> str:
         verdict=verdict_of(review),
         notes=notes_of(review),
         sections=sections,
-        content=html_of(*sections),
+        content=html_of(verdict_section(review), *sections),
         style=file_text("page.css"),
     )
 

@@ -1,12 +1,16 @@
-"""Blocks as GitHub's Markdown, for a comment on a pull request: escaped, folded, never too long."""
+"""Blocks as Markdown of GitHub and GitLab, for a comment: escaped, folded, never too long.
+
+It is also read as plain text, in mail or a terminal: an escape is written only where Markdown would
+take a character for markup.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
+from itertools import zip_longest
 from typing import NamedTuple
 
 from rocefort.models.wording import count_of
@@ -24,17 +28,26 @@ from rocefort.reports.blocks import (
 )
 
 LIMIT = 60_000  # characters; a comment on GitHub holds 65,536
-RESERVE = 160  # characters of a section for the sentence about a cut
+LEAST = 2000  # characters of a comment that shows anything
+RESERVE = 40  # characters of the sentence about what is left out, without its address
+LEAST_SHARE = 400  # characters of each block, where blocks share the room
 OPEN_ITEMS = 12  # longer lists are folded
 FOLDED_ITEMS = 50  # of one fold
 CODE_LINES = 120  # of one patch
+ALIGNED = 60  # characters of the widest cell that the others of its column are padded to
 END = "\n</details>\n"
-# What could be markup, a mention or the number of an issue, and what could begin a list.
-ESCAPED = re.compile(r"[\\*_\[\]()!~|$^{}<>&@#`]|^[-+=]|(?<=\d)\.(?=\s)")
+# Markup inside of a sentence: emphasis, links, HTML, entities, cells of a table.
+INLINE = re.compile(r"[\\*`\[|~<]|(?<![^\W_])_|_(?![^\W_])")
+# Markup at the start of a line: lists, quotes, headings, underlines of headings.
+START = re.compile(r"^(?:[-+](?=\s|$)|[-=](?=[-=]*$)|>|#(?=#*(?:\s|$)))")
+NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+# A mention, a number of an issue, a formula, a link or an emoji: a code span prevents it, and a
+# backslash would not.
+REFERENCE = re.compile(r"[@#!%&^~]\w|\$|:\w+:|://|www\.|GH-\d", re.IGNORECASE)
 
 
-class _ShortenedText(NamedTuple):
-    """Text that fits, and how many parts are left out of it."""
+class _Fitted(NamedTuple):
+    """Text that fits, and how many items are left out of it without a word."""
 
     text: str
     left: int
@@ -50,25 +63,135 @@ def markdown_of(
 ) -> str:
     """Blocks in at most `limit` characters, ending in a newline.
 
-    Where they are longer, the longest sections are cut first, between their parts and with what is
-    folded before what is open, and the text states how much is left out. level: first heading.
-    whole: a sentence about where everything is; page: its address. head: Markdown before all else.
-    ValueError for too low a limit.
+    Where they are longer, the longest sections are cut between their parts, and the text states how
+    much is left out. level: first heading. whole: a sentence about where everything is; page: its
+    address. head: Markdown before all else. ValueError for too low a limit.
     """
-    if limit < 2000:
-        raise ValueError(f"a limit of {limit} characters leaves no room; give 2000 or more")
+    if limit < LEAST:
+        raise ValueError(f"a limit of {limit} characters leaves no room; give {LEAST} or more")
+    writer = _Writer(f": {prose(whole)}" if whole else ": see the page" if page else "")
     room = limit - len(head)
     if len(blocks) == 1 and isinstance(blocks[0], Section):  # the document with its title
-        title, blocks = _opening(blocks[0], level), blocks[0].blocks
-        title += f'\n<a href="{escape(page)}">The whole as a page</a>\n' if page else ""
+        title, blocks = writer.opening(blocks[0], level), blocks[0].blocks
         head, room, level = head + title, room - len(title), level + 1
-    texts = [_block(block, level) for block in blocks]
-    cap = _cap([len(text) for text in texts], room)
-    sections = zip(blocks, texts, strict=True)
-    body = "".join(
-        t if len(t) <= cap else _shortened_block(b, level, cap, whole) for b, t in sections
-    )
-    return (head + body).lstrip("\n")
+    link = f"\n[The whole as a page]({_address(page)})\n" if page else ""
+    body, left = writer.fitted(blocks, level, room - len(link))
+    if left and not body:
+        if any(isinstance(block, Section) and block.uncut for block in blocks):
+            raise ValueError(f"a limit of {limit} characters leaves no room for the verdict")
+        body = writer.left_out(left)
+    return (head + body + link).lstrip("\n")
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writer of blocks; rest: where the parts are that a short report leaves out."""
+
+    rest: str
+
+    def fitted(
+        self, blocks: Sequence[Block], level: int, room: int, parent: Block | None = None
+    ) -> _Fitted:
+        """As many blocks as fit, each whole or cut inside, and a sentence about the others.
+
+        Blocks of one kind, and very many, are taken in order; others share the room.
+        """
+        texts = self.inner(blocks, level, parent)
+        if sum(map(len, texts)) <= room:
+            return _Fitted("".join(texts), 0)
+        noun = parent.noun if isinstance(parent, (Section, CollapsibleSection)) else ""
+        uncut = [isinstance(block, Section) and block.uncut for block in blocks]
+        room -= RESERVE + len(self.rest)
+        room -= sum(len(text) for text, kept in zip(texts, uncut, strict=True) if kept)
+        if room < 0:
+            return _Fitted("", sum(map(_size, blocks)))
+        sizes = [len(text) for text, kept in zip(texts, uncut, strict=True) if not kept]
+        share, left = _cap(sizes, room), 0
+        in_order = noun or share < LEAST_SHARE
+        for number, block in enumerate(blocks):
+            most = room if in_order else share
+            if uncut[number] or len(texts[number]) <= most:
+                room -= 0 if uncut[number] else len(texts[number])
+                continue
+            if in_order and any(texts[:number]):
+                room = most = 0  # nothing after the first that does not fit
+            texts[number], more = self.short(block, level, most)
+            room, left = room - len(texts[number]), left + more
+        text = "".join(texts)
+        start = "" if text.startswith("\n") else "\n"
+        return _Fitted(start + text + self.left_out(left, noun or "part") if text else "", left)
+
+    def left_out(self, number: int, noun: str = "part") -> str:
+        """Sentence about parts that are not shown."""
+        return f"\nand {count_of(number, f'more {noun}')}{self.rest}\n" if number else ""
+
+    def short(self, block: Block, level: int, room: int) -> _Fitted:
+        """As much of a block as fits; or nothing, not even its head."""
+        if isinstance(block, Items):
+            return self._first_lines(block, level, room)
+        if not isinstance(block, (Section, CollapsibleSection)):
+            return _Fitted("", 1)
+        opening = self.opening(block, level)
+        closing = END if isinstance(block, CollapsibleSection) else ""
+        left = room - len(opening) - len(closing)
+        inner = self.fitted(block.blocks, _below(block, level), left, block)
+        if not inner.text:
+            return _Fitted("", _size(block))
+        return _Fitted(opening + inner.text + closing, 0)
+
+    def _first_lines(self, items: Items, level: int, room: int) -> _Fitted:
+        room -= RESERVE + len(self.rest)
+        low, high = 0, len(items.lines)
+        while low < high:  # the most lines that fit
+            middle = (low + high + 1) // 2
+            text = self.block(replace(items, lines=items.lines[:middle]), level)
+            low, high = (middle, high) if len(text) <= room else (low, middle - 1)
+        if not low:
+            return _Fitted("", len(items.lines))
+        text = self.block(replace(items, lines=items.lines[:low]), level)
+        return _Fitted(text + self.left_out(len(items.lines) - low, "line"), 0)
+
+    def block(self, block: Block, level: int) -> str:
+        """A block as Markdown, whatever its length."""
+        match block:
+            case Section() | CollapsibleSection():
+                inner = "".join(self.inner(block.blocks, _below(block, level), block))
+                end = END if isinstance(block, CollapsibleSection) else ""
+                return self.opening(block, level) + inner + end
+            case Note(text, tone):
+                quote = "> " if tone is Tone.WARNING else ""
+                return f"\n{quote}{prose(text)}\n"
+            case Items():
+                return _items(block, OPEN_ITEMS)
+            case Code(lines):
+                more = len(lines) - CODE_LINES
+                return f"\n{fenced(lines[:CODE_LINES])}{self.left_out(max(more, 0), 'line')}"
+            case Table():
+                return _table(block)
+            case Picture(_, sentence):
+                return f"\n{prose(sentence)}\n" if sentence else ""
+
+    def opening(self, block: Block, level: int) -> str:
+        """Title and lead of a section; summary of a fold."""
+        if isinstance(block, CollapsibleSection):
+            return f"\n<details><summary>{_summary(block.summary)}</summary>\n"
+        if not isinstance(block, Section):
+            return ""
+        badge = f" ({block.badge})" if block.badge else ""
+        title = f"\n{'#' * min(level, 6)} {prose(block.title)}{badge}\n" if block.title else ""
+        return title + (f"\n{prose(block.lead)}\n" if block.lead else "")
+
+    def inner(self, blocks: Sequence[Block], level: int, parent: Block | None = None) -> list[str]:
+        """Blocks of another, lists with details as one; a list in a fold is not folded again."""
+        texts: list[str] = []
+        for number, block in enumerate(blocks):
+            if isinstance(parent, CollapsibleSection) and isinstance(block, Items):
+                text = _items(block, len(block.lines))
+            else:
+                text = self.block(block, level)
+            joined = number and _is_entry(blocks[number - 1]) and _is_entry(block)
+            texts.append(text.removeprefix("\n") if joined else text)
+        return texts
 
 
 def _cap(sizes: Sequence[int], room: int) -> int:
@@ -79,90 +202,12 @@ def _cap(sizes: Sequence[int], room: int) -> int:
     return rest // len(left) if left else max(sizes, default=0)
 
 
-def _shortened_block(block: Block, level: int, cap: int, whole: str) -> str:
-    """Return the part of a block that fits, and a sentence with the size of the rest."""
-    where = f" {prose(whole)}" if whole else ""
-    text, left = _short(block, level, cap - RESERVE - len(where))
-    more = f"{count_of(left, 'part')} more would make this comment too long"
-    return f"{text}\n**Cut here: {more}.**{where}\n"
+def _size(block: Block) -> int:
+    return block.size if isinstance(block, Section) else 1
 
 
-def _short(block: Block, level: int, room: int) -> _ShortenedText:
-    """As much of a block as fits: what is open first, then folds; or nothing, not even its head."""
-    opening, closing = _opening(block, level), END if isinstance(block, CollapsibleSection) else ""
-    room -= len(opening) + len(closing)
-    if isinstance(block, Items):
-        return _first_lines(block, level, room)
-    if not isinstance(block, (Section, CollapsibleSection)):
-        return _ShortenedText("", 1)
-    level = _level_below(block, level)
-    kept, left = _inner(block, level), 0
-    for number, inner in sorted(
-        enumerate(block.blocks), key=lambda b: isinstance(b[1], CollapsibleSection)
-    ):
-        if len(kept[number]) > room:
-            kept[number], more = _short(inner, level, room)
-            left += more
-        room -= len(kept[number])
-    text = "".join(kept)
-    return _ShortenedText(opening + text + closing if text else "", left)
-
-
-def _first_lines(items: Items, level: int, room: int) -> _ShortenedText:
-    def written(number: int) -> str:
-        return _block(replace(items, lines=items.lines[:number]), level)
-
-    size = range(len(items.lines) + 1)
-    number = bisect_right(size, room, key=lambda number: len(written(number))) - 1
-    return _ShortenedText(written(number) if number > 0 else "", len(items.lines) - max(number, 0))
-
-
-def _block(block: Block, level: int) -> str:
-    opening = _opening(block, level)
-    match block:
-        case Section() | CollapsibleSection():
-            inner = "".join(_inner(block, _level_below(block, level)))
-            return opening + inner + (END if isinstance(block, CollapsibleSection) else "")
-        case Note(text, tone):
-            quote = "> " if tone is Tone.WARNING else ""
-            return f"\n{quote}{prose(text)}\n"
-        case Items():
-            return _items(block, OPEN_ITEMS)
-        case Code(lines):
-            more = len(lines) - CODE_LINES
-            rest = f"\nand {count_of(more, 'line')} more, in the page\n" if more > 0 else ""
-            return f"\n{fenced(lines[:CODE_LINES])}{rest}"
-        case Table():
-            return _table(block)
-        case Picture(_, sentence):
-            return f"\n{prose(sentence)}\n" if sentence else ""
-
-
-def _opening(block: Block, level: int) -> str:
-    if isinstance(block, CollapsibleSection):
-        return f"\n<details><summary>{prose(block.summary)}</summary>\n"
-    if not isinstance(block, Section):
-        return ""
-    badge = f" ({block.badge})" if block.badge else ""
-    title = f"\n{'#' * min(level, 6)} {prose(block.title)}{badge}\n" if block.title else ""
-    return title + (f"\n{prose(block.lead)}\n" if block.lead else "")
-
-
-def _level_below(block: Section | CollapsibleSection, level: int) -> int:
+def _below(block: Section | CollapsibleSection, level: int) -> int:
     return level + 1 if isinstance(block, CollapsibleSection) or block.title else level
-
-
-def _inner(block: Section | CollapsibleSection, level: int) -> list[str]:
-    """Blocks of another, lists with details as one; a list that is folded is not folded again."""
-    texts: list[str] = []
-    for number, inner in enumerate(block.blocks):
-        if isinstance(block, CollapsibleSection) and isinstance(inner, Items):
-            text = _items(inner, len(inner.lines))
-        else:
-            text = _block(inner, level)
-        joined = number and _is_entry(block.blocks[number - 1]) and _is_entry(inner)
-        texts.append(text.removeprefix("\n") if joined else text)
-    return texts
 
 
 def _is_entry(block: Block) -> bool:
@@ -172,37 +217,39 @@ def _is_entry(block: Block) -> bool:
 def _items(items: Items, most: int) -> str:
     # A list behind another would be one with it, and loose: the other bullet begins a new one.
     bullet, mark = ("*", "**") if items.strong else ("-", "")
-    form = _code if items.code else prose
-    lines = [f"{mark}{form(line)}{mark}" for line in items.lines]
-    details = [prose(detail) for detail in items.details]
+    form = code_span if items.code else prose
+    lines = [f"{bullet} {mark}{form(line)}{mark}\n" for line in items.lines]
     if len(lines) == 1:
-        lines, details = ["<br>\n  ".join((*lines, *details))], []
-    listed = [f"{bullet} {line}\n" for line in lines]
-    below = "\n" + "<br>\n".join(details) + "\n" if details else ""
-    if len(listed) <= most or items.details:
-        return "".join(("\n", *listed, below)) if listed else ""
+        lines += [f"  - {prose(detail)}\n" for detail in items.details]
+        return "".join(("\n", *lines))
+    below = [f"* {prose(detail)}\n" for detail in items.details]
+    if len(lines) <= most or below:
+        return "".join(("\n", *lines, "\n" if below else "", *below)) if lines else ""
     return "".join(
-        f"\n<details><summary>{start + 1} to {min(start + FOLDED_ITEMS, len(listed))} of "
-        f"{len(listed)}</summary>\n\n{''.join(listed[start : start + FOLDED_ITEMS])}{END}"
-        for start in range(0, len(listed), FOLDED_ITEMS)
+        f"\n<details><summary>{start + 1} to {min(start + FOLDED_ITEMS, len(lines))} of "
+        f"{len(lines)}</summary>\n\n{''.join(lines[start : start + FOLDED_ITEMS])}{END}"
+        for start in range(0, len(lines), FOLDED_ITEMS)
     )
 
 
 def _table(table: Table) -> str:
-    heads = [plain_text(column.title) for column in table.columns]
-    rule = ["---:" if right else "---" for right in table.right]
-    rows = [[prose(plain(cell)) for cell in row] for row in table.rows]
-    lines = (f"| {' | '.join(cells)} |" for cells in [heads, rule, *rows])
+    heads = [prose(column.title) for column in table.columns]
+    rows = [[prose(plain(cell)).replace("\\|", "|").replace("|", "\\|") for cell in row]
+            for row in table.rows]  # fmt: skip
+    widths = [max(3, *map(len, column)) for column in zip_longest(heads, *rows, fillvalue="")]
+    cells = [
+        [cell.rjust(width) if right else cell.ljust(width) for cell, width, right in padded]
+        for padded in (
+            zip(row, (w if w <= ALIGNED else 0 for w in widths), table.right, strict=True)
+            for row in (heads, *rows)
+        )
+    ]
+    rule = [
+        "-" * (width - 1) + ":" if right else "-" * width
+        for width, right in zip((min(w, ALIGNED) for w in widths), table.right, strict=True)
+    ]
+    lines = (f"| {' | '.join(row)} |" for row in [cells[0], rule, *cells[1:]])
     return "\n" + "\n".join(lines) + "\n" if rows else ""
-
-
-def _code(text: str) -> str:
-    return f"<code>{plain_text(text)}</code>"
-
-
-def plain_text(text: str) -> str:
-    """Text of one line without any markup."""
-    return entities(" ".join(text.split()))
 
 
 def fenced(lines: Sequence[str]) -> str:
@@ -213,17 +260,57 @@ def fenced(lines: Sequence[str]) -> str:
     return "\n".join([fence, *lines, fence, ""])
 
 
-def entities(text: str) -> str:
-    """Write characters that GitHub would interpret as character references."""
-    return ESCAPED.sub(lambda match: f"&#{ord(match[0])};", text)
+def code_span(text: str) -> str:
+    """Text as code, between more backquotes than it has in a row."""
+    text = " ".join(text.split())
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if not text or text[0] == "`" or text[-1] == "`" else ""
+    return f"{fence}{space}{text}{space}{fence}"
 
 
 def prose(text: str) -> str:
     """A sentence in which `commands` stay code: pairs of backquotes do, all else is plain."""
     parts = " ".join(text.split()).split("`")
     if len(parts) % 2 == 0:
-        return entities("`".join(parts))
+        parts = ["`".join(parts)]
+    shown = ""
+    for number, part in enumerate(parts):
+        if not part.strip():
+            shown += part
+            continue
+        piece = code_span(part) if number % 2 else _escaped(part, start=not number)
+        apart = " " if shown.endswith("`") and piece.startswith("`") else ""
+        shown += apart + piece
+    return shown
+
+
+def _escaped(text: str, *, start: bool) -> str:
+    """Text of one line that Markdown shows as it is; start: it begins a line."""
+    words = [
+        code_span(word) if REFERENCE.search(word) else INLINE.sub(r"\\\g<0>", word)
+        for word in text.split(" ")
+    ]
+    line = " ".join(words)
+    return NUMBERED.sub(r"\1\\\2", START.sub(r"\\\g<0>", line)) if start else line
+
+
+def _summary(text: str) -> str:
+    """A sentence in HTML, because Markdown is not read on the line of a summary."""
+    parts = " ".join(text.split()).split("`")
+    marked = len(parts) % 2 == 1
     return "".join(
-        f"<code>{entities(part)}</code>" if number % 2 else entities(part)
-        for number, part in enumerate(parts)
+        f"<code>{escape(part, quote=False)}</code>"
+        if marked and number % 2
+        else " ".join(map(_summary_word, part.split(" ")))
+        for number, part in enumerate(parts if marked else ["`".join(parts)])
     )
+
+
+def _summary_word(word: str) -> str:
+    shown = escape(word, quote=False).replace("&gt;", ">")
+    return f"<code>{shown}</code>" if REFERENCE.search(word) else shown
+
+
+def _address(page: str) -> str:
+    """Address of a link; no character of it ends the link."""
+    return re.sub(r"[\s()<>\[\]\\]", lambda match: f"%{ord(match[0]):02X}", page)

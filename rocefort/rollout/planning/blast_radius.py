@@ -66,6 +66,7 @@ class _BlastRadiusStudy:
             sessions=tuple(sorted(self._sessions(), key=natural)),
             links=tuple(f"{link.a} - {link.b}" for link in links),
             servers=tuple(sorted((server.name for server in servers), key=natural)),
+            racks=tuple(sorted(self._racks(servers), key=natural)),
             segments=tuple(sorted(self._segments(servers), key=natural)),
             pairs=pairs,
             pairs_in_all=in_all,
@@ -168,6 +169,10 @@ class _BlastRadiusStudy:
             if touch and (touch.felt.whole or segment.vlan in touch.felt.vlans):
                 own.add(segment.name)
         return own
+
+    def _racks(self, servers: list[Server]) -> set[str]:
+        racks = (self.before.by_name[server.port.device].rack for server in servers)
+        return {rack for rack in racks if rack is not None}
 
     def _pairs(self, servers: list[Server], links: list[Link]) -> tuple[int, int]:
         """Number of RoCE server pairs on different leaves: affected, and all."""

@@ -23,7 +23,7 @@ from rocefort.steps.review.drain import (
     windows,
 )
 from rocefort.steps.review.lossless_changes import values
-from rocefort.steps.review.server_moves import moves
+from rocefort.steps.review.server_moves import moves, server_renames
 
 # Prefix of a fact of SwitchDifference -> the replacement that a switch gets.
 ANOTHER_BOX = {"hardware": "another model", "system": "another system"}
@@ -39,6 +39,7 @@ def advice_on(sight: DrainStudy, intent: Sequence[IntentChange]) -> tuple[Advice
         *_not_renames(sight),
         *_other_boxes(sight),
         *moves(sight),
+        *server_renames(sight),
         *values(sight),
     )
     return tuple(

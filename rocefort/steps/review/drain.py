@@ -31,7 +31,9 @@ MOST_NAMED = 12
 
 @dataclass(eq=False)
 class DrainStudy:
-    """Both sides of a change, switches by their names at the head. `renames`: see `renames.py`.
+    """Both sides of a change, switches and servers by their names at the head.
+
+    renames, server_renames: see `renames.py`.
 
     intents: servers of the fabric's YAML, for their owners. file: the fabric's path from the top.
     """
@@ -41,6 +43,7 @@ class DrainStudy:
     change: FabricDifference
     intents: Mapping[str, ServerIntent]
     renames: Mapping[str, str]
+    server_renames: Mapping[str, str]
     file: str
     canary: str = ""
     solved: Solution | None = None  # the base, where it was verified

@@ -1,14 +1,15 @@
-"""Match renamed switches: the base of a review under the names of the head.
+"""Match renamed switches and servers: the base of a review under the names of the head.
 
-Role and permanent id identify a switch, also under another name.
+Role and permanent id identify a switch, also under another name. A server has no id: its ports,
+segment, address and NIC identify it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
-from rocefort.models.network.network import End, Network, Node, Sources
+from rocefort.models.network.network import End, Network, Node, Server, Sources
 from rocefort.rollout.planning.difference import ComparedSide
 from rocefort.steps.review.sides import ReviewSide, ReviewSides
 
@@ -28,13 +29,52 @@ def renames_of(before: Network, after: Network) -> Renames:
     }
 
 
-def under_new_names(sides: ReviewSides) -> tuple[ReviewSides, Renames]:
-    """The sides, with the switches of the base under their names at the head."""
+def server_renames_of(before: Network, after: Network) -> Renames:
+    """Servers with the same place on both sides, and a name that only one side has.
+
+    Names that change hands are no renames: whether machines move with them is not known.
+    """
+    old, new = (
+        {place_of(server): server.name for server in side.servers or ()} for side in (before, after)
+    )
+    was, will = set(old.values()), set(new.values())
+    return {
+        name: old[place]
+        for place, name in new.items()
+        if place in old and name not in was and old[place] not in will
+    }
+
+
+def place_of(server: Server) -> Hashable:
+    """Everything that identifies a server beside its name."""
+    return server.ports, server.segment, server.address, server.nic
+
+
+def under_new_names(sides: ReviewSides) -> tuple[ReviewSides, Renames, Renames]:
+    """The sides, with switches and servers of the base under their names at the head."""
     base, head = sides.base, sides.head
     if base is None or base.derived is None or head.derived is None:
-        return sides, {}
-    names = renames_of(base.derived.network, head.derived.network)
-    return (replace(sides, base=_renamed_side(base, names)), names) if names else (sides, names)
+        return sides, {}, {}
+    after = head.derived.network
+    names = renames_of(base.derived.network, after)
+    base = _renamed_side(base, names) if names else base
+    network = base.derived.network if base.derived else after
+    servers = server_renames_of(network, after)
+    base = _with_servers(base, servers) if servers else base
+    return replace(sides, base=base), names, servers
+
+
+def _with_servers(side: ReviewSide, renames: Renames) -> ReviewSide:
+    if side.derived is None:
+        return side
+    later = {old: new for new, old in renames.items()}
+    network = side.derived.network
+    servers = tuple(
+        server.model_copy(update={"name": later.get(server.name, server.name)})
+        for server in network.servers or ()
+    )
+    network = network.model_copy(update={"servers": servers})
+    return replace(side, derived=replace(side.derived, network=network))
 
 
 def with_old_sysnames(side: ComparedSide, names: Renames) -> ComparedSide:

@@ -106,7 +106,7 @@ def make_reviews(asked: ReviewRequest) -> Reviews:
 def make_review(fabric: Path, asked: ReviewRequest) -> Review:
     """Review one fabric; raises BadInput, ServiceFailed or Refused instead of a partial review."""
     service = service_of(asked.batfish)
-    sides, names = under_new_names(read_sides(fabric, asked.base, asked.head))
+    sides, names, servers = under_new_names(read_sides(fabric, asked.base, asked.head))
     base, head = sides.base, sides.head
     before = base.derived if base else None
     after = head.derived
@@ -124,8 +124,8 @@ def make_review(fabric: Path, asked: ReviewRequest) -> Review:
     verified = verify_both(version, VerifiedSide(network, head.sources), changed, asking)
     report = check(network, head.sources)
     findings = _findings(version, network, report, verified)
-    intent = tuple(_intent(sides))
-    sight = _drain_study(sides, names, changed, network, verified)
+    intent = tuple(_intent(sides, names, servers))
+    sight = _drain_study(sides, (names, servers), changed, network, verified)
     lines: tuple[SwitchLines, ...] = ()
     blast, management = BlastRadius(), ManagementPath()
     if sight is not None:
@@ -186,7 +186,7 @@ def _folders(reviews: Sequence[Review]) -> dict[str, str]:
 
 def _drain_study(
     sides: ReviewSides,
-    names: Renames,
+    renames: tuple[Renames, Renames],
     changed: FabricDifference,
     network: Network,
     verified: ReviewVerification,
@@ -200,7 +200,8 @@ def _drain_study(
         after=network,
         change=changed,
         intents={s.name: s for fabric in (before.fabric, after.fabric) for s in fabric.servers},
-        renames=names,
+        renames=renames[0],
+        server_renames=renames[1],
         file=sides.head.path,
         canary=after.fabric.rollout.canary,
         solved=verified.start,
@@ -293,19 +294,21 @@ def _findings(
     return findings_change(before.findings, now)
 
 
-def _intent(sides: ReviewSides) -> Iterator[IntentChange]:
+def _intent(sides: ReviewSides, names: Renames, servers: Renames) -> Iterator[IntentChange]:
     """Changes of the fabric's YAML, then of the repository's hardware and profiles."""
+    lists = (("spines", names), ("leaves", names), ("servers", servers))
+    renamed = {f"{key}[{old}]": new for key, found in lists for new, old in found.items()}
     base, head = sides.base, sides.head
     if base is None:  # all of it is new: a note reports it
         return
-    names = dict.fromkeys((*head.others, *base.others))
+    files = dict.fromkeys((*head.others, *base.others))
     documents: list[tuple[str, Document | None, Document | None]] = [
-        (f"{name}: ", base.others.get(name), head.others.get(name)) for name in names
+        (f"{name}: ", base.others.get(name), head.others.get(name)) for name in files
     ]
     if base.document:
         documents.insert(0, ("", base.document, head.document))
     for prefix, old, new in documents:
-        for change in document_changes(old, new):
+        for change in document_changes(old, new, renamed):
             yield change.model_copy(
                 update={
                     "path": prefix + change.path,

@@ -1,4 +1,4 @@
-"""Servers that move to another port: interruption, new addresses, and cables to move."""
+"""Servers that move to another port, with interruption, new addresses and cables; and renames."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from rocefort.models.network.network import Network, Server
 from rocefort.models.results.advice import Advice, AdviceKind, AdviceStep
 from rocefort.models.wording import listing
 from rocefort.steps.review.drain import DrainStudy, apply_steps, windows
+from rocefort.steps.review.renames import place_of
 
 
 def moves(sight: DrainStudy) -> Iterator[Advice]:
@@ -17,6 +18,23 @@ def moves(sight: DrainStudy) -> Iterator[Advice]:
         new = later.get(server.name)
         if new is not None and new.ports != server.ports:
             yield _move(sight, server, new)
+
+
+def server_renames(sight: DrainStudy) -> Iterator[Advice]:
+    """One Advice for each server that has another name, and the same place."""
+    servers = {server.name: server for server in sight.after.servers or ()}
+    for new, old in sight.server_renames.items():
+        server = servers[new]
+        yield Advice(
+            kind=AdviceKind.SERVER_RENAME,
+            title=f"{old} is renamed {new} ({_ports(server)})",
+            servers=(new,),
+            traffic=(
+                f"Port, segment, address {server.address} and NIC stay: its pairs are {old}'s.",
+                "No traffic is touched: a switch changes at most the description of its port.",
+                f"If {new} is another machine, its work stops until it has replaced {old}.",
+            ),
+        )
 
 
 def _move(sight: DrainStudy, old: Server, new: Server) -> Advice:
@@ -63,6 +81,16 @@ def _traffic(sight: DrainStudy, old: Server, new: Server) -> Iterator[str]:
         yield f"Its address changes: {old.address} -> {new.address}, gateway {was} -> {will}."
     if old.speed_gbps != new.speed_gbps:
         yield f"Its ports change speed: {old.speed_gbps} -> {new.speed_gbps} Gb/s."
+    before, after = (
+        {place_of(server): server.name for server in side.servers or ()}
+        for side in (sight.before, sight.after)
+    )
+    if place_of(new) in before and place_of(old) in after:
+        yield (
+            f"{_ports(new)} was the place of {before[place_of(new)]}, and {_ports(old)} is that of "
+            f"{after[place_of(old)]}: if only their names change hands, no cable moves, and no "
+            "traffic is touched."
+        )
 
 
 def _gateway(network: Network, server: Server) -> str:

@@ -17,6 +17,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Role
 from rocefort.models.rollout.plan import Plan, Wave, digest_of
+from rocefort.models.wording import count_of
 from rocefort.rdma.plan.gate import gate_s, plan_gate
 from rocefort.rollout.controller.napalm_switches import collect_running, collect_trials
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -201,7 +202,7 @@ def _refuse_errors(subject: ReadNetwork) -> Solution:
     errors = [f for f in (*report.findings, *verified.findings) if f.severity is Severity.ERROR]
     if errors:
         raise Refused(
-            f"{len(errors)} findings of severity error, the first: {errors[0].message}",
+            f"{count_of(len(errors), 'finding')} of severity error, the first: {errors[0].message}",
             where=str(errors[0].where),
             how="correct the fabric; `rocefort check` and `rocefort verify` list all findings",
         )

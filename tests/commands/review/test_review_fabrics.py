@@ -48,7 +48,7 @@ def test_the_only_fabric_that_changes_is_reviewed_alone(
     done = review(*QUICK)
     assert reviewed(done) == [OTHER]
     assert sorted(path.name for path in done.written.iterdir()) == FILES
-    assert "\n## Rocefort: heps: no new errors\n" in done.markdown
+    assert "\n## Rocefort: heps: passes, no new errors\n" in done.markdown
 
 
 def test_two_fabrics_have_one_comment_and_a_folder_each(
@@ -64,7 +64,7 @@ def test_two_fabrics_have_one_comment_and_a_folder_each(
     errors = sum(f["severity"] == "error" for f in done.whole["reviews"][1]["findings"]["new"])
     assert f"## Rocefort: 2 fabrics changed: {errors} new errors\n" in done.markdown
     head = done.markdown.partition("### Rocefort")[0]
-    assert f"- {FABRIC}: no new errors\n- {OTHER}: {errors} new errors\n" in head
+    assert f"- {FABRIC}: passes, no new errors\n- {OTHER}: {errors} new errors\n" in head
     assert done.markdown.count("\n### Rocefort: heps: ") == 2
     assert len(done.markdown) <= 60_000
     for name in ("heps", "other"):
@@ -162,7 +162,7 @@ def test_a_fabric_that_cannot_be_reviewed_does_not_hide_the_others(
     assert failed["exit_code"] == 2
     assert failed["problems"][0].startswith(f"{OTHER}:")
     assert f"rocefort: {failed['problems'][0]}\n" in done.err
-    assert f"- {OTHER}: no review: {OTHER}:" in done.markdown
+    assert f"- {OTHER}: no review: `{OTHER}:" in done.markdown
     assert "2 fabrics changed: no new errors, 1 fabric not reviewed" in done.words
     clone.edit(("keepalive_s: 10", "keepalive_s: never"))
     none = review(*QUICK)
