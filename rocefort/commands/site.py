@@ -1,4 +1,4 @@
-"""`init`, `connections`: the repository of a site, and its connections file."""
+"""`init`, `connections`, `comment`: the repository of a site and its pull requests."""
 
 from __future__ import annotations
 
@@ -90,3 +90,26 @@ def connections(
     text = connections_text(derive(fabric), credential, user)
     (path,) = create_together({out.name: text}, out.parent)
     typer.echo(path)
+
+
+@cli.command()
+def comment(
+    review: Annotated[Path, typer.Argument(help="The review to post.")] = Path("review/review.md"),
+) -> None:
+    """Post a review on its pull request, as one comment.
+
+    Run it in a CI job of GitHub or GitLab. The token is in GITHUB_TOKEN or ROCEFORT_GITLAB_TOKEN.
+    Without the file, the comment reports that there is no review.
+    """
+    from rocefort.reports.review.files import no_review_markdown
+    from rocefort.steps.comment.api import Limits
+    from rocefort.steps.comment.keep import keep_comment, review_text
+    from rocefort.steps.comment.platforms import thread_of
+
+    text = review_text(review)
+    thread = thread_of(Limits())
+    if thread is None:
+        typer.echo("no comment: no open pull request has this commit any more")
+        return
+    done = keep_comment(thread, no_review_markdown(thread.log) if text is None else text)
+    typer.echo(f"comment on {thread.title}: {done}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from typing import Literal
 
 from pydantic import Field
@@ -29,6 +30,12 @@ def reviews_markdown(
     """
     content = review_comment(found.only, titles) if found.only else reviews_comment(found, titles)
     return markdown_of(content, level=2, limit=limit, page=page, head=f"{MARK}\n")
+
+
+def no_review_markdown(log: str) -> str:
+    """The comment of a change whose review has not ended. log: address of the run."""
+    where = f': <a href="{escape(log)}">log</a>' if log else ""
+    return f"{MARK}\n\n## Rocefort: no review\n\nThe log of the run has the reason{where}.\n"
 
 
 def review_page(review: Review, titles: Mapping[str, str]) -> str:

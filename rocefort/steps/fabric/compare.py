@@ -31,7 +31,7 @@ def compare_sides(before: str, after: str) -> FabricDifference:
 def drift_of(fabric: Path, configs: Path) -> FabricDifference:
     """Drift: compare a directory of running configurations with the intended fabric."""
     loaded = load_fabric(fabric)
-    intended = _side_of_derived(derive_loaded(loaded), str(fabric))
+    intended = side_of_derived(derive_loaded(loaded), str(fabric))
     running = side_of_texts(configs, str(configs), loaded.site)
     return difference(running, intended, load_catalogue(loaded.site).families)
 

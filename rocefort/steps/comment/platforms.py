@@ -1,0 +1,190 @@
+"""Comments of a pull request on GitHub and of a merge request on GitLab, by their CI variables.
+
+Sources: https://docs.github.com/en/rest/issues/comments, https://docs.github.com/en/rest/pulls/pulls,
+https://docs.gitlab.com/api/notes, https://docs.gitlab.com/ci/variables/predefined_variables.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from rocefort.errors import BadInput
+from rocefort.fleet.secret_masking import remember
+from rocefort.steps.comment.api import Api, ApiFailed, Limits
+
+
+@dataclass(frozen=True)
+class Comment:
+    """One comment; the platform numbers them by age."""
+
+    number: int
+    body: str
+    author: str
+
+
+@dataclass(frozen=True)
+class Thread:
+    """Comments of one request. title: its name for a user; log: address of the run's log."""
+
+    title: str
+    api: Api
+    path: str
+    path_of_one: str
+    update_method: str
+    author: Callable[[Mapping[str, Any]], str]
+    own_name: str  # of the token's user
+    log: str
+
+    def comments(self) -> list[Comment]:
+        """All comments."""
+        return self.api.pages(self.path, self._comment)
+
+    def _comment(self, entry: Mapping[str, Any]) -> Comment:
+        return Comment(int(entry["id"]), entry["body"] or "", self.author(entry))
+
+    def create(self, body: str) -> None:
+        """Add a comment."""
+        self.api.call("POST", self.path, {"body": body})
+
+    def update(self, comment: Comment, body: str) -> None:
+        """Replace the text of a comment."""
+        self.api.call(self.update_method, f"{self.path_of_one}/{comment.number}", {"body": body})
+
+    def delete(self, comment: Comment) -> None:
+        """Remove a comment."""
+        self.api.call("DELETE", f"{self.path_of_one}/{comment.number}")
+
+
+def thread_of(limits: Limits) -> Thread | None:
+    """Comments of the request that this CI job belongs to; None: it has another commit by now.
+
+    Raises BadInput outside of a job and for a missing variable, and ApiFailed.
+    """
+    if os.environ.get("GITHUB_ACTIONS"):
+        return _github(limits)
+    if os.environ.get("GITLAB_CI"):
+        return _gitlab(limits)
+    raise BadInput("this is no job of GitHub or GitLab", how="run `rocefort comment` in CI")
+
+
+def _github(limits: Limits) -> Thread | None:
+    hints = {
+        401: "GITHUB_TOKEN is wrong or has expired",
+        403: "the job needs the permission `pull-requests: write`",
+        404: "the token cannot see this repository or pull request",
+    }
+    token = _token("GITHUB_TOKEN", "the job's own token: ${{ github.token }}")
+    repository = _variable("GITHUB_REPOSITORY")
+    api = Api(_variable("GITHUB_API_URL"), "Authorization", f"Bearer {token}", hints, limits)
+    event = _event(Path(_variable("GITHUB_EVENT_PATH")))
+    number = _pull_request(event, api, repository)
+    if number is None:
+        return None
+    # A job's token may not read /user, but GraphQL names the app that it is of.
+    graphql = Api(_variable("GITHUB_GRAPHQL_URL"), "Authorization", api.token, hints, limits)
+    own = graphql.call("POST", "", {"query": "query { viewer { login } }"})
+    run = event.get("workflow_run") or {}
+    server, run_id = os.environ.get("GITHUB_SERVER_URL", ""), os.environ.get("GITHUB_RUN_ID", "")
+    return Thread(
+        title=f"pull request {number}",
+        api=api,
+        path=f"/repos/{repository}/issues/{number}/comments",
+        path_of_one=f"/repos/{repository}/issues/comments",
+        update_method="PATCH",
+        author=lambda entry: _app(entry["user"]["login"] if entry.get("user") else ""),
+        own_name=_app(_text_at(own, "GraphQL", "data", "viewer", "login")),
+        log=run.get("html_url") or f"{server}/{repository}/actions/runs/{run_id}",
+    )
+
+
+def _app(login: str) -> str:
+    """Name of a user; GraphQL names an app without the ending of REST."""
+    return login.removesuffix("[bot]")
+
+
+def _pull_request(event: Mapping[str, Any], api: Api, repository: str) -> int | None:
+    """Number of the pull request, from the event alone: a job's artifact could name any other."""
+    if "pull_request" in event:
+        return int(event["pull_request"]["number"])
+    run = event.get("workflow_run")
+    if not run:
+        how = "run it on `workflow_run` or `pull_request`"
+        raise BadInput(
+            "this event is no run for a pull request", where="GITHUB_EVENT_PATH", how=how
+        )
+    # `pull_requests` of the event is empty for a fork, so its branch is looked for.
+    if not run["head_repository"]:  # the fork is deleted
+        return None
+    head = f"{run['head_repository']['owner']['login']}:{run['head_branch']}"
+    pulls = api.pages(
+        f"/repos/{repository}/pulls?state=open&head={quote(head, safe='')}",
+        lambda pull: (int(pull["number"]), str(pull["head"]["sha"])),
+    )
+    numbers = [number for number, commit in pulls if commit == run["head_sha"]]
+    if numbers[1:]:
+        what = f"pull requests {', '.join(map(str, numbers))} have the same commit"
+        raise ApiFailed(0, what, where=head, how="close all but one")
+    return numbers[0] if numbers else None
+
+
+def _gitlab(limits: Limits) -> Thread:
+    hints = {
+        401: "ROCEFORT_GITLAB_TOKEN is wrong or has expired",
+        403: "ROCEFORT_GITLAB_TOKEN needs the scope `api` and the role Reporter",
+        404: "ROCEFORT_GITLAB_TOKEN cannot see this project or merge request",
+    }
+    token = _token("ROCEFORT_GITLAB_TOKEN", "an access token of the project with the scope `api`")
+    api = Api(_variable("CI_API_V4_URL"), "PRIVATE-TOKEN", token, hints, limits)
+    number = _variable("CI_MERGE_REQUEST_IID")
+    path = f"/projects/{_variable('CI_PROJECT_ID')}/merge_requests/{number}/notes"
+    return Thread(
+        title=f"merge request {number}",
+        api=api,
+        path=path,
+        path_of_one=path,
+        update_method="PUT",
+        author=lambda entry: str(entry["author"]["username"]),
+        own_name=_text_at(api.call("GET", "/user"), "/user", "username"),
+        log=os.environ.get("CI_PIPELINE_URL", ""),
+    )
+
+
+def _text_at(content: Any, where: str, *path: str) -> str:  # noqa: ANN401 - JSON
+    """Text at a path of an answer; raises ApiFailed if it is missing."""
+    for name in path:
+        content = content.get(name) if isinstance(content, dict) else None
+    if not isinstance(content, str) or not content:
+        raise ApiFailed(0, "the answer does not name the token's user", where=where)
+    return content
+
+
+def _event(path: Path) -> dict[str, Any]:
+    try:
+        event = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        event = None
+    if not isinstance(event, dict):
+        raise BadInput("the event of the job cannot be read", where=f"GITHUB_EVENT_PATH {path}")
+    return event
+
+
+def _token(name: str, what: str) -> str:
+    """Value of a variable that holds a token; no output shows it from now on."""
+    value = _variable(name, what)
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise BadInput("is no token: it has spaces or control characters", where=name)
+    remember(value)
+    return value
+
+
+def _variable(name: str, what: str = "a job of the platform has it") -> str:
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise BadInput("is not set", where=name, how=what)
+    return value
