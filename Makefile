@@ -93,13 +93,16 @@ size: $(TOOLS)
 golden: $(TOOLS)
 	@$(BIN)/python -m pytest --quiet tests/golden --golden-update
 
-# Resolve the dependencies again (needs uv). The second lock has what the first one lacks.
+# Resolve the dependencies again (needs uv). The second lock has what the first one lacks; a site's
+# repository gets the versions that it runs.
 RESOLVE := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --quiet
 lock:
 	@cat requirements.lock requirements-dev.lock >all.lock
 	$(RESOLVE) --extra lab --extra clone --output-file requirements.lock
 	$(RESOLVE) --all-extras --constraint requirements.lock --output-file all.lock
+	$(RESOLVE) --extra batfish --no-annotate --constraint all.lock \
+	  --output-file templates/site/requirements.lock
 	@awk 'NR == FNR { if (/^[^ ]/) run[$$1]; next } /^[^ ]/ { kept = !($$1 in run) } kept' \
 	  requirements.lock all.lock >requirements-dev.lock
 	@rm all.lock

@@ -178,7 +178,7 @@ class Handler(BaseHTTPRequestHandler):
         size, page = int(query["per_page"][0]), int(query["page"][0])
         assert size <= 100
         more = len(entries) > size * page
-        # The address in `Link` is on another host, as behind some proxies: nobody may go there.
+        # The address in `Link` is on another host, as behind some proxies: no client may go there.
         link = f'<https://elsewhere.example{path}?page={page + 1}>; rel="next", <https://x>; rel="last"'
         own = entries[size * (page - 1) : size * page]
         return 200, json.dumps(own).encode(), {"Link": link} if more else {}

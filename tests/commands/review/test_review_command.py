@@ -1,14 +1,9 @@
-"""`review` of a change in git: its four forms, and the script that CI runs."""
+"""`review` of a change in git: its four forms."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +12,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from rocefort.errors import BadInput
-from rocefort.paths import ROOT
-from rocefort.reports.review.files import MARK, reviews_markdown
+from rocefort.reports.review.files import reviews_markdown
 from rocefort.steps.review.review import ReviewRequest, make_reviews, write_reviews
 from rocefort.validators.engine_choice import Engine
 
@@ -31,7 +25,6 @@ MOVE = ("name: k8sgn08\n    leaf: leaf01\n    port: 100GE1/0/2\n",
 NETCONF = ("netconf: true", "netconf: false")
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]
-Script = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_nothing_changes(clone: Clone, review: Review) -> None:
@@ -251,8 +244,7 @@ def test_a_head_beside_a_dirty_tree_is_said(clone: Clone, review: Review) -> Non
         ((), ("--base", "man"), "rocefort: man: no such revision; did you mean 'main'?\n"),
         ((), ("nowhere",), "rocefort: nowhere: no such fabric at the worktree; there is " + FABRIC),
         (
-            ("capacity:\n", "<<<<<<< HEAD\ncapacity:\n=======\n>>>>>>> other\n"),
-            (),
+            ("capacity:\n", "            (),
             f"rocefort: {FABRIC}:10:1: an unresolved merge conflict; resolve it,",
         ),
         (
@@ -334,141 +326,7 @@ def test_the_comment_stays_short_and_says_what_it_cuts(clone: Clone) -> None:
     assert re.search(r"\nand \d+ more (parts|switch|switches): see the page\n", text)
     assert text.count("<details>") == text.count("</details>")
     assert text.count("\n```") % 2 == 0
+<<<<<<< HEAD
     folds = re.findall(r"^<details><summary>(.*?):", text, re.MULTILINE)
     assert {"Intent", "Findings", "Verification", "Switches"} <= set(folds)
     assert text.endswith("\n[The whole as a page](https://example.org/p)\n")
-
-
-class Platform(BaseHTTPRequestHandler):
-    """The part of a platform's API that keeps comments."""
-
-    comments: list[dict[str, Any]]
-    calls: list[str]
-
-    def do_GET(self) -> None:
-        self._answer(self.comments)
-
-    def do_POST(self) -> None:
-        self.comments.append({"id": len(self.comments) + 1, "body": self._body()})
-        self._answer({})
-
-    def do_PATCH(self) -> None:
-        number = int(self.path.rpartition("/")[2])
-        self.comments[number - 1]["body"] = self._body()
-        self._answer({})
-
-    def do_PUT(self) -> None:
-        self.do_PATCH()
-
-    def _body(self) -> str:
-        content = self.rfile.read(int(self.headers["Content-Length"]))
-        return str(json.loads(content)["body"])
-
-    def _answer(self, content: object) -> None:
-        self.calls.append(f"{self.command} {self.path.partition('?')[0]}")
-        text = json.dumps(content).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def platform() -> Iterator[tuple[str, type[Platform]]]:
-    handler = type("Fresh", (Platform,), {"comments": [{"id": 1, "body": "hello"}], "calls": []})
-    with HTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", handler
-        server.shutdown()
-        thread.join()
-
-
-@pytest.fixture
-def script(clone: Clone, forked: str) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run the script in the clone."""
-    kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
-    fixed = {**kept, "PATH": forked, "ROCEFORT_ENGINE": "embedded"}
-
-    def run(**variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(ROOT / "docs" / "ci" / "review.sh")],
-            cwd=clone.top,
-            env=fixed | variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    return run
-
-
-def test_the_script_run_locally_writes_the_files(clone: Clone, script: Script) -> None:
-    clone.edit(XOFF)
-    done = script(ROCEFORT_BASE="main")
-    assert done.returncode == 0, done.stderr
-    assert sorted(path.name for path in (clone.top / "review").iterdir()) == FILES
-
-
-@pytest.mark.parametrize("kind", ["github", "gitlab"])
-def test_the_script_keeps_one_comment(
-    clone: Clone, script: Script, platform: tuple[str, type[Platform]], kind: str
-) -> None:
-    url, served = platform
-    variables = {
-        "github": {
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_TOKEN": "t",
-            "PULL_REQUEST": "7",
-            "GITHUB_API_URL": url,
-            "GITHUB_REPOSITORY": "a/b",
-        },
-        "gitlab": {
-            "GITLAB_CI": "true",
-            "ROCEFORT_GITLAB_TOKEN": "t",
-            "CI_API_V4_URL": url,
-            "CI_PROJECT_ID": "3",
-            "CI_MERGE_REQUEST_IID": "7",
-        },
-    }[kind]
-    clone.edit(XOFF)
-    assert script(**variables).returncode == 0
-    clone.edit(("maximum_paths: 32", "maximum_paths: 1"))
-    assert script(**variables).returncode == 1
-    assert len(served.comments) == 2
-    assert served.comments[0]["body"] == "hello"
-    assert served.comments[1]["body"].startswith(MARK)
-    assert "new error" in served.comments[1]["body"]
-    listing, one = {
-        "github": ("/repos/a/b/issues/7/comments", "/repos/a/b/issues/comments/2"),
-        "gitlab": ("/projects/3/merge_requests/7/notes",) * 2,
-    }[kind]
-    update = f"PATCH {one}" if kind == "github" else f"PUT {one}/2"
-    assert served.calls == [f"GET {listing}", f"POST {listing}", f"GET {listing}", update]
-    clone.fabric.write_text("fabric: [\n")
-    assert script(**variables).returncode == 2
-    assert "no review" in served.comments[1]["body"]
-    assert not (clone.top / "review" / "review.md").exists()
-
-
-@pytest.mark.parametrize("name", ["rocefort-review.yml", "gitlab-review.yml"])
-def test_the_jobs_run_the_script_and_keep_what_it_writes(name: str) -> None:
-    text = (ROOT / "docs" / "ci" / name).read_text()
-    assert yaml.safe_load(text)
-    for wanted in ("docs/ci/review.sh", "batfish/allinone", "review/", "ROCEFORT_ENGINE: both"):
-        assert wanted in text
-    assert "pip install --require-hashes --requirement requirements.lock" in text
-    for used in re.findall(r"(?m)(?:uses|image|- name): (\S+[/:]\S+)", text):
-        assert re.search(r"@(?:[0-9a-f]{40}|sha256:[0-9a-f]{64})$", used), f"{used} is not pinned"
-    assert "latest" not in text
-    assert text.count("actions/checkout@") == text.count("persist-credentials: false")
-
-
-def test_no_token_is_an_argument_of_a_command() -> None:
-    """Arguments are shown to every user of the machine."""
-    text = (ROOT / "docs" / "ci" / "review.sh").read_text()
-    lines = [line.strip() for line in text.splitlines() if "TOKEN" in line and "[ -n" not in line]
-    assert [line.split()[0] for line in lines] == ["echo", "echo"]  # a builtin of the shell

@@ -1,0 +1,379 @@
+"""Jobs in the repository of a site: their pins and permissions, and their steps run one by one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import distribution
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import pytest
+import yaml
+from batfish_server import serving as serving_batfish
+from comment_platform import GITHUB_TOKEN, GITLAB_TOKEN, Platform, serving
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from rocefort.paths import ROOT, TEMPLATES
+from rocefort.reports.review.files import MARK
+from rocefort.steps.site.init import FILES
+
+Rocefort = Callable[..., Any]
+SITE = TEMPLATES / "site"
+REVIEW, COMMENT, GITLAB = "github.yml", "github-comment.yml", "gitlab-ci.yml"
+JOBS = [REVIEW, COMMENT, GITLAB]
+WHEEL, SHA256 = "FILL-IN-THE-URL-OF-THE-WHEEL", "FILL-IN-ITS-SHA256"
+INSTALL = "pip install --require-hashes --requirement "
+SIZE = ("--spines", "2", "--leaves", "2", "--servers-per-leaf", "1")
+
+
+def job_file(name: str) -> dict[str, Any]:
+    loaded = yaml.load((SITE / name).read_text(), yaml.BaseLoader)
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def commands(name: str) -> list[str]:
+    """Every command line of a job file."""
+    content = job_file(name)
+    if name == GITLAB:
+        return [line for job in content.values() for line in job.get("script", ())]
+    steps = [step for job in content["jobs"].values() for step in job["steps"]]
+    return [line for step in steps for line in step.get("run", "").splitlines()]
+
+
+def blocks(lock: Path) -> dict[str, str]:
+    """Versions with their hashes, by name and condition; comments are left out."""
+    lines = lock.read_text().splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.lstrip().startswith("#"))
+    return {block.partition(" \\\n")[0]: block for block in re.split(r"(?m)^(?=\S)", text) if block}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_every_action_and_image_is_pinned(name: str) -> None:
+    text = (SITE / name).read_text()
+    used = re.findall(r"(?m)(?:uses|image|- name): (\S+[/:]\S+)", text)
+    assert used
+    for each in used:
+        assert re.search(r"@(?:[0-9a-f]{40}|sha256:[0-9a-f]{64})$", each), f"{each} is not pinned"
+    assert "latest" not in text
+    assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_everything_is_installed_by_its_hash(name: str) -> None:
+    installs = [line for line in commands(name) if "pip " in line]
+    assert installs
+    assert {line.removeprefix(INSTALL) for line in installs} <= {
+        "requirements.txt",
+        '"$base/requirements.txt"',
+    }
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_no_token_is_an_argument(name: str) -> None:
+    """Arguments are shown to every user of the machine, and in the log."""
+    for line in commands(name):
+        assert "token" not in line.lower()
+        assert "${{" not in line  # a name of a branch would be code of the shell
+
+
+def test_only_the_job_that_runs_nothing_of_the_change_may_write() -> None:
+    review, comment = job_file(REVIEW), job_file(COMMENT)
+    assert list(review["on"]) == ["pull_request"]
+    assert review["permissions"] == {"contents": "read"}
+    assert "permissions" not in review["jobs"]["review"]
+    assert list(comment["on"]) == ["workflow_run"]
+    assert comment["on"]["workflow_run"]["workflows"] == [review["name"]]
+    assert comment["permissions"] == {}
+    (job,) = comment["jobs"].values()
+    assert job["permissions"] == {
+        "actions": "read",
+        "contents": "read",
+        "pull-requests": "write",
+    }
+    (checkout,) = (s for s in job["steps"] if s.get("uses", "").startswith("actions/checkout@"))
+    assert checkout["with"]["ref"] == "${{ github.event.repository.default_branch }}"
+    with_token = [step for step in job["steps"] if "env" in step]
+    assert [step["name"] for step in with_token] == ["Comment"]
+    sarif = review["jobs"][
+        "sarif"
+    ]  # reads what the first job has stored, and no file of the change
+    assert all("run" not in s and "checkout" not in s["uses"] for s in sarif["steps"])
+
+
+def test_the_guide_shows_the_lines_to_fill_in() -> None:
+    lines = [li for li in (SITE / "requirements.txt").read_text().splitlines() if li[0] != "#"]
+    guide = (ROOT / "docs/review.md").read_text()
+    assert "```\n" + "\n".join(lines) + "\n```\n" in guide
+    assert "\nrocefort comment review/review.md\n" in guide
+    named = re.findall(r"`(\.git[\w./-]+)`", guide)
+    assert {*named} == {path for path in FILES if path.startswith(".git") and path != ".gitignore"}
+
+
+def test_the_wheel_must_be_filled_in(tmp_path: Path) -> None:
+    for file in ("requirements.txt", "requirements.lock"):
+        shutil.copy(SITE / file, tmp_path)
+    done = run(f"{INSTALL}requirements.txt", tmp_path, {"PATH": os.environ["PATH"]}, check=False)
+    assert done.returncode != 0
+    assert f"Invalid requirement: 'rocefort[batfish] @ {WHEEL}'" in done.stderr
+    text = (tmp_path / "requirements.txt").read_text()
+    (tmp_path / "requirements.txt").write_text(
+        text.replace(WHEEL, "https://127.0.0.1:9/rocefort-1-py3-none-any.whl")
+    )
+    done = run(f"{INSTALL}requirements.txt", tmp_path, {"PATH": os.environ["PATH"]}, check=False)
+    assert done.returncode != 0
+
+
+def test_the_lock_of_a_site_is_a_part_of_the_lock() -> None:
+    """All that Rocefort with Batfish needs, in the versions that are tested; nothing else."""
+    whole, part = blocks(ROOT / "requirements.lock"), blocks(SITE / "requirements.lock")
+    assert part.items() <= whole.items()
+    names = {canonicalize_name(block.partition("==")[0]) for block in part.values()}
+    assert needed("rocefort", frozenset({"batfish"})) <= names
+    assert not names & {"rocefort", "napalm-cloudengine", "pytest", "mypy", "ruff"}
+
+
+def needed(name: str, extras: frozenset[str]) -> set[str]:
+    """Distributions that one needs on this machine, by the metadata of what is installed."""
+    found: set[str] = set()
+    waiting = [(name, extras)]
+    while waiting:
+        current, wanted = waiting.pop()
+        for line in distribution(current).requires or ():
+            each = Requirement(line)
+            other = canonicalize_name(each.name)
+            marker = each.marker
+            if marker and not any(marker.evaluate({"extra": extra}) for extra in {"", *wanted}):
+                continue
+            if other not in found:
+                found.add(other)
+                waiting.append((other, frozenset(each.extras)))
+    return found
+
+
+def run(
+    script: str, where: Path, env: Mapping[str, str], *, check: bool = True
+) -> subprocess.CompletedProcess[str]:
+    """Run a step as both runners do: one shell that ends at the first error."""
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script],
+        cwd=where,
+        env=dict(env),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert not check or done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+class Site:
+    """Repository with a change in a branch, a wheel, and an environment that jobs install into."""
+
+    def __init__(self, top: Path, batfish: int) -> None:
+        self.top, self.batfish = top, batfish
+        self.work, self.stored, self.temporary = top / "work", top / "stored", top / "runner"
+        self.bin = top / "venv/bin"
+        self.calls: list[str] = []
+
+    def git(self, *words: str, where: str = "origin") -> str:
+        return run(f"git {' '.join(words)}", self.top / where, AUTHOR).stdout.strip()
+
+    def check_out(self, revision: str) -> None:
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.git("clone", "--quiet", str(self.top / "origin"), str(self.work))
+        self.git("checkout", "--quiet", revision, where="work")
+
+    def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
+        path = f"{self.bin}{os.pathsep}/usr/bin{os.pathsep}/bin"
+        return {**kept, "PATH": path, "RUNNER_TEMP": str(self.temporary), **variables}
+
+    def command(self, script: str) -> str:
+        """A step's script with this machine's service instead of a container, and one engine."""
+        if "rocefort review" in script:
+            assert script.count(" --engine both ") == 1
+            script = script.replace(" --engine both ", " --engine embedded ")
+        self.calls.append(script)
+        return re.sub(r"\b(?:127\.0\.0\.1|batfish):9996\b", f"127.0.0.1:{self.batfish}", script)
+
+
+AUTHOR = {
+    "PATH": os.environ["PATH"],
+    **{f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (path,) = out.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment for all jobs: the first one installs into it."""
+    top = tmp_path_factory.mktemp("tools")
+    subprocess.run([sys.executable, "-m", "venv", str(top / "venv")], check=True)
+    return top / "venv"
+
+
+@pytest.fixture
+def site(wheel: Path, tools: Path, rocefort: Rocefort, tmp_path: Path) -> Iterator[Site]:
+    """Files of `init`, with the wheel filled in, and a branch that narrows the ECMP width."""
+    origin = tmp_path / "origin"
+    assert rocefort("init", origin, "--name", "plant", *SIZE).code == 0
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    requirements = origin / "requirements.txt"
+    text = requirements.read_text().replace(WHEEL, wheel.as_uri()).replace(SHA256, digest)
+    requirements.write_text(text)
+    (tmp_path / "venv").symlink_to(tools)
+    with serving_batfish({}) as port:
+        made = Site(tmp_path, port)
+        made.git("init", "--quiet", "--initial-branch=main")
+        made.git("add", "--all")
+        made.git("commit", "--quiet", "--message=first")
+        made.git("checkout", "--quiet", "-b", "narrow")
+        fabric = origin / "inventory/plant/fabric.yaml"
+        assert fabric.read_text().count("maximum_paths: ") == 1
+        fabric.write_text(re.sub(r"maximum_paths: \d+", "maximum_paths: 1", fabric.read_text()))
+        # Nothing of the change may run in the job with the token: this wheel cannot be installed.
+        requirements.write_text(text.replace(digest, "0" * 64))
+        made.git("commit", "--quiet", "--all", "--message=narrow")
+        yield made
+
+
+def github_job(site: Site, file: str, job: str, event: object, platform: Platform) -> list[int]:
+    """Run the steps of a job; returns the exit code of each command."""
+    (site.top / "event.json").write_text(json.dumps(event))
+    variables = platform.environment | {"GITHUB_EVENT_PATH": str(site.top / "event.json")}
+    del variables["GITHUB_TOKEN"]  # a step gets it by its `env` only
+    context = {"event": event, "token": GITHUB_TOKEN, "server_url": "https://github.com",
+               "repository": "a/b", "run_id": "5"}  # fmt: skip
+    codes: list[int] = []
+    for step in job_file(file)["jobs"][job]["steps"]:
+        failed = any(codes) and step.get("if") != "always()"
+        if failed:
+            continue
+        given = {
+            name: filled(value, {"github": context, "runner": {"temp": str(site.temporary)}})
+            for name, value in {**step.get("with", {}), **step.get("env", {})}.items()
+        }
+        action = step.get("uses", "").partition("@")[0]
+        if action == "actions/checkout":
+            site.check_out(given["ref"])
+        elif action == "actions/upload-artifact":
+            if (site.work / given["path"]).exists():
+                shutil.copytree(site.work / given["path"], site.stored / given["name"])
+        elif action == "actions/download-artifact":
+            assert given["github-token"] == GITHUB_TOKEN
+            if (site.stored / given["name"]).exists():
+                shutil.copytree(site.stored / given["name"], given["path"])
+            else:
+                assert step["continue-on-error"] == "true"
+        elif action:
+            assert action == "actions/setup-python"
+        else:
+            env = site.environment({**variables, **given})
+            done = run(site.command(step["run"]), site.work, env, check=False)
+            assert "Traceback" not in done.stdout + done.stderr
+            codes.append(done.returncode)
+    return codes
+
+
+def filled(text: str, contexts: Mapping[str, object]) -> str:
+    """A value with its expressions; a name that the runner does not have is an error."""
+
+    def value(match: re.Match[str]) -> str:
+        found: Any = contexts
+        for name in match[1].split("."):
+            found = found[name]
+        return str(found)
+
+    return re.sub(r"\$\{\{ ([\w.-]+) \}\}", value, text)
+
+
+@pytest.mark.thorough
+def test_the_jobs_of_github_review_a_change_and_comment_on_it(site: Site) -> None:
+    base, head = site.git("rev-parse", "main"), site.git("rev-parse", "narrow")
+    site.git("checkout", "--quiet", "main")
+    requirements = site.git("show", "main:requirements.txt")
+    with serving("github") as platform:
+        platform.pulls = [{"number": 7, "head": {"label": "eve:narrow", "sha": head}}]
+        pull = {"number": 7, "base": {"sha": base}, "head": {"sha": head}}
+        event = {"pull_request": pull, "repository": {"default_branch": "main"}}
+        codes = github_job(site, REVIEW, "review", event, platform)
+        assert codes[0] != 0  # the change names a wheel with another digest
+        assert platform.calls == []
+        finished: dict[str, dict[str, Any]] = {
+            "workflow_run": {
+                "id": 4, "head_branch": "narrow", "head_sha": head, "pull_requests": [],
+                "head_repository": {"full_name": "eve/b", "owner": {"login": "eve"}},
+                "html_url": "https://github.com/a/b/actions/runs/4",
+            },
+            "repository": {"default_branch": "main"},
+        }  # fmt: skip
+        assert github_job(site, COMMENT, "comment", finished, platform) == [0, 0]
+        assert "actions/runs/4" in platform.bodies()[1]
+        assert "## Rocefort: no review" in platform.bodies()[1]
+        site.git("checkout", "--quiet", "narrow")
+        (site.top / "origin/requirements.txt").write_text(f"{requirements}\n")
+        site.git("commit", "--quiet", "--all", "--message=again")
+        head = site.git("rev-parse", "narrow")
+        site.git("checkout", "--quiet", "main")
+        pull["head"] = {"sha": head}
+        assert github_job(site, REVIEW, "review", event, platform) == [0, 0, 1]
+        finished["workflow_run"]["head_sha"] = head
+        platform.pulls[0]["head"]["sha"] = head
+        assert github_job(site, COMMENT, "comment", finished, platform) == [0, 0]
+        (body,) = platform.bodies().values()
+        assert body.startswith(MARK)
+        assert "new error" in body
+        assert body == (site.stored / "rocefort-review/review.md").read_text()
+    assert not any(GITHUB_TOKEN in call for call in site.calls)
+
+
+@pytest.mark.thorough
+def test_the_jobs_of_gitlab_review_a_change_and_comment_on_it(site: Site) -> None:
+    content = job_file(GITLAB)
+    requirements = site.git("show", "main:requirements.txt")
+    (site.top / "origin/requirements.txt").write_text(f"{requirements}\n")
+    site.git("commit", "--quiet", "--all", "--message=again")
+    site.check_out("narrow")
+    with serving("gitlab") as platform:
+        for job, code in (("rocefort-review", 1), ("rocefort-comment", 0)):
+            variables = platform.environment | {
+                "CI_PROJECT_DIR": str(site.work),
+                "CI_MERGE_REQUEST_DIFF_BASE_SHA": site.git("rev-parse", "main"),
+                "CI_COMMIT_SHA": site.git("rev-parse", "narrow"),
+                "CI_JOB_URL": "https://gitlab.example/a/b/-/jobs/8",
+            }
+            if job == "rocefort-review":  # the scope of the variable is the other job's environment
+                del variables["ROCEFORT_GITLAB_TOKEN"]
+            else:
+                assert content[job]["environment"]["name"] == "rocefort-comment"
+            for name, value in content[job].get("variables", {}).items():
+                variables[name] = Template(value).substitute(variables)
+            script = site.command("\n".join(content[job]["script"]))
+            done = run(script, site.work, site.environment(variables), check=False)
+            assert done.returncode == code, done.stderr
+            assert GITLAB_TOKEN not in script + done.stdout + done.stderr
+        (body,) = platform.bodies().values()
+        assert "new error" in body
+        assert body == (site.work / "review/review.md").read_text()
+        assert "https://gitlab.example/a/b/-/jobs/8/artifacts/file/review/review.html" in body
