@@ -48,7 +48,7 @@ cli.add_typer(rdma.cli, name="rdma")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from napalm_cloudengine import __version__
+        from rocefort import __version__
 
         typer.echo(f"rocefort {__version__}")
         raise typer.Exit

@@ -6,7 +6,7 @@ import os
 import platform
 import pwd
 
-from napalm_cloudengine import __version__
+from rocefort import __version__
 
 
 def user() -> str:

@@ -109,7 +109,7 @@ def test_a_drain_is_in_the_words_of_the_switch() -> None:
 
 
 def sight(before: Network, after: Network, **renames: str) -> DrainStudy:
-    return DrainStudy(before, after, NOTHING, {}, renames, "fabric.yaml")
+    return DrainStudy(before, after, NOTHING, {}, renames, {}, "fabric.yaml")
 
 
 def test_a_new_name_is_typed_in_the_words_of_the_switch() -> None:

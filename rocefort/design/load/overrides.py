@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rocefort.design.load.hardware_catalogue import FAMILY_FILE, Shelf, load_catalogue
+from rocefort.design.load.hardware_catalogue import Shelf, load_catalogue
 from rocefort.design.load.profiles import profiles_of, words
 from rocefort.paths import shortest
 from rocefort.site import SHIPPED, Site
+from rocefort.syntax_families import FAMILY_FILE
 
 
 def overrides(site: Site, models: Iterable[str]) -> Iterator[str]:

@@ -26,7 +26,13 @@ from rocefort.steps.fabric.edit import Versions, read_fabric, versions_of
 from rocefort.steps.fabric.expand import by_place, lost_pairs, new_cables, new_switches
 from rocefort.steps.review.advice import advice_on, only_names
 from rocefort.steps.review.drain import DrainStudy
-from rocefort.steps.review.renames import Renames, renamed_network, with_old_sysnames
+from rocefort.steps.review.renames import (
+    Renames,
+    renamed_network,
+    server_renames_of,
+    with_new_servers,
+    with_old_sysnames,
+)
 from rocefort.steps.review.review import retired_ids
 from rocefort.validators.rules.verification.growth_proof import prove
 
@@ -150,12 +156,14 @@ def _study(versions: Versions[EditedFabric], before: Network, names: Renames) ->
     ]
     old, new = sides
     families = load_catalogue(versions.edited.loaded.site).families
+    server_names = server_renames_of(before, after)
     return DrainStudy(
-        before=before,
+        before=with_new_servers(before, server_names),
         after=after,
         change=difference(with_old_sysnames(old, names), new, families),
         intents={s.name: s for one in (versions.file.start.fabric, fabric) for s in one.servers},
         renames=names,
+        server_renames=server_names,
         file=str(versions.file.path),
         canary=fabric.rollout.canary,
         retired=tuple(retired_ids(fabric.capacity)),

@@ -67,14 +67,18 @@ def under_new_names(sides: ReviewSides) -> tuple[ReviewSides, Renames, Renames]:
 def _with_servers(side: ReviewSide, renames: Renames) -> ReviewSide:
     if side.derived is None:
         return side
+    network = with_new_servers(side.derived.network, renames)
+    return replace(side, derived=replace(side.derived, network=network))
+
+
+def with_new_servers(network: Network, renames: Renames) -> Network:
+    """A Network with servers under their new names."""
     later = {old: new for new, old in renames.items()}
-    network = side.derived.network
     servers = tuple(
         server.model_copy(update={"name": later.get(server.name, server.name)})
         for server in network.servers or ()
     )
-    network = network.model_copy(update={"servers": servers})
-    return replace(side, derived=replace(side.derived, network=network))
+    return network.model_copy(update={"servers": servers})
 
 
 def with_old_sysnames(side: ComparedSide, names: Renames) -> ComparedSide:

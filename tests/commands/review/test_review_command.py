@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from markdown_it import MarkdownIt
 
 from rocefort.errors import BadInput
@@ -244,7 +243,8 @@ def test_a_head_beside_a_dirty_tree_is_said(clone: Clone, review: Review) -> Non
         ((), ("--base", "man"), "rocefort: man: no such revision; did you mean 'main'?\n"),
         ((), ("nowhere",), "rocefort: nowhere: no such fabric at the worktree; there is " + FABRIC),
         (
-            ("capacity:\n", "            (),
+            ("capacity:\n", "<<<<<<< HEAD\ncapacity:\n=======\n>>>>>>> other\n"),
+            (),
             f"rocefort: {FABRIC}:10:1: an unresolved merge conflict; resolve it,",
         ),
         (
@@ -326,7 +326,6 @@ def test_the_comment_stays_short_and_says_what_it_cuts(clone: Clone) -> None:
     assert re.search(r"\nand \d+ more (parts|switch|switches): see the page\n", text)
     assert text.count("<details>") == text.count("</details>")
     assert text.count("\n```") % 2 == 0
-<<<<<<< HEAD
     folds = re.findall(r"^<details><summary>(.*?):", text, re.MULTILINE)
     assert {"Intent", "Findings", "Verification", "Switches"} <= set(folds)
     assert text.endswith("\n[The whole as a page](https://example.org/p)\n")

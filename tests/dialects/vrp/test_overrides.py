@@ -55,7 +55,7 @@ def test_lines_without_a_model_are_kept_and_reported_by_the_line_of_their_templa
     assert said == [
         "TXT004 templates/vrp/common/settings.j2:5: `storm suppression ..` is known, but nothing "
         "judges what it sets; 12 lines on 8 switches",
-        "TXT006 templates/vrp/cloudengine.j2:4: `frobnicate spine01` is known to no catalogue: "
+        "TXT006 templates/vrp/cloudengine.j2:4: `frobnicate spine01` is not in the command table: "
         "not judged; 10 lines on 10 switches",
     ]
 

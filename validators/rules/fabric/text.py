@@ -86,16 +86,16 @@ def lines_of_templates(subject: Subject) -> Iterator[Verdict]:
 
     A site's template can write a line that the command table does not have. The line is planned
     and written like any other: a plan removes it by its negation, and no source confirms that this
-    works. No rule judges it, and no routing engine knows its effect.
+    works. No rule judges it, and no routing engine has its effect.
 
-    Example: `frobnicate` is known to no catalogue: not judged; 2 lines on 2 switches
+    Example: `frobnicate` is not in the command table: not judged; 2 lines on 2 switches
     Fix: State the value in the fabric if it has one, and try the line on one switch.
     """
     for node, line, count in _template_lines(subject, known=False):
         yield _without_device(
             subject.finding(
                 node,
-                f"{_line_text(line)} is known to no catalogue: not judged; {count}",
+                f"{_line_text(line)} is not in the command table: not judged; {count}",
                 "state it in the fabric if it has a field for it; else try it on one switch",
                 path=f"unmodelled[{line.line}]",
             )

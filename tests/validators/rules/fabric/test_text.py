@@ -93,7 +93,7 @@ TXT006: list[tuple[Change, list[str]]] = [
     (
         lambda s: _template(s, TextLine((), "frobnicate", 7)),
         [
-            "warning templates/vrp/cloudengine.j2:4: `frobnicate` is known to no catalogue: not "
+            "warning templates/vrp/cloudengine.j2:4: `frobnicate` is not in the command table: not "
             "judged; 2 lines on 2 switches"
         ],
     ),
