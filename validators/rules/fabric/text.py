@@ -86,7 +86,7 @@ def lines_of_templates(subject: Subject) -> Iterator[Verdict]:
 
     A site's template can write a line that the command table does not have. The line is planned
     and written like any other: a plan removes it by its negation, and no source confirms that this
-    works. No rule judges it, and no routing engine has its effect.
+    works. No rule judges it, and no routing engine models its effect.
 
     Example: `frobnicate` is not in the command table: not judged; 2 lines on 2 switches
     Fix: State the value in the fabric if it has one, and try the line on one switch.
