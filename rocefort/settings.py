@@ -44,9 +44,7 @@ class Settings(Frozen):
     batfish_limit: float | None = Field(
         default=None, gt=0, description="Time limit of each question to Batfish (s)."
     )
-    format: TraceFormat | None = Field(
-        default=None, description="Output format of every command that has `--format`."
-    )
+    format: TraceFormat | None = Field(default=None, description="Output format: text or json.")
     allowed_signers: Path | None = Field(
         default=None,
         description="Allowed signers file of a plan, in the format of ssh-keygen(1).",

@@ -35,7 +35,7 @@ def init(
 ) -> None:
     """Write a repository for the fabrics of a site.
 
-    A number that is not given is asked for on a terminal. No existing file is replaced.
+    On a terminal it prompts for numbers that are not given. No existing file is replaced.
     """
     from rocefort.design.new import Size, new_fabric
     from rocefort.steps.atomic_files import create_together
@@ -63,7 +63,7 @@ def _require_terminal(spines: int | None, leaves: int | None) -> None:
     if sys.stdin is not None and sys.stdin.isatty():
         return
     missing = {"--spines": spines, "--leaves": leaves}
-    how = "give a number; it is asked for on a terminal only"
+    how = "give a number; the question appears on a terminal only"
     raise BadInput(
         problems=[Problem(name, "is missing", how) for name in missing if missing[name] is None]
     )

@@ -95,6 +95,12 @@ def git(where: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.fixture
+def author() -> dict[str, str]:
+    """Environment of git: an author, and no configuration of this machine."""
+    return AUTHOR
+
+
 @pytest.fixture(name="git")
 def _git() -> Callable[..., str]:
     """Run git somewhere, by an author and a configuration of its own; gives what it printed."""

@@ -1,6 +1,7 @@
 """Every command of the README and the guides runs, and prints the output that they show.
 
-Each block of commands runs in a directory of its own, where `inventory` is that of a clone.
+Each block of commands runs in a directory of its own, where `inventory` is that of a clone. Git has
+an author there.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ GUIDES = (
     ROOT / "docs/rdma.md",
     ROOT / "docs/grow.md",
     ROOT / "docs/commands.md",
+    ROOT / "docs/site.md",
 )
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 # What differs from run to run, or from machine to machine.
@@ -62,11 +64,11 @@ def settled(text: str) -> str:
 
 
 @pytest.fixture
-def shell(forked: str, tmp_path: Path) -> dict[str, str]:
+def shell(forked: str, tmp_path: Path, author: dict[str, str]) -> dict[str, str]:
     """The environment of a shell in a directory like a clone's."""
     (tmp_path / "inventory").symlink_to(ROOT / "inventory")
     own = {name: value for name, value in os.environ.items() if name != "ROCEFORT_BATFISH"}
-    return {**own, "PATH": forked, "COLUMNS": "80"}
+    return {**own, **author, "PATH": forked, "COLUMNS": "80"}
 
 
 def run(command: str, env: dict[str, str], cwd: Path) -> str:
@@ -109,16 +111,20 @@ def test_the_readme_is_short() -> None:
 def test_a_guide_shows_what_its_commands_print(
     shell: dict[str, str], tmp_path: Path, golden_update: bool, block: Block
 ) -> None:
-    printed = ""
+    printed, here = "", tmp_path
     try:
         for command in commands_of(block.text):
-            printed += f"$ {command}\n{settled(run(command, shell, tmp_path))}"
+            printed += f"$ {command}\n"
+            if command.startswith("cd "):
+                here /= command.removeprefix("cd ")
+            else:
+                printed += settled(run(command, shell, here))
     finally:
         if "lab cli" in block.text:  # a failed block does not leave its lab running
             subprocess.run(
                 ["rocefort", "lab", "stop"],
                 env=shell,
-                cwd=tmp_path,
+                cwd=here,
                 capture_output=True,
                 check=False,
             )

@@ -104,13 +104,15 @@ def test_init_refuses_existing_files_and_names_all(tmp_path: Path, rocefort: Roc
         (
             (),
             [
-                "--spines: is missing; give a number; it is asked for on a terminal only",
-                "--leaves: is missing; give a number; it is asked for on a terminal only",
+                "--spines: is missing; give a number; the question appears on a terminal only",
+                "--leaves: is missing; give a number; the question appears on a terminal only",
             ],
         ),
         (
             ("--spines", "2"),
-            ["rocefort: --leaves: is missing; give a number; it is asked for on a terminal only"],
+            [
+                "rocefort: --leaves: is missing; give a number; the question appears on a terminal only"
+            ],
         ),
         (
             (*SIZE, "--credential", "secret"),
@@ -193,14 +195,14 @@ def test_connections_have_addresses_and_no_secret(site: Path) -> None:
 def test_commands_work_at_once_from_a_subfolder(
     site: Path, rocefort: Rocefort, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(site / "inventory" / "plant")
-    assert re.search(r"^plant: \d+ rules, 0 errors, ", rocefort("check", ".").out, re.MULTILINE)
-    verified = rocefort("verify", ".")
+    monkeypatch.chdir(site / "templates" / "vrp")
+    assert re.search(r"^plant: \d+ rules, 0 errors, ", rocefort("check", "plant").out, re.MULTILINE)
+    verified = rocefort("verify", "plant")
     assert (verified.code, verified.err) == (0, "")
     assert "server pairs delivered by every path: 2 of 2\n" in verified.out
-    assert "leaf002" in rocefort("show", ".", "cabling").out
-    assert rocefort("render", ".", "--out", "../../configs").code == 0
-    assert rocefort("report", ".", "--out", "../../report").code == 0
+    assert "leaf002" in rocefort("show", "plant", "cabling").out
+    assert rocefort("render", "plant", "--out", "../../configs").code == 0
+    assert rocefort("report", "plant", "--out", "../../report").code == 0
     assert {path for path in files(site) if path.startswith(("configs/l", "report/"))} == {
         "configs/leaf001.cfg",
         "configs/leaf002.cfg",
@@ -208,10 +210,24 @@ def test_commands_work_at_once_from_a_subfolder(
     }
     # connections.yaml by rocefort.toml, and the next step is named
     monkeypatch.setenv("SWITCH_PASSWORD", "secret")
-    done = rocefort("plan", ".", "--out", "../../plan.json")
+    done = rocefort("plan", "plant", "--out", "../../plan.json")
     assert (done.code, done.out) == (2, "")
     assert f"{site}/known_hosts: no such known_hosts file; record the host keys" in done.err
     assert "`rocefort trust`" in done.err
+
+
+def test_the_example_of_a_template_adds_its_line(site: Path, rocefort: Rocefort) -> None:
+    folder = site / "templates/vrp"
+    name = re.findall(r"With this file `(\S+)`", (folder / "README.md").read_text())[0]
+    example = re.findall(r"```jinja\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)[0]
+    before = rocefort("render", "plant", "--device", "leaf001").out.splitlines()
+    (folder / name).write_text(example)
+    after = rocefort("render", "plant", "--device", "leaf001").out.splitlines()
+    assert [line for line in after if line not in before] == ["lldp transmit interval 10"]
+    assert [line for line in after if line in before] == before
+    done = rocefort("check", "plant", "--select", "TXT")
+    assert "lldp transmit interval 10" in done.words
+    assert "templates/vrp/ce8851.j2:4" in done.words
 
 
 def test_nothing_is_written_into_the_installed_tool(site: Path, rocefort: Rocefort) -> None:
