@@ -142,6 +142,23 @@ def test_a_wheel_runs_with_the_locked_versions(wheel: Path, tmp_path: Path) -> N
     )
     assert run(*LABELS, cwd=tmp_path / "work", env=env) == run(*LABELS, cwd=ROOT)
 
+    # A site's repository, by the installed tool, which it leaves unchanged.
+    plant = tmp_path / "work" / "plant"
+    size = ("--spines", "2", "--leaves", "2")
+    run(*rocefort, "init", "plant", *size, cwd=tmp_path / "work", env=env)
+    assert (plant / ".gitignore").is_file()
+    below = plant / "inventory" / "hardware"
+    assert "0 errors" in run(*rocefort, "check", "plant", cwd=below, env=env)
+    run(*rocefort, "render", "plant", "--out", plant / "configs", cwd=below, env=env)
+    left = {
+        path.relative_to(tmp_path / "site").as_posix(): path.read_bytes()
+        for path in (tmp_path / "site").rglob("*")
+        if path.is_file()
+        and not {"__pycache__"} & set(path.parts)
+        and ".dist-info" not in str(path)
+    }
+    assert left == contents(wheel)
+
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("interpreter", ["python3.11", "python3.12", "python3.13", "python3.14"])

@@ -18,10 +18,10 @@ NOT_OVERRIDDEN = ("day0.j2",)  # console input of a new switch
 def site_templates(site: Site) -> SiteTemplates:
     """Return the templates of a site by name, with their texts; raises BadInput for a wrong file.
 
-    A clone of Rocefort has none: its templates are the shipped ones.
+    A clone of Rocefort and the installed tool have none: their templates are the shipped ones.
     """
     folder = site.templates
-    if site.is_clone or not folder.is_dir():
+    if site.is_clone or site not in site.layers[1:] or not folder.is_dir():
         return ()
     files = tuple(_files(site))
     if len(files) > MOST:
