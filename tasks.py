@@ -233,6 +233,12 @@ def import_(
     hardware: options.SwitchHardware = None,
     software: options.SwitchReleases = None,
     switches: options.SwitchTable = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Exit with 1 if a line is not carried over, or is of another design."
+        ),
+    ] = False,
 ) -> None:
     """Write a fabric.yaml from existing configurations.
 
@@ -241,7 +247,9 @@ def import_(
     from rocefort.steps.fabric.import_texts import facts_of, import_fabric, imported_report
 
     facts = facts_of(hardware or (), software or (), switches)
-    output.write_blocks(*imported_report(import_fabric(directory, out, facts)))
+    done = import_fabric(directory, out, facts)
+    output.write_blocks(*imported_report(done))
+    end(failed=strict and not done.is_whole)
 
 
 @cli.command()

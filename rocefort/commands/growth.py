@@ -29,7 +29,10 @@ def new(
         typer.Option(help="Parent directory; by default the inventory of the site, or inventory."),
     ] = None,
 ) -> None:
-    """Write the fabric.yaml of a new fabric that passes `check`."""
+    """Write the fabric.yaml of a new fabric that passes `check`.
+
+    Numbers in names have the width of the capacity: of 128 leaves, the first is leaf001.
+    """
     from rocefort.design.load.hardware_catalogue import load_catalogue
     from rocefort.design.new import Size, new_fabric, write_new
     from rocefort.site import SHIPPED, Site, site_of

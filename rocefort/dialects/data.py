@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import Position, TextLine
+
+
+class ForeignDesign(StrEnum):
+    """Design of a network that no fabric describes."""
+
+    OSPF = "OSPF"
+    ISIS = "IS-IS"
+    EVPN = "EVPN"
+    VXLAN = "VXLAN"
+    MLAG = "M-LAG"
+    STACK = "a stack"
+    MPLS = "MPLS"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from rocefort.dialects.data import (
     DialectWords,
     Display,
     ExtraLine,
+    ForeignDesign,
     ParsedConfig,
 )
 from rocefort.errors import Refused
@@ -117,6 +118,10 @@ class ConfigTexts(OperatingSystem, Protocol):
         Empty for none.
         """
         raise self.lacks(NOT_READ)
+
+    def foreign_design(self, line: TextLine) -> ForeignDesign | None:
+        """Return the design that an unmodelled line belongs to and no fabric has; None for most."""
+        return None
 
     def written_by_itself(self, line: TextLine) -> bool:
         """Whether a switch saves this line without any configuration."""

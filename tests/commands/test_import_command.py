@@ -42,6 +42,24 @@ def test_what_was_rendered_is_imported_checked_and_never_overwritten(
     assert again.err.startswith(f"rocefort: {out / 'fabric.yaml'}: is there already; ")
 
 
+def test_strict_ends_with_1_for_what_is_not_carried_over(
+    rocefort: Rocefort, heps: DerivedNetwork, tmp_path: Path
+) -> None:
+    configs = tmp_path / "configs"
+    texts = render_all(heps.network)
+    write_texts(texts, configs)
+    whole = rocefort("import", configs, "--out", tmp_path / "whole", "--strict")
+    assert (whole.code, whole.err) == (0, "")
+    leaf = configs / "leaf01.cfg"
+    leaf.write_text(texts["leaf01"].replace("lldp enable\n", "lldp enable\nospf 1\n"))
+    words = ("import", configs, "--out")
+    assert rocefort(*words, tmp_path / "lax").code == 0
+    strict = rocefort(*words, tmp_path / "site", "--strict")
+    assert strict.code == 1
+    assert strict.words.startswith("OSPF on 1 switch (leaf01): a fabric of Rocefort routes by eBGP")
+    assert (tmp_path / "site" / "fabric.yaml").exists()
+
+
 def test_a_directory_without_a_fabric_writes_nothing(rocefort: Rocefort, tmp_path: Path) -> None:
     (tmp_path / "sw1.cfg").write_text("sysname sw1\n#\nreturn\n")
     done = rocefort("import", tmp_path, "--out", tmp_path / "site")

@@ -291,3 +291,13 @@ def test_the_same_numbers_give_the_same_bytes() -> None:
     one, two = (new_fabric("same", Size(2, 4, 3), LEAF, SPINE) for _ in range(2))
     assert one == two
     assert json.dumps(one).isascii() and max(map(len, one.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(("capacity", "first"), [(9, "leaf01"), (64, "leaf01"), (128, "leaf001")])
+def test_names_have_the_width_of_the_capacity_and_the_page_says_so(
+    capacity: int, first: str
+) -> None:
+    size = Size(2, 3, 0, capacity_leaves=capacity)
+    text = new_fabric("wide", size, "CE8850-64CQ-EI", "CE9860-4C-EI")
+    assert f"\n    name: {first}\n" in text
+    assert "# numbers in names have the width of the capacity" in text

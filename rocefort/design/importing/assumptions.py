@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from rocefort.documents.read import YamlPath, path_text
 from rocefort.models.base import Frozen, check_description, check_name
 from rocefort.models.device.device import Device
+from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.wording import listing
 
 Data = dict[str, Any]  # data for YAML: mappings, lists, words, numbers and addresses
@@ -25,6 +26,8 @@ class SwitchText:
     file: str
     software: str | None = None  # release in the text's header or an output
     model: str | None = None  # hardware in the text or an output
+    # Number of lines that the text would not have if a hardware of a family had written it.
+    unlike: Callable[[Hardware, Family], int] = field(default=lambda *_: 0, compare=False)
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -110,32 +111,91 @@ def check_facts(facts: SwitchInputs, names: Collection[str], catalogue: Catalogu
         raise BadInput(problems=problems)
 
 
-def model_of(
-    source: SwitchText, ports: UsedPorts, facts: SwitchInputs, catalogue: Catalogue, notes: Notes
-) -> ImportedHardware:
-    """Return the model of a switch; a value that neither a text nor the user gives is assumed."""
+def models_of(
+    switches: Sequence[tuple[SwitchText, UsedPorts]],
+    facts: SwitchInputs,
+    catalogue: Catalogue,
+    notes: Notes,
+) -> dict[str, ImportedHardware]:
+    """Return the model of each switch; one that neither a text nor the user gives is assumed.
+
+    If several fit, it is the one that most other switches have. Raises BadInput if nothing fits, or
+    if that does not decide.
+    """
+    fitting = {source.name: _fitting(source, ports, facts, catalogue) for source, ports in switches}
+    missing = [
+        _nothing_fits(source, _given(source, facts, catalogue), _release(source, facts), ports)
+        for source, ports in switches
+        if not fitting[source.name]
+    ]
+    if missing:
+        raise BadInput(problems=missing)
+    known = Counter(one[0].hardware.model for one in fitting.values() if len(one) == 1)
+    models: dict[str, ImportedHardware] = {}
+    for source, _ in switches:
+        candidates = sorted(fitting[source.name], key=lambda one: -known[one.hardware.model])
+        chosen, *others = candidates
+        if others and known[chosen.hardware.model] == known[others[0].hardware.model]:
+            continue
+        models[source.name] = chosen
+        if not _given(source, facts, catalogue):
+            names = listing(one.hardware.model for one in others)
+            also = f", as on other switches; {names} would fit, too" if others else ""
+            why = f"{chosen.hardware.model}, whose ports fit{also}"
+            notes.assume(("hardware", source.name), why)
+        if not _release(source, facts):
+            notes.assume(("software", source.name), f"{chosen.software}, as its hardware runs")
+    if ambiguous := {name: fitting[name] for name in fitting if name not in models}:
+        raise BadInput(problems=list(_ambiguous(ambiguous)))
+    return models
+
+
+def _given(source: SwitchText, facts: SwitchInputs, catalogue: Catalogue) -> str | None:
+    """Hardware that the user or the text names."""
     from_text = source.model if source.model in catalogue.hardware else None
-    given = facts.hardware.get(source.name) or from_text
-    software = facts.software.get(source.name) or source.software
+    return facts.hardware.get(source.name) or from_text
+
+
+def _release(source: SwitchText, facts: SwitchInputs) -> str | None:
+    return facts.software.get(source.name) or source.software
+
+
+def _fitting(
+    source: SwitchText, ports: UsedPorts, facts: SwitchInputs, catalogue: Catalogue
+) -> list[ImportedHardware]:
+    """Models with the ports of a switch, and of those the ones that would write most of its lines.
+
+    Each is with its newest release that fits.
+    """
+    given = _given(source, facts, catalogue)
     fitting = [
         model
         for name in ([given] if given else list(catalogue.hardware))
-        for model in _with_release(catalogue, catalogue.hardware[name], software)
+        for model in _with_release(catalogue, catalogue.hardware[name], _release(source, facts))
+        if given or _fits(model, source.device, ports)
     ]
-    if not given:
-        fitting = [model for model in fitting if _fits(model, source.device, ports)]
-        fitting.sort(key=lambda model: not _explains(source.device, model.family))
-    if not fitting:
-        raise BadInput(problems=[_nothing_fits(source, given, software, ports)])
-    chosen = fitting[0]
-    where = ("hardware", source.name)
-    if not given:
-        others = [m.hardware.model for m in fitting[1:] if m.hardware is not chosen.hardware]
-        also = f"; {listing(dict.fromkeys(others))} would fit, too" if others else ""
-        notes.assume(where, f"{chosen.hardware.model}, whose ports fit{also}")
-    if not software:
-        notes.assume(("software", source.name), f"{chosen.software}, as its hardware runs")
-    return chosen
+    explaining = [model for model in fitting if _explains(source.device, model.family)]
+    by_name: dict[str, ImportedHardware] = {}
+    for model in (explaining or fitting) if not given else fitting:
+        by_name.setdefault(model.hardware.model, model)
+    if len(by_name) < 2:
+        return list(by_name.values())
+    unlike = {name: source.unlike(one.hardware, one.family) for name, one in by_name.items()}
+    least = min(unlike.values())
+    return [one for name, one in by_name.items() if unlike[name] == least]
+
+
+def _ambiguous(fitting: Mapping[str, Sequence[ImportedHardware]]) -> Iterator[Problem]:
+    """Yield one problem for all switches that the same models fit."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, models in fitting.items():
+        alike.setdefault(tuple(one.hardware.model for one in models), []).append(name)
+    for candidates, names in alike.items():
+        yield Problem(
+            "",
+            f"{listing(candidates)} have the ports of {listing(names)}; no text shows the model",
+            f"name it by --hardware {names[0]}=MODEL, or by a column hardware of --switches",
+        )
 
 
 def _with_release(

@@ -11,7 +11,7 @@ from ipaddress import IPv4Network
 from rocefort.design.derive.bgp import FABRIC, LEAVES, SPINES
 from rocefort.design.importing.assumptions import Notes, SwitchText
 from rocefort.design.importing.bgp_graph import CablingGraph
-from rocefort.design.importing.hardware import ImportedHardware, SwitchInputs, UsedPorts, model_of
+from rocefort.design.importing.hardware import ImportedHardware, SwitchInputs, UsedPorts, models_of
 from rocefort.design.importing.links import ImportedLink, imported_links
 from rocefort.design.importing.roles import Roles, ids_of, roles_of
 from rocefort.design.load.hardware_catalogue import Catalogue
@@ -73,7 +73,7 @@ class Survey:
     @cached_property
     def models(self) -> dict[str, ImportedHardware]:
         """Hardware, release and family by switch; a port with an access VLAN is a server's."""
-        models: dict[str, ImportedHardware] = {}
+        switches: list[tuple[SwitchText, UsedPorts]] = []
         for source in self.graph.sources.values():
             fabric = [port for name, port in self.cabled if name == source.name]
             others = [
@@ -81,9 +81,8 @@ class Survey:
                 for i in source.device.interfaces
                 if i.kind == "ethernet" and i.access_vlan is not None and i.name not in fabric
             ]
-            ports = UsedPorts(fabric, others)
-            models[source.name] = model_of(source, ports, self.facts, self.catalogue, self.notes)
-        return models
+            switches.append((source, UsedPorts(fabric, others)))
+        return models_of(switches, self.facts, self.catalogue, self.notes)
 
     @cached_property
     def splits(self) -> dict[str, dict[str, str]]:

@@ -7,10 +7,11 @@ from datetime import datetime
 from pathlib import Path
 
 from rocefort.clock import utc_now
-from rocefort.dialects.data import ConfigPatch, Display, ExtraLine, ParsedConfig
+from rocefort.dialects.data import ConfigPatch, Display, ExtraLine, ForeignDesign, ParsedConfig
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.vrp import (
     day0,
+    foreign_designs,
     line_queries,
     provenance,
     running_state,
@@ -90,6 +91,10 @@ class Vrp(Dialect):
     def command_of(self, line: TextLine) -> str:
         """Look up the tables of commands."""
         return unmodelled.command_of(line)
+
+    def foreign_design(self, line: TextLine) -> ForeignDesign | None:
+        """Decide by the begin of the line and of its views."""
+        return foreign_designs.foreign_design(line)
 
     def written_by_itself(self, line: TextLine) -> bool:
         """Look up defaults of the tables, and a list of lines."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,19 +16,33 @@ from rocefort.design.importing.write import fabric_text, one_line
 from rocefort.design.load.load import FABRIC_FILE, load_catalogue
 from rocefort.design.load.profiles import profiles_of
 from rocefort.design.new import write_new
-from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.data import ParsedConfig, sources_of
+from rocefort.dialects.choose import dialect_of, load_dialect
+from rocefort.dialects.data import ForeignDesign, ParsedConfig, sources_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Node, Sources, TextLine
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.wording import count_of
-from rocefort.reports.blocks import Block, Items, Note, Section
+from rocefort.models.wording import count_of, listing
+from rocefort.reports.blocks import Block, Items, Note, Section, Tone
+from rocefort.reports.wording import group_items, name_ranges
 from rocefort.rollout.planning.secrets import with_known_secrets
 from rocefort.site import SHIPPED, Site, site_of
 from rocefort.steps.fabric.config_directory import ConfigDirectory, ConfigFile, read_directory
 from rocefort.steps.fabric.subject import board_of
+
+NOT_WHOLE = "this import is not the whole truth"
+# What a fabric has instead of another design.
+CONTRASTS = {
+    ForeignDesign.OSPF: "a fabric of Rocefort routes by eBGP",
+    ForeignDesign.ISIS: "a fabric of Rocefort routes by eBGP",
+    ForeignDesign.EVPN: "a fabric of Rocefort routes IPv4 between its leaves, without an overlay",
+    ForeignDesign.VXLAN: "a fabric of Rocefort routes IPv4 between its leaves, without an overlay",
+    ForeignDesign.MLAG: "in a fabric of Rocefort, each server is on one leaf",
+    ForeignDesign.STACK: "in a fabric of Rocefort, each switch has a configuration of its own",
+    ForeignDesign.MPLS: "a fabric of Rocefort forwards IPv4, without labels",
+}
 
 
 @dataclass(frozen=True)
@@ -36,14 +51,22 @@ class ImportResult:
 
     assumed: values that no text contains, with their YAML paths. differences: values in which
     switches differ. left: lines that the fabric does not derive, or derives differently, by file
-    and line. added: values that the fabric would add to the switches.
+    and line; equal ones of several switches are together, and lines_left is their number. added:
+    values that the fabric would add to the switches. designs: other designs in the texts.
     """
 
     path: Path
+    designs: tuple[str, ...]
     assumed: tuple[str, ...]
     differences: tuple[str, ...]
     left: tuple[str, ...]
+    lines_left: int
     added: tuple[str, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the fabric has every line of the texts."""
+        return not (self.left or self.designs)
 
 
 def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | None) -> SwitchInputs:
@@ -74,12 +97,41 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResu
     site = site_of(out) or SHIPPED
     saved = read_directory(directory)
     sources = [_source(config, saved) for config in saved.configs]
-    data, notes = draft(name, sources, facts, load_catalogue(site), profiles_of(site))
+    designs = tuple(_foreign_designs(saved.configs))
+    try:
+        data, notes = draft(name, sources, facts, load_catalogue(site), profiles_of(site))
+    except BadInput as error:
+        foreign = (Problem(str(directory), design) for design in designs)
+        raise BadInput(problems=[*error.problems, *foreign]) from None
     text = fabric_text(data, notes, directory.name)
     derived = _derived_import(text, out, site)
     left, added = _not_carried(derived, saved.configs)
-    path = write_new(name, text + _comments(left, added), out.absolute().parent)
-    return ImportResult(path, tuple(notes.sentences()), tuple(notes.differences), left, added)
+    rows = tuple(_together(left))
+    text += _comments(designs, rows, tuple(_together(added)))
+    path = write_new(name, text, out.absolute().parent)
+    return ImportResult(
+        path=path,
+        designs=designs,
+        assumed=tuple(notes.sentences()),
+        differences=tuple(notes.differences),
+        left=rows,
+        lines_left=len(left),
+        added=tuple(_together(added)),
+    )
+
+
+def _foreign_designs(configs: Sequence[ConfigFile]) -> Iterator[str]:
+    """One sentence for each other design, with its switches."""
+    switches: dict[ForeignDesign, list[str]] = {}
+    for config in configs:
+        dialect = load_dialect(config.read_by)
+        found = {dialect.foreign_design(line) for line in config.parsed.unmodelled}
+        for design in ForeignDesign:
+            if design in found:
+                switches.setdefault(design, []).append(config.parsed.device.name)
+    for design, names in switches.items():
+        where = f"{count_of(len(names), 'switch')} ({listing(name_ranges(names))})"
+        yield f"{design} on {where}: {CONTRASTS[design]}; {NOT_WHOLE}"
 
 
 def _source(config: ConfigFile, saved: ConfigDirectory) -> SwitchText:
@@ -88,7 +140,19 @@ def _source(config: ConfigFile, saved: ConfigDirectory) -> SwitchText:
     own = [file.display for file in saved.displays if file.device == parsed.device.name]
     model = next((display.model for display in own if display.model), board_of(parsed))
     software = next((display.software for display in own if display.software), parsed.software)
-    return SwitchText(parsed.device, str(config.path), software, model)
+    unlike = partial(_unlike, config)
+    return SwitchText(parsed.device, str(config.path), software, model, unlike)
+
+
+def _unlike(config: ConfigFile, hardware: Hardware, family: Family) -> int:
+    """Number of lines that a hardware would write for a switch, and its text does not have."""
+    dialect = load_dialect(family.dialect)
+    try:
+        rendered = dialect.render(config.parsed.device, family, hardware)
+    except BadInput:  # it cannot have a value of this switch
+        return len(config.text)
+    own = set(dialect.lines(config.text))
+    return sum(line not in own for line in dialect.lines(rendered))
 
 
 def _derived_import(text: str, out: Path, site: Site) -> DerivedNetwork:
@@ -108,23 +172,47 @@ def _derived_import(text: str, out: Path, site: Site) -> DerivedNetwork:
             ) from None
 
 
+@dataclass(frozen=True)
+class _Row:
+    """Sentence on one switch; place: its file and line, or its name."""
+
+    switch: str
+    place: str
+    sentence: str
+
+
 def _not_carried(
     derived: DerivedNetwork, configs: Sequence[ConfigFile]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+) -> tuple[list[_Row], list[_Row]]:
     """(lines that the fabric does not contain, values that it adds), switch by switch."""
     files = {c.parsed.device.name: (c.path, c.parsed) for c in configs}
-    left: list[str] = []
-    added: list[str] = []
+    left: list[_Row] = []
+    added: list[_Row] = []
     for node in derived.network.nodes:
         path, parsed = files[node.name]
         for edit in _edits(node, parsed):
             if edit.before is None:
-                added.append(f"{node.name}: {edit.path} {edit.after_text}")
+                added.append(_Row(node.name, node.name, f"{edit.path} {edit.after_text}"))
             else:
-                left.append(f"{_edit_place(path, parsed, edit)}: {_edit_text(edit)}")
+                place = _edit_place(path, parsed, edit)
+                left.append(_Row(node.name, place, _edit_text(edit)))
         dialect = dialect_of(node)
-        left += [f"{path}:{line.line}: {_unmodelled(line, dialect)}" for line in parsed.unmodelled]
-    return tuple(left), tuple(added)
+        left += [
+            _Row(node.name, f"{path}:{line.line}", _unmodelled(line, dialect))
+            for line in parsed.unmodelled
+        ]
+    return left, added
+
+
+def _together(rows: Sequence[_Row]) -> Iterator[str]:
+    """Rows with equal sentences as one, with the first place and all switches."""
+    for sentence, same in group_items(rows, lambda row: row.sentence).items():
+        names = list(dict.fromkeys(row.switch for row in same))
+        if len(names) == 1:
+            yield from (f"{row.place}: {sentence}" for row in same)
+        else:
+            shown = f"{count_of(len(names), 'switch')}: {listing(name_ranges(names))}"
+            yield f"{same[0].place}: {sentence} ({shown})"
 
 
 def _unmodelled(line: TextLine, dialect: Dialect) -> str:
@@ -153,10 +241,11 @@ def _edit_text(edit: Edit) -> str:
     return f"{edit.path} {edit.before_text} becomes {edit.after_text}"
 
 
-def _comments(left: Sequence[str], added: Sequence[str]) -> str:
-    """Comments at the end of the YAML: lines that it does not contain, values that it adds."""
+def _comments(designs: Sequence[str], left: Sequence[str], added: Sequence[str]) -> str:
+    """Comments at the end of the YAML: what it does not contain, and values that it adds."""
     lines: list[str] = []
     for head, rows in (
+        ("Other designs in the configurations:", designs),
         ("Lines of the configurations that this fabric does not have:", left),
         ("What this fabric adds to the configurations:", added),
     ):
@@ -166,14 +255,15 @@ def _comments(left: Sequence[str], added: Sequence[str]) -> str:
 
 
 def imported_report(done: ImportResult) -> Iterator[Block]:
-    """Report of an import: values assumed, lines not carried over, values added."""
-    for noun, what, rows in (
-        ("value", " assumed", done.assumed),
-        ("difference", " between switches", done.differences),
-        ("line", " not carried over", done.left),
-        ("addition", "", done.added),
+    """Report of an import: other designs, values assumed, lines not carried over, values added."""
+    for design in done.designs:
+        yield Note(one_line(design), Tone.WARNING)
+    for title, rows in (
+        (f"{count_of(len(done.assumed), 'value')} assumed", done.assumed),
+        (f"{count_of(len(done.differences), 'difference')} between switches", done.differences),
+        (f"{count_of(done.lines_left, 'line')} not carried over", done.left),
+        (count_of(len(done.added), "addition"), done.added),
     ):
         if rows:
-            items = Items(tuple(map(one_line, rows)))
-            yield Section(f"{count_of(len(rows), noun)}{what}:", (items,))
+            yield Section(f"{title}:", (Items(tuple(map(one_line, rows))),))
     yield Note(f"written to {done.path}")

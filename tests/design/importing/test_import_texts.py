@@ -12,6 +12,7 @@ from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs, read_facts
 from rocefort.dialects.network_text import render_all
 from rocefort.errors import BadInput, Refused
+from rocefort.paths import HARDWARE
 from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.import_texts import (
     ImportResult,
@@ -197,6 +198,67 @@ def test_what_no_fabric_says_is_told_by_file_and_line(
     assert all(len(line) <= 80 or " " not in line.strip() for line in shown.splitlines()[:-1])
 
 
+FOREIGN = [
+    ("ospf 1\n area 0", "OSPF", "routes by eBGP"),
+    ("isis 1\n cost-style wide", "IS-IS", "routes by eBGP"),
+    ("evpn-overlay enable", "EVPN", "without an overlay"),
+    ("bridge-domain 10\n vxlan vni 10", "VXLAN", "without an overlay"),
+    ("interface Nve1\n source 10.0.1.1", "VXLAN", "without an overlay"),
+    ("dfs-group 1\n source ip 10.0.1.1", "M-LAG", "each server is on one leaf"),
+    ("interface Eth-Trunk100\n peer-link 1", "M-LAG", "each server is on one leaf"),
+    ("stack\n stack member 1 domain 10", "a stack", "a configuration of its own"),
+    ("mpls lsr-id 10.0.1.1", "MPLS", "without labels"),
+]
+
+
+@pytest.mark.parametrize(("lines", "design", "contrast"), FOREIGN)
+def test_another_design_is_named_first(
+    lines: str, design: str, contrast: str, imported: Import
+) -> None:
+    def edit(texts: dict[str, str]) -> None:
+        for name in ("leaf01", "leaf02", "leaf05"):
+            texts[name] = texts[name].replace("lldp enable\n", f"lldp enable\n#\n{lines}\n#\n")
+
+    done = imported(edit)
+    [sentence] = done.designs
+    assert sentence.startswith(f"{design} on 3 switches (leaf01, leaf02 and leaf05): ")
+    assert sentence.endswith(f"{contrast}; this import is not the whole truth")
+    assert not done.is_whole
+    assert " ".join(text_of(*imported_report(done), width=80).split()).startswith(sentence)
+    assert f"#   {sentence}\n" in done.path.read_text()
+
+
+def test_equal_lines_of_several_switches_are_together(imported: Import) -> None:
+    def edit(texts: dict[str, str]) -> None:
+        for name, text in texts.items():
+            line = "some other command" if name == "leaf03" else "some unheard of command"
+            texts[name] = text.replace("lldp enable\n", f"lldp enable\n{line}\n")
+
+    done = imported(edit)
+    assert done.lines_left == 10
+    assert [row.rpartition("/")[2] for row in done.left] == [
+        "spine01.cfg:5: some unheard of command is not understood (9 switches: spine01, spine02, "
+        "leaf01, leaf02 and leaf04 to leaf08)",
+        "leaf03.cfg:7: some other command is not understood",
+    ]
+    shown = text_of(*imported_report(done), width=80)
+    assert "10 lines not carried over:\n" in shown
+    assert done.designs == ()
+
+
+def test_texts_without_bgp_but_another_protocol_are_told_so(imported: Import) -> None:
+    def edit(texts: dict[str, str]) -> None:
+        without_bgp(texts)
+        for name, text in texts.items():
+            texts[name] = text.replace("lldp enable\n", "lldp enable\nospf 1\n")
+
+    with pytest.raises(BadInput) as error:
+        imported(edit)
+    none, ospf = error.value.problems
+    assert none.what.startswith("nothing here looks like a fabric: none of 10 switches has BGP")
+    assert ospf.what.startswith("OSPF on 10 switches (")
+
+
 def test_switches_that_differ_are_one_sentence_and_most_of_them_win(imported: Import) -> None:
     done = imported(replace("leaf02", " idle-timeout 15 0", " idle-timeout 20 0"))
     assert done.differences == ("the idle timeout, s: 900 is taken; 1200 on leaf02",)
@@ -273,6 +335,45 @@ def test_hardware_that_nobody_names_is_the_one_whose_ports_and_timers_fit(
     text = done.path.read_text()
     assert "hardware: CE8850-64CQ-EI  # assumed: CE8850-64CQ-EI, whose ports fit\n" in text
     assert "spines[0].hardware" not in "".join(done.assumed)
+
+
+@pytest.fixture
+def two_alike(texts: Mapping[str, str], tmp_path: Path) -> Path:
+    """Configurations of HEPS in a site that has a model with the ports of CE8850-64CQ-EI."""
+    configs, models = tmp_path / "configs", tmp_path / "inventory" / "hardware"
+    models.mkdir(parents=True)
+    configs.mkdir()
+    for name, text in texts.items():
+        (configs / f"{name}.cfg").write_text(text, encoding="utf-8")
+    copy = (HARDWARE / "ce8850-64cq-ei.yaml").read_text(encoding="utf-8")
+    (models / "twin.yaml").write_text(copy.replace("model: CE8850-64CQ-EI", "model: CE8850-TWIN"))
+    return configs
+
+
+def test_models_that_fit_alike_are_not_chosen_by_their_order(
+    two_alike: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "inventory" / "site"
+    with pytest.raises(BadInput) as error:
+        import_fabric(two_alike, out, SwitchInputs())
+    assert str(error.value) == (
+        "CE8850-64CQ-EI and CE8850-TWIN have the ports of leaf01 and leaf02; no text shows "
+        "the model; name it by --hardware leaf01=MODEL, or by a column hardware of --switches"
+    )
+    assert not out.exists()
+
+
+def test_of_models_that_fit_alike_the_one_on_other_switches_is_taken(
+    two_alike: Path, tmp_path: Path
+) -> None:
+    inputs = facts_of(["leaf02=CE8850-TWIN"], [], None)
+    done = import_fabric(two_alike, tmp_path / "inventory" / "site", inputs)
+    models = {leaf.name: leaf.hardware for leaf in derive(done.path).fabric.leaves}
+    assert (models["leaf01"], models["leaf02"]) == ("CE8850-TWIN", "CE8850-TWIN")
+    assert (
+        "leaves[0].hardware: CE8850-TWIN, whose ports fit, as on other switches; CE8850-64CQ-EI "
+        "would fit, too"
+    ) in done.assumed
 
 
 @pytest.mark.parametrize(

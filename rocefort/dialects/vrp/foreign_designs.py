@@ -1,0 +1,29 @@
+"""Lines of configurations that belong to another design than an eBGP Clos of routed leaves."""
+
+from __future__ import annotations
+
+import re
+
+from rocefort.dialects.data import ForeignDesign
+from rocefort.models.network.network import TextLine
+
+# Begin of a line, or of a view around it. OSPF, IS-IS, EVPN, VXLAN and M-LAG: published
+# configurations of V200R005C10, and the command reference; MPLS and stacks: command reference.
+LINES: tuple[tuple[ForeignDesign, re.Pattern[str]], ...] = tuple(
+    (design, re.compile(pattern, re.IGNORECASE))
+    for design, pattern in (
+        (ForeignDesign.OSPF, r"ospf(v3)?\b"),
+        (ForeignDesign.ISIS, r"isis\b"),
+        (ForeignDesign.EVPN, r"evpn\b|evpn-overlay\b|l2vpn-family evpn\b"),
+        (ForeignDesign.VXLAN, r"bridge-domain\b|interface (nve|vbdif)|vxlan\b"),
+        (ForeignDesign.MLAG, r"dfs-group\b|peer-link\b"),
+        (ForeignDesign.STACK, r"stack\b|interface stack-port"),
+        (ForeignDesign.MPLS, r"mpls\b"),
+    )
+)
+
+
+def foreign_design(line: TextLine) -> ForeignDesign | None:
+    """Return the design that an unmodelled line belongs to; None for all other lines."""
+    commands = (*line.path, line.text)
+    return next((d for d, begin in LINES if any(map(begin.match, commands))), None)
