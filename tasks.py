@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from rocefort import internal_errors, options, output
+from rocefort import __version__, internal_errors, options, output
 from rocefort.commands import growth, health, host, lab, operate, plan, rdma, rehearse, site, trust
 from rocefort.commands.exit_codes import INTERRUPTED, end
 from rocefort.commands.root_group import RootGroup
@@ -48,8 +48,6 @@ cli.add_typer(rdma.cli, name="rdma")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from rocefort import __version__
-
         typer.echo(f"rocefort {__version__}")
         raise typer.Exit
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import version
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
+
+from rocefort import __version__
 
 _ADDRESS = r"\d{1,3}(\.\d{1,3}){3}"
 # Formats that JSON Schema does not have.
@@ -34,7 +35,7 @@ def schema_head(name: str, title: str) -> dict[str, str]:
 
     The id is a URN (RFC 8141): it identifies a schema, and nothing is downloaded.
     """
-    identity = f"urn:rocefort:schema:{name}:{version('rocefort')}"
+    identity = f"urn:rocefort:schema:{name}:{__version__}"
     return {"$schema": GenerateJsonSchema.schema_dialect, "$id": identity, "title": title}
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from napalm_cloudengine import __version__
+from rocefort import __version__
 from rocefort.paths import ROOT
 
 TRACKED = ("inventory", "templates", "models", "validators", "rocefort", "napalm_cloudengine")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from json_schema import refused as against
 from pydantic import ValidationError
 
+from rocefort import __version__
 from rocefort.design.load.json_schema import (
     DEMAND_SCHEMA_FILE,
     MODELINE,
@@ -73,7 +73,7 @@ def test_the_shipped_profiles_fit(path: Path) -> None:
 @pytest.mark.parametrize("document", SchemaDocument)
 def test_a_schema_names_itself_and_the_version(document: SchemaDocument) -> None:
     schema = json.loads(schema_text(document))
-    assert schema["$id"] == f"urn:rocefort:schema:{document}:{version('rocefort')}"
+    assert schema["$id"] == f"urn:rocefort:schema:{document}:{__version__}"
 
 
 def test_every_key_is_explained() -> None:
