@@ -1,4 +1,4 @@
-"""Reviews of several fabrics as one comment: the verdict of each first, then each review."""
+"""Reviews of several fabrics as one comment: the verdicts first, then the details."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from rocefort.models.finding import Severity
 from rocefort.models.results.review import RemovedFabric, Reviews
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Items, Note, Section, Tone
-from rocefort.reports.review.content import review_comment
-from rocefort.reports.review.verdict import verdict_of
+from rocefort.reports.review.content import details_of
+from rocefort.reports.review.verdict import verdict_of, verdict_section
+
+MOST_UNCUT = 10  # verdicts that a short comment has whole; the longest has about 3,000 characters
 
 
 def headline_of(found: Reviews) -> str:
@@ -44,11 +46,23 @@ def reviews_summary(found: Reviews) -> Section:
 
 
 def reviews_comment(found: Reviews, titles: Mapping[str, str]) -> Section:
-    """All reviews as a comment on a pull request."""
-    summary = reviews_summary(found)
+    """All reviews as a comment on a pull request: each verdict, then the details of each fabric."""
+    ordered = sorted(found.reviews, key=lambda review: not review.failed)
+    verdicts = [
+        Section(
+            f"{review.fabric}: {verdict_of(review)}",
+            (verdict_section(review),),
+            uncut=number < MOST_UNCUT,
+        )
+        for number, review in enumerate(ordered)
+    ]
+    details = [
+        Section(f"Details of {review.fabric}", tuple(details_of(review, titles)))
+        for review in ordered
+    ]
     sides = Note(f"From {found.base} to {found.head}.")
-    whole = (review_comment(review, titles) for review in found.reviews)
-    return Section(f"Rocefort: {headline_of(found)}", (sides, *summary.blocks, *whole))
+    blocks = (sides, *reviews_summary(found).blocks, *verdicts, *details)
+    return Section(f"Rocefort: {headline_of(found)}", blocks)
 
 
 def _removal(fabric: RemovedFabric) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,11 @@ from typing import Any
 
 import pytest
 
+from rocefort.reports.review.files import reviews_markdown
+from rocefort.reports.writers.markdown import LIMIT
 from rocefort.steps.review.fabrics import changed_fabrics
+from rocefort.steps.review.review import ReviewRequest, make_reviews
+from rocefort.validators.engine_choice import Engine
 
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]
@@ -63,9 +68,14 @@ def test_two_fabrics_have_one_comment_and_a_folder_each(
     assert done.whole["failed"] is True
     errors = sum(f["severity"] == "error" for f in done.whole["reviews"][1]["findings"]["new"])
     assert f"## Rocefort: 2 fabrics changed: {errors} new errors\n" in done.markdown
-    head = done.markdown.partition("### Rocefort")[0]
+    head = done.markdown.partition("\n### Details of heps\n")[0]
     assert f"- {FABRIC}: passes, no new errors\n- {OTHER}: {errors} new errors\n" in head
-    assert done.markdown.count("\n### Rocefort: heps: ") == 2
+    failed, passed = head.split("\n### heps: ")[1:]  # what fails is first
+    assert failed.startswith(f"{errors} new errors\n")
+    assert f"({OTHER}:" in failed
+    assert passed.startswith("passes, no new errors\n")
+    assert "- risk: " in passed
+    assert done.markdown.count("\n### Details of heps\n") == 2
     assert len(done.markdown) <= 60_000
     for name in ("heps", "other"):
         assert sorted(path.name for path in (done.written / name).iterdir()) == FILES
@@ -74,6 +84,24 @@ def test_two_fabrics_have_one_comment_and_a_folder_each(
     log = (done.written / "review.sarif").read_text()
     assert log.count('"automationDetails"') == 2
     assert done.err == "note: the head is the worktree, 2 files not committed\n"
+
+
+def test_the_comment_of_many_fabrics_is_short_and_has_what_fails_first(
+    clone: Clone, review: Review
+) -> None:
+    clone.edit(NARROW)
+    failed = make_reviews(ReviewRequest(None, "HEAD", "worktree", Engine.EMBEDDED, None, "none"))
+    clone.edit((NARROW[1], NARROW[0]), XOFF)
+    passed = make_reviews(ReviewRequest(None, "HEAD", "worktree", Engine.EMBEDDED, None, "none"))
+    (good,), (bad,) = passed.reviews, failed.reviews
+    many = [good.model_copy(update={"fabric": f"good{n}", "file": f"{n}.yaml"}) for n in range(80)]
+    worse = [bad.model_copy(update={"fabric": f"bad{n}", "file": f"bad{n}.yaml"}) for n in range(8)]
+    found = failed.model_copy(update={"reviews": (*many, *worse)})
+    text = reviews_markdown(found, {}, page="https://example.org/p")
+    assert len(text) <= LIMIT
+    assert re.findall(r"(?m)^### (bad\d): .* new errors", text) == [f"bad{n}" for n in range(8)]
+    assert text.count("- risk: ") >= 10
+    assert re.search(r"and \d+ more part", text)
 
 
 def test_a_fabric_that_goes_is_named(clone: Clone, other: Path, review: Review) -> None:
