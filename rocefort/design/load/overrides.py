@@ -23,7 +23,8 @@ def overrides(site: Site, models: Iterable[str]) -> Iterator[str]:
         if family != shipped.families.get(name, family):
             yield _sentence(f"family {name}", f"{shortest(site.hardware / FAMILY_FILE)}")
     for model in dict.fromkeys(models):
-        if own.hardware[model] != shipped.hardware.get(model, own.hardware[model]):
+        facts = own.hardware[model].shipped
+        if facts != shipped.hardware.get(model, facts):
             yield _sentence(model, str(shortest(own.hardware.files[model])))
     for key, chosen in profiles_of(site).known.items():
         first = profiles_of(SHIPPED).known.get(key, chosen)
