@@ -243,3 +243,10 @@ def test_what_is_left_out_is_counted_by_its_name() -> None:
 def test_no_report_is_too_long(messages: list[str], severity: Severity) -> None:
     report = _report(*(_finding(message, severity) for message in messages))
     assert len(as_markdown(report, limit=4000)) <= 4000
+
+
+def test_the_page_is_named_only_where_there_is_one() -> None:
+    patch = Code(tuple(f"vlan {number}" for number in range(150)))
+    assert markdown_of(patch).endswith("\nvlan 119\n```\n\nand 30 more lines\n")
+    assert "\nand 30 more lines: see the page\n" in markdown_of(patch, page="review.html")
+    assert "\nand 30 more lines: All of it: `x`.\n" in markdown_of(patch, whole="All of it: `x`.")

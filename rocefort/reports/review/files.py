@@ -47,7 +47,8 @@ def review_page(review: Review, titles: Mapping[str, str]) -> str:
         verdict=verdict_of(review),
         notes=notes_of(review),
         sections=sections,
-        content=html_of(verdict_section(review), *sections),
+        summary=html_of(verdict_section(review)),
+        content=html_of(*sections),
         style=file_text("page.css"),
     )
 

@@ -99,8 +99,9 @@ def _risk(review: Review) -> str:
             if (row.changing, row.left, row.uplinks) == (low.changing, low.left, low.uplinks)
         ]
         leaves = first_words(name_ranges(alike), MOST_NAMES)
-        parts.append(f"while {low.changing} changes, {leaves} keep {low.left} of {low.uplinks} "
-                     "uplinks")  # fmt: skip
+        verb = "keep" if alike[1:] else "keeps"
+        left = f"{low.left} of {low.uplinks} uplinks"
+        parts.append(f"while {low.changing} changes, {leaves} {verb} {left}")
     management = {change.device for change in review.management.changes}
     if management:
         parts.append(f"the management path changes on {count_of(len(management), 'switch')}")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
+from typer.testing import CliRunner
 
 from rocefort.reports.blocks import Section
 from rocefort.reports.review.content import sections_of
 from rocefort.reports.review.verdict import LOST_REDUNDANCY
 from rocefort.steps.review.review import ReviewRequest, make_review
+from rocefort.tasks import cli
 from rocefort.validators.engine_choice import Engine
 from rocefort.validators.rules.registry import registered
 from rocefort.validators.rules.verification.redundancy import RedundancySubject
@@ -199,3 +204,67 @@ def test_names_that_change_hands_may_be_two_moves(clone: Clone, review: Review) 
 
 def test_the_verdict_knows_every_rule_on_redundancy() -> None:
     assert tuple(rule.id for rule in registered(RedundancySubject)) == LOST_REDUNDANCY
+
+
+@pytest.fixture
+def large(clone: Clone, tmp_path: Path) -> Clone:
+    """A repository with 8 spines and 119 leaves, then with 120."""
+    made = type(clone)(tmp_path / "large")
+    done = CliRunner().invoke(
+        cli, ["new", "heps", "--spines", "8", "--leaves", "120", "--servers-per-leaf", "4",
+              "--directory", str(made.fabric.parent.parent)]
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    whole = made.fabric.read_text()
+
+    made.git("init", "--quiet", "--initial-branch=main")
+    made.fabric.write_text(without_last_leaf(whole))
+    made.commit("119 leaves")
+    made.fabric.write_text(whole)
+    made.commit("120 leaves")
+    return made
+
+
+def without_last_leaf(text: str) -> str:
+    """The fabric without leaf120 and its servers."""
+    item = re.compile(r"(?m)^  - .*\n(?:    .*\n)*")
+    gone = re.compile(r"\b(name|leaf): leaf120\n")
+    text = item.sub(lambda one: "" if gone.search(one[0]) else one[0], text)
+    return text.replace("canary: leaf120", "canary: leaf119")
+
+
+SPINE = "  - id: 8\n    name: spine08\n    hardware: CE9860-4C-EI\n    software: V200R022C00\n"
+PORT = "leaf: leaf060\n    port: 100GE1/0/1\n"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("edit", "sides", "title"),
+    [
+        ((PORT, PORT.replace("0/1\n", "0/20\n")), (), "#### leaf060: "),
+        (("xoff_kbytes: 600", "xoff_kbytes: 640"), (), "#### spine01 to spine08: modifying, "),
+        (None, ("--base", "HEAD~1", "--head", "HEAD"), "#### spine01 to spine08: additive, "),
+        ((SPINE, ""), (), "#### leaf001 to leaf120: "),
+    ],
+    ids=["one server moves", "a profile of all", "a leaf is added", "a spine is removed"],
+)
+def test_a_large_fabric_fits_in_a_comment(
+    large: Clone,
+    review: Review,
+    monkeypatch: pytest.MonkeyPatch,
+    edit: tuple[str, str] | None,
+    sides: tuple[str, ...],
+    title: str,
+) -> None:
+    monkeypatch.chdir(large.top)
+    large.git("checkout", "--quiet", "--", ".")
+    if edit:
+        large.edit(edit)
+    text = review(*sides).markdown
+    assert len(text) < LIMIT
+    assert len(head(text)) <= 10
+    assert text.count("<details>") == text.count("</details>")
+    [own] = [line for line in text.splitlines() if line.startswith(title)]
+    assert own
+    assert text.count("<summary>patch, ") <= 3
+    assert all(f"<summary>{name}" in text for name in ("Intent", "Switches", "Findings"))
