@@ -116,11 +116,11 @@ def _touched(review: Review) -> Iterator[str]:
     words = [count_of(number, noun) for number, noun in sizes if number]
     words += [f"{blast.pairs} of {count_of(blast.pairs_in_all, 'RDMA pair')}"] * bool(blast.pairs)
     if words:
-        yield f"applying it disturbs {', '.join(words)}"
+        yield f"the change touches {', '.join(words)}"
 
 
 def _hit(review: Review) -> str:
-    """Servers, racks and segments that the change disturbs, and servers that lose service."""
+    """Servers, racks and segments that the change touches, and servers that lose service."""
     blast = review.blast
     parts = (("server", blast.servers), ("rack", blast.racks), ("segment", blast.segments))
     words = [
