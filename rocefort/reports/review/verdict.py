@@ -62,8 +62,8 @@ def _other_findings(review: Review) -> str:
     words = [count_of(warnings, "new warning") if warnings else "no new warnings"]
     if fixed := sum(finding.severity is not Severity.INFO for finding in found.fixed):
         words.append(f"{count_of(fixed, 'finding')} fixed")
-    if len(review.report.not_judged):
-        words.append(f"{len(review.report.not_judged)} not judged")
+    apart = ((review.report.waived, "waived"), (review.report.not_judged, "not judged"))
+    words += [f"{len(verdicts)} {what}" for verdicts, what in apart if verdicts]
     return ", ".join(words)
 
 

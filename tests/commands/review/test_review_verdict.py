@@ -202,6 +202,31 @@ def test_names_that_change_hands_may_be_two_moves(clone: Clone, review: Review) 
     assert swap in done.json["advice"][0]["traffic"]
 
 
+def test_a_server_that_loses_its_bond_fails_unless_it_is_waived(
+    clone: Clone, review: Review
+) -> None:
+    port = "name: k8sgn08\n    leaf: leaf01\n    port: 100GE1/0/2\n"
+    bond = port.replace("port: 100GE1/0/2", "bond: {ports: [100GE1/0/2, 100GE1/0/3]}")
+    clone.edit((port, bond))
+    clone.commit("a bond")
+    clone.edit((bond, port))
+    done = review("--failures", "none")
+    place = f"leaf01 100GE1/0/2 ({FABRIC}:{clone.line('name: k8sgn08')})"
+    error = (
+        "- CHG106: the change leaves k8sgn08 1 port of 2: the loss of leaf01 100GE1/0/2 ends its "
+        f"service, at {place}"
+    )
+    assert error in head(done.markdown)
+    assert done.code == 1
+    waiver = "\nwaivers:\n  - {rule: CHG106, why: one port is repaired, until: 2999-12-31}\n"
+    clone.edit(("\nsecurity:\n", f"{waiver}\nsecurity:\n"))
+    done = review("--failures", "none")
+    assert done.code == 0
+    title, lead, *_ = head(done.markdown)
+    assert title == "## Rocefort: heps: passes, no new errors"
+    assert ", 1 waived, " in lead
+
+
 def test_the_verdict_knows_every_rule_on_redundancy() -> None:
     assert tuple(rule.id for rule in registered(RedundancySubject)) == LOST_REDUNDANCY
 
