@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rocefort.design.load.hardware_catalogue import Shelf, load_catalogue
+from rocefort.design.load.hardware_catalogue import CARDS, Shelf, load_catalogue
 from rocefort.design.load.profiles import profiles_of, words
 from rocefort.paths import shortest
 from rocefort.site import SHIPPED, Site
@@ -25,7 +25,11 @@ def overrides(site: Site, models: Iterable[str]) -> Iterator[str]:
     for model in dict.fromkeys(models):
         facts = own.hardware[model].shipped
         if facts != shipped.hardware.get(model, facts):
-            yield _sentence(model, str(shortest(own.hardware.files[model])))
+            file = shortest(own.hardware.files[model])
+            if file == shortest(SHIPPED.hardware / file.name):
+                yield _sentence(f"a card of {model}", str(shortest(site.hardware / CARDS)))
+            else:
+                yield _sentence(model, str(file))
     for key, chosen in profiles_of(site).known.items():
         first = profiles_of(SHIPPED).known.get(key, chosen)
         if chosen.profile != first.profile:

@@ -12,6 +12,7 @@ from rocefort.design.derive.derive import derive
 from rocefort.design.expand import GrowthRequest, grow
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.load.load import load_fabric
+from rocefort.design.load.overrides import overrides
 from rocefort.design.load.profiles import profiles_of
 from rocefort.documents.read import document_of
 from rocefort.errors import BadInput
@@ -76,6 +77,9 @@ def test_a_card_of_the_site_precedes_the_shipped_one(site: Site) -> None:
     assert text.count("100gbase-x-qsfp28") == 32
     own.write_text(text.replace("100gbase-x-qsfp28", "200gbase-x-qsfp56", 1))
     after = load_catalogue(site).hardware[SPINE]
+    assert list(overrides(site, [SPINE, "CE8850-64CQ-EI"])) == [
+        f"a card of {SPINE} is read from {own.parent} instead of the shipped file"
+    ]
     speeds = [[each.speed_gbps(port) for port in each.port_names()] for each in (before, after)]
     assert 200 not in speeds[0]
     assert 200 in speeds[1]
@@ -111,6 +115,28 @@ def test_a_changed_file_is_read_again(site: Site) -> None:
     assert load_catalogue(site) is load_catalogue(site)
     file.unlink()
     assert "MINE" not in load_catalogue(site).hardware
+
+
+def test_only_what_differs_from_the_shipped_file_is_an_override(site: Site) -> None:
+    file = copy_of(SPINE, SPINE, site)
+    shutil.copy(PROFILES / "lossless.yaml", site.profiles / "l.yaml")
+    shutil.copy(HARDWARE / "families.yaml", site.hardware)
+    assert list(overrides(site, [SPINE])) == []
+    for path, old, new in (
+        (file, "template: ce9860", "template: ce8850"),
+        (site.profiles / "l.yaml", "xoff_kbytes: 600", "xoff_kbytes: 650"),
+        (site.hardware / "families.yaml", "high: 1500", "high: 1400"),
+    ):
+        path.write_text(path.read_text().replace(old, new, 2))
+    assert list(overrides(site, [SPINE])) == [
+        f"{what} instead of the shipped file"
+        for what in (
+            f"family v300-g1 is read from {site.hardware}/families.yaml",
+            f"{SPINE} is read from {file}",
+            f"lossless profile heps-like is read from {site.profiles}/l.yaml:4:3",
+        )
+    ]
+    assert list(overrides(SHIPPED, [SPINE])) == []
 
 
 def test_an_unknown_model_lists_those_of_the_site_and_the_shipped_ones(site: Site) -> None:
