@@ -9,7 +9,7 @@ from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import SITE_TEMPLATES, SiteTemplates
 from rocefort.site import TEMPLATE_FILES, Site
 
-LARGEST = 64 * 1024  # bytes of a file; the largest shipped one has 4,000
+LARGEST = 64 * 1024  # bytes of a file; the largest shipped one has 3,900
 MOST = 100
 OTHER_FILES = (".md", ".txt")
 NOT_OVERRIDDEN = ("day0.j2",)  # console input of a new switch

@@ -71,7 +71,7 @@ def day0_of(node: Node) -> str:
     if node.family is None or node.hardware is None:
         raise Refused("its hardware is not known", where=node.name, how="name it in the fabric")
     dialect = dialect_of(node)
-    return dialect.render(dialect.day0_device(node.device), node.family, node.hardware)
+    return dialect.render(dialect.day0_device(node.device), node.family, node.hardware.shipped)
 
 
 def _grown_network(planned: Network, now: Network, texts: dict[str, str]) -> Network:

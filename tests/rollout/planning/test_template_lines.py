@@ -15,6 +15,7 @@ from rocefort.models.network.network import Network, Node
 from rocefort.models.results.difference import SwitchDifference
 from rocefort.models.rollout.plan import Change, ChangeKind
 from rocefort.rollout.planning.difference import ComparedSide, difference
+from rocefort.rollout.planning.drain import drained_change
 from rocefort.rollout.planning.plan import running_digest, sides_of
 from rocefort.steps.fabric.compare import switches_of
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
@@ -126,6 +127,18 @@ def test_a_line_that_only_the_last_intent_had_is_removed(
     goes = sides_of(heps.network, site.texts, last=last)[index].whole
     assert (goes.patch, goes.kept) == (BACK, ())
     assert goes.unjudged == tuple(f"- {line}" for line in LINES)
+
+
+def test_a_drained_switch_gets_the_lines_with_its_change_alone(
+    site: ReadNetwork, shipped: dict[str, str]
+) -> None:
+    spine = next(s for s in sides_of(site.network, shipped) if s.node.name == "spine01")
+    drained = drained_change(spine, "")
+    assert [part.unjudged for part in drained.parts] == [(), spine.whole.unjudged, ()]
+    assert drained.change.unjudged == ("+ frobnicate spine01", "+ fan mode", "+ fan mode / speed 7")
+    assert [part.running_digest for part in drained.parts] == list(drained.states[:3])
+    assert drained.states[0] == spine.whole.running_digest
+    assert drained.states[3] == spine.whole.intended_digest
 
 
 def side(

@@ -125,7 +125,9 @@ def _switches(subject: Subject, *, templates: bool) -> Iterator[Node]:
 
 
 def _without_device(finding: Finding) -> Finding:
-    """Return a finding of a template's line: it is about several switches."""
+    """Return a finding of a template's line, if that is known: it is about several switches."""
+    if finding.where.file is None:
+        return finding
     where = finding.where.model_copy(update={"device": None})
     return finding.model_copy(update={"where": where})
 
