@@ -88,6 +88,28 @@ def test_a_value_that_a_template_changes_is_an_error(write: Any, rocefort: Any) 
     )
 
 
+def test_a_line_that_may_change_forwarding_stops_verify(write: Any, rocefort: Any) -> None:
+    write("vrp/cloudengine.j2", MORE.replace("frobnicate {{ device.name }}", "ospf 1"))
+    done = rocefort("verify", "heps", "--engine", "embedded", "--failures", "none")
+    assert done.code == 4
+    assert done.err.endswith(
+        "leaf01 (templates/vrp/cloudengine.j2:4): `ospf 1` may change forwarding and is not "
+        "modelled\n"
+    )
+
+
+def test_an_error_of_a_template_at_the_base_is_a_note_of_the_review(
+    clone: Any, write: Any, review: Any
+) -> None:
+    path = write("vrp/cloudengine.j2", MORE.replace("device.name", "device.nmae"))
+    clone.commit("a wrong name")
+    failed = review("--head", "worktree", "--failures", "none")
+    what = "templates/vrp/cloudengine.j2:4: Device has no attribute 'nmae'; correct the template"
+    assert (failed.code, failed.err.splitlines()[-1]) == (2, f"rocefort: {what}")
+    path.write_text(MORE)
+    assert what in review("--head", "worktree", "--failures", "none").json["base_problems"]
+
+
 def test_a_plan_seals_the_templates(clone: Any, write: Any) -> None:
     assert site_files(clone.fabric) == []
     path = write("vrp/cloudengine.j2", MORE)
