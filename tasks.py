@@ -60,8 +60,11 @@ def options_of_rocefort(
             "--version", is_eager=True, callback=_print_version, help="Print the version and exit."
         ),
     ] = False,
+    color: options.Color = options.ColorOption.AUTO,
 ) -> None:
     """Handle the options that precede a command."""
+    if color is not options.ColorOption.AUTO:
+        output.force_color(on=color is options.ColorOption.ALWAYS)
 
 
 def app() -> None:

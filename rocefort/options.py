@@ -77,6 +77,14 @@ class ProgressOption(StrEnum):
     JSON = "json"
 
 
+class ColorOption(StrEnum):
+    """Colors of output: `auto` follows the terminal, NO_COLOR and FORCE_COLOR."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 class DifferenceFormat(StrEnum):
     """Output format of differences."""
 
@@ -119,6 +127,14 @@ OUTPUT_FORMAT = "Output format."
 PATCH = "Show the commands of each change."
 SIDE = "A fabric, a directory of configurations, or either at a git revision: HEAD~1:inventory/x."
 
+Color = Annotated[
+    ColorOption,
+    typer.Option(
+        "--color",
+        envvar="ROCEFORT_COLOR",
+        help="Colors; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
+    ),
+]
 NamedFabric = Annotated[Path, typer.Argument(help=FABRIC)]
 Fabric = Annotated[
     Path,

@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}  # a full disk, a lost terminal
 
 
+def force_color(*, on: bool) -> None:
+    """Write colors to any output, or none, in this process and in those that it starts."""
+    variables = ("NO_COLOR", "FORCE_COLOR")  # of rich and other programs
+    os.environ[variables[on]] = "1"
+    os.environ.pop(variables[not on], None)
+
+
 def write_blocks(*blocks: Block, err: bool = False) -> None:
     """Write a report to standard output or standard error, in the width and colours of it."""
     from rocefort.reports.writers.terminal import write  # noqa: PLC0415 - rich, for text alone

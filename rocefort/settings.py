@@ -17,7 +17,7 @@ from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
 from rocefort.json_schema import schema_of
 from rocefort.models.base import Frozen
-from rocefort.options import ENVIRONMENT, EngineOption, TraceFormat
+from rocefort.options import ENVIRONMENT, ColorOption, EngineOption, TraceFormat
 
 
 def _check_address(value: str) -> str:
@@ -45,6 +45,9 @@ class Settings(Frozen):
         default=None, gt=0, description="Time limit of each question to Batfish (s)."
     )
     format: TraceFormat | None = Field(default=None, description="Output format: text or json.")
+    color: ColorOption | None = Field(
+        default=None, description="Colors: auto follows the terminal, NO_COLOR and FORCE_COLOR."
+    )
     allowed_signers: Path | None = Field(
         default=None,
         description="Allowed signers file of a plan, in the format of ssh-keygen(1).",
@@ -70,21 +73,15 @@ def load_settings(path: Path) -> dict[str, str]:
     }
 
 
-def option_defaults(values: Mapping[str, str], commands: Mapping[str, Any]) -> dict[str, Any]:
-    """Return Click's `default_map`: values by command and parameter, as deep as the commands.
-
-    commands: those of a group of Typer.
-    """
-    return {
-        name: option_defaults(values, command.commands)
-        if hasattr(command, "commands")
-        else {
-            parameter.name: values[key]
-            for parameter in command.params
-            if (key := setting_of(parameter)) is not None and key in values
-        }
-        for name, command in commands.items()
+def option_defaults(values: Mapping[str, str], group: Any) -> dict[str, Any]:  # noqa: ANN401 - Typer's
+    """Return Click's `default_map`: values of the options of a group, and of each command in it."""
+    own = {
+        option.name: values[key]
+        for option in group.params
+        if (key := setting_of(option)) is not None and key in values
     }
+    commands = getattr(group, "commands", {})
+    return own | {name: option_defaults(values, each) for name, each in commands.items()}
 
 
 def setting_of(parameter: Any) -> str | None:  # noqa: ANN401 - Click's or Typer's

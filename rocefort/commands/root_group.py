@@ -34,4 +34,4 @@ class RootGroup(TyperGroup):
             return None
         from rocefort.settings import load_settings, option_defaults
 
-        return option_defaults(load_settings(file), self.commands)
+        return option_defaults(load_settings(file), self)

@@ -29,6 +29,7 @@ assert isinstance(ROOT_GROUP, TyperGroup)
 
 def parameters(group: TyperGroup, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every option with a variable, by the command that has it."""
+    yield from ((path.strip() or "rocefort", p) for p in group.params if setting_of(p))
     for name, command in group.commands.items():
         if isinstance(command, TyperGroup):
             yield from parameters(command, f"{path}{name} ")
@@ -89,6 +90,26 @@ def test_each_precedes_the_next(
     monkeypatch.setenv("ROCEFORT_FORMAT", "junit")
     assert form() == "xml"
     assert form("--format", "text") == "text"
+
+
+def test_colors_follow_the_setting(
+    site: Path, rocefort: Rocefort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    for variable in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.setenv(variable, "1")  # so that the environment is restored
+        monkeypatch.delenv(variable)
+
+    def colored(*words: str) -> bool:
+        return "\x1b[" in rocefort(*words, "check", "heps", "--select", "PFC004").out
+
+    assert not colored()
+    assert colored("--color", "always")
+    assert not colored("--color", "never")
+    (site / "rocefort.toml").write_text('color = "always"\n')
+    monkeypatch.delenv("NO_COLOR")
+    assert colored()
+    assert not colored("--color", "never")
 
 
 def test_a_path_starts_at_the_folder_of_the_file(site: Path, rocefort: Rocefort) -> None:
