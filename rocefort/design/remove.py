@@ -159,8 +159,11 @@ def _expected(
 def read_back(text: str, before: LoadedFabric, expected: object) -> LoadedFabric:
     """Load an edited text; raises Refused if its data is not the intended one."""
     file = before.document.file
-    document = document_of(text, f"{file} as it would be")
-    if document.data != expected:
+    try:
+        document = document_of(text, f"{file} as it would be")
+    except BadInput:
+        document = None
+    if document is None or document.data != expected:
         what = "the edited file does not read back as intended"
         raise Refused(what, where=file, how="edit it by hand, and report it")
     return loaded_fabric(document, before.site)

@@ -181,12 +181,10 @@ class _Source:
         """Yield cuts of items of a list; a block list without items is written as `[]`."""
         key, node = self._at(path)
         items = range(len(node.value))
-        if _is_flow(node):
-            spans = [self._flow_span(node, run) for run in _runs(indexes)]
-        else:
-            spans = [self._block_span(node, run) for run in _runs(indexes)]
-            if not set(items) - set(indexes) and key is not None:
-                yield Insertion(self.text.index(":", _end(key, self.text)) + 1, " []")
+        spans_of = self._flow_spans if _is_flow(node) else self._block_spans
+        spans = [span for run in _runs(indexes) for span in spans_of(node, run)]
+        if not _is_flow(node) and key is not None and not set(items) - set(indexes):
+            yield Insertion(self.text.index(":", _end(key, self.text)) + 1, " []")
         yield from (Insertion(start, "", end - start) for start, end in spans)
 
     def comments_above(self, path: YamlPath) -> Iterator[str]:
@@ -208,32 +206,49 @@ class _Source:
                 key, node = next(pair for pair in node.value if pair[0].value == part)
         return key, node
 
-    def _flow_span(self, node: yaml.Node, run: range) -> tuple[int, int]:
-        """Characters of consecutive items in brackets, with one of their commas."""
+    def _flow_spans(self, node: yaml.Node, run: range) -> Iterator[tuple[int, int]]:
+        """Yield characters of consecutive items in brackets with one of their commas."""
         items = node.value
-        start, end = _offset(items[run[0]].start_mark), _end(items[run[-1]], self.text)
-        if run[0] and "#" not in self.text[_end(items[run[0] - 1], self.text) : start]:
-            return _end(items[run[0] - 1], self.text), end
-        if run[-1] + 1 == len(items):
-            return start, end
-        after = _offset(items[run[-1] + 1].start_mark)
-        if "#" not in self.text[end:after]:
-            return start, after
-        return start, self.text.index(",", end) + 1
+        first, last = items[run[0]], items[run[-1]]
+        start, end = _offset(first.start_mark), _end(last, self.text)
+        before = _end(items[run[0] - 1], self.text) if run[0] else start
+        more = run[-1] + 1 < len(items)
+        after = _offset(items[run[-1] + 1].start_mark) if more else end
+        if "#" in self.text[before:after]:
+            yield from (self._item_span(items[index]) for index in run)
+        elif run[0]:
+            yield before, end
+        else:
+            yield start, after
 
-    def _block_span(self, node: yaml.Node, run: range) -> tuple[int, int]:
+    def _item_span(self, item: yaml.Node) -> tuple[int, int]:
+        """Characters of an item in brackets with its comma; the whole line if it has no more."""
+        start, end = _offset(item.start_mark), _end(item, self.text)
+        comma = re.compile(r"\s*,").match(self.text, end)
+        end = comma.end() if comma else end
+        line, line_end = self.text.rfind("\n", 0, start) + 1, self._line_end(end)
+        if (self.text[line:start] + self.text[end:line_end]).strip():
+            return start, end
+        return line, line_end
+
+    def _block_spans(self, node: yaml.Node, run: range) -> list[tuple[int, int]]:
         """Lines of consecutive items, with the blank lines before them, or after the first."""
-        start = self._dash_line(node, node.value[run[0]])
-        end = self._offset_after(node.value[run[-1]], node.start_mark.column)
-        if run[0]:
-            while self._line_before(start) is not None and not self._line_before(start):
+        spans: list[tuple[int, int]] = []
+        for index in run:
+            start = self._dash_line(node, node.value[index])
+            end = self._offset_after(node.value[index], node.start_mark.column)
+            while index and self._line_before(start) == "":
                 start = self.text.rfind("\n", 0, start - 1) + 1
-        elif run[-1] + 1 < len(node.value):
+            spans.append((start, end))
+        start, end = spans.pop()
+        if not run[0] and run[-1] + 1 < len(node.value):
             while end < len(self.text) and not self.text[end : self._line_end(end)].strip():
                 end = self._line_end(end)
+        while spans and spans[-1][1] == start:
+            start, _ = spans.pop()
         if end == len(self.text) and not self.text.endswith("\n"):
             start = len(self.text[:start].removesuffix("\n").removesuffix("\r"))
-        return start, end
+        return [*spans, (start, end)]
 
     def _line_before(self, at: int) -> str | None:
         """Line that ends at an offset, without its blanks; None at the begin."""

@@ -51,9 +51,12 @@ BRACKETS = re.sub(
     ),
     TEXT,
 )
+SERVER_LIST = TEXT[TEXT.index("\nservers:\n") + 1 : TEXT.index("\nsecurity:\n")]
 STYLES = {
     "as it is": TEXT,
-    "no line end": TEXT.rstrip("\n"),
+    "no line end after servers": TEXT.replace(f"{SERVER_LIST}\n", "")
+    + "\n"
+    + SERVER_LIST.rstrip("\n"),
     "BOM": "\ufeff" + TEXT,
     "Windows": TEXT.replace("\n", "\r\n"),
     "blank lines between items": SPACED,
@@ -106,6 +109,7 @@ def test_any_removal_moves_nothing_that_stays(style: str, names: set[str]) -> No
     assert {node.name for node in after.nodes} == {n.name for n in before.nodes} - gone
     assert {s.name for s in after.servers or ()} == {*SERVERS} - gone
     assert_rest_unmoved(before, after)
+    assert "\n\n\n" not in done.text.replace("\r", "")
     comments = re.findall(r"(?m)^ *#.*$", text)
     assert re.findall(r"(?m)^ *#.*$", done.text)[: len(comments)] == comments or style == "BOM"
     rest = iter(text.splitlines())
