@@ -110,6 +110,18 @@ def test_a_switch_renamed_there_and_back_is_the_same_file(rocefort: Rocefort, fa
     assert fabric.read_text(encoding="utf-8") == HEPS
 
 
+def test_a_finding_under_a_new_name_is_not_a_new_one(rocefort: Rocefort, fabric: Path) -> None:
+    """A rename is possible in a fabric with errors: BUF002 names leaf01, before and after."""
+    text = HEPS.replace("xoff_kbytes: 600", "xoff_kbytes: 9000")
+    fabric.write_text(text, encoding="utf-8")
+    before = rocefort("check", fabric)
+    assert (before.code, "BUF002" in before.out) == (1, True)
+    done = rocefort("rename", fabric, "leaf01", "gpu01")
+    assert (done.code, done.err) == (0, "")
+    assert "check    no new error, 0 new warnings" in done.out
+    assert rocefort("check", fabric).code == 1
+
+
 def test_a_renamed_server_changes_one_description(rocefort: Rocefort, fabric: Path) -> None:
     done = rocefort("rename", fabric, "k8sgn08", "gpu08", "--dry-run")
     assert in_order(

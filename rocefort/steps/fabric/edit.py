@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -63,7 +64,7 @@ def read_fabric(name: Path, refusal: str) -> FabricFile:
 
 @dataclass(frozen=True)
 class Versions(Generic[E]):
-    """Fabric before and after an edit, both derived and checked."""
+    """Fabric before and after an edit, both derived and checked. later: new names by old ones."""
 
     file: FabricFile
     edited: E
@@ -72,12 +73,13 @@ class Versions(Generic[E]):
     new: ReadNetwork
     was: Report
     will: Report
+    later: Mapping[str, str]
 
     @cached_property
     def fresh(self) -> list[Finding]:
         """Findings that the edit brings."""
-        earlier = {_key(finding) for finding in self.was.findings}
-        return [finding for finding in self.will.findings if _key(finding) not in earlier]
+        earlier = {_key(finding, self.later) for finding in self.was.findings}
+        return [finding for finding in self.will.findings if _key(finding, {}) not in earlier]
 
     @property
     def warnings(self) -> Iterator[str]:
@@ -116,7 +118,9 @@ class Versions(Generic[E]):
             raise self.file.untouched(problems)
 
 
-def versions_of(file: FabricFile, edit: Callable[[], E]) -> Versions[E]:
+def versions_of(
+    file: FabricFile, edit: Callable[[], E], later: Mapping[str, str] | None = None
+) -> Versions[E]:
     """Edit a fabric in memory, derive and check it; refusals say that the file is untouched."""
     try:
         edited = edit()
@@ -128,11 +132,20 @@ def versions_of(file: FabricFile, edit: Callable[[], E]) -> Versions[E]:
         raise file.untouched(error.problems) from None
     old, new = subject_of_derived(file.start), subject_of_derived(end)
     was, will = check(old.network, old.sources), check(new.network, new.sources)
-    return Versions(file, edited, end, old, new, was, will)
+    return Versions(file, edited, end, old, new, was, will, later or {})
 
 
-def _key(finding: Finding) -> tuple[str, str | None, str | None, str]:
-    return finding.rule, finding.where.device, finding.where.interface, finding.message
+def _key(finding: Finding, later: Mapping[str, str]) -> tuple[str, str | None, str | None, str]:
+    """Rule, place and message of a finding, under later names."""
+    device, message = finding.where.device, finding.message
+    for old, new in later.items():
+        message = whole_word(old).sub(new, message)
+    return finding.rule, later.get(device or "", device), finding.where.interface, message
+
+
+def whole_word(name: str) -> re.Pattern[str]:
+    """Pattern of a name that is not a part of another name."""
+    return re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)")
 
 
 def _places(findings: Iterable[Finding]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from rocefort.models.wording import listing
 from rocefort.reports.wording import group_items, name_ranges
 from rocefort.rollout.planning.difference import ComparedSide, difference
 from rocefort.steps.fabric.compare import switches_of
-from rocefort.steps.fabric.edit import Versions, read_fabric, versions_of
+from rocefort.steps.fabric.edit import Versions, read_fabric, versions_of, whole_word
 from rocefort.steps.fabric.expand import by_place, lost_pairs, new_cables, new_switches
 from rocefort.steps.review.advice import advice_on, only_names
 from rocefort.steps.review.drain import DrainStudy
@@ -107,8 +106,10 @@ def remove(name: Path, names: Sequence[str]) -> ProvenRemoval:
 def rename(name: Path, old_name: str, new_name: str) -> ProvenRename:
     """Rename a switch or server in memory; raises Refused if more than names would change."""
     file = read_fabric(name, REFUSAL)
-    versions = versions_of(file, lambda: with_name(file.text, file.loaded, old_name, new_name))
     later = {old_name: new_name}
+    versions = versions_of(
+        file, lambda: with_name(file.text, file.loaded, old_name, new_name), later
+    )
     before = _with_names(versions.old.network, later)
     after = versions.new.network
     texts = {later.get(device, device): text for device, text in versions.old.texts.items()}
@@ -220,7 +221,7 @@ def _mentions(versions: Versions[EditedFabric], names: Sequence[str]) -> Iterato
     if demand.is_file():
         texts[demand] = read_text(demand)
     for name in names:
-        word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)")
+        word = whole_word(name)
         for file, text in texts.items():
             lines = [line.strip() for line in text.splitlines() if word.search(line)]
             yield from (f"{file} still names {name}: {line}" for line in lines)
