@@ -85,7 +85,7 @@ def expand(
 
 @cli.command()
 def remove(
-    fabric: options.Fabric,
+    fabric: options.NamedFabric,
     names: Annotated[
         list[str], typer.Argument(metavar="NAME...", help="Spines, leaves and servers.")
     ],
@@ -107,7 +107,7 @@ def remove(
 
 @cli.command()
 def rename(
-    fabric: options.Fabric,
+    fabric: options.NamedFabric,
     old: Annotated[str, typer.Argument(help="Name of a spine, leaf or server.")],
     new: Annotated[str, typer.Argument(help="Its new name.")],
     dry_run: DryRun = False,

@@ -78,6 +78,8 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
     (("drift", "FABRIC", "--configs", "RUNNING"), "no drift"),
     (("expand", "FABRIC", *NEW, "--dry-run"), MODEL),
     (("stages", "FABRIC", *NEW), "leaf09"),
+    (("remove", "FABRIC", "transfer01", "--dry-run"), "transfer01"),
+    (("rename", "FABRIC", "leaf03", "leaf33", "--dry-run"), "leaf33"),
     (("day0", "FABRIC", "leaf03"), "^day 0 of leaf03"),
     (("replace", "FABRIC", "leaf03", *ACCESS), MODEL),
     (("connections", "FABRIC", "--out", "OUT"), "out$"),
