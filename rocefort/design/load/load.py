@@ -36,14 +36,15 @@ def find_fabric(name: Path) -> Path:
 
     The inventory of the site around the current directory precedes the one that Rocefort ships.
     """
-    for candidate in (*places_of(name), INVENTORY / name):
-        if candidate.is_dir():
-            return shortest(candidate / FABRIC_FILE)
-        if candidate.is_file():
-            return shortest(candidate)
+    places = (*places_of(name), INVENTORY / name)
+    files = [place / FABRIC_FILE if place.is_dir() else place for place in places]
+    if found := next((file for file in files if file.is_file()), None):
+        return shortest(found)
+    if folder := next((place for place in places if place.is_dir()), None):
+        return shortest(folder / FABRIC_FILE)  # its reader reports that it is missing
     site = site_of(Path.cwd()) or SHIPPED
-    files = (path for each in {site, SHIPPED} for path in each.inventory.glob(f"*/{FABRIC_FILE}"))
-    names = sorted({path.parent.name for path in files})
+    listed = (path for each in {site, SHIPPED} for path in each.inventory.glob(f"*/{FABRIC_FILE}"))
+    names = sorted({path.parent.name for path in listed})
     raise BadInput(
         "no such fabric",
         where=str(name),

@@ -114,6 +114,9 @@ def test_a_site_is_found_from_any_folder_of_it_and_from_outside(
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
     assert rocefort("render", "heps").out == texts
+    (below / "heps").mkdir()  # a directory of another purpose
+    assert rocefort("render", "heps").out == texts
+    (below / "heps").rmdir()
     assert rocefort("diff", "HEAD:heps", "heps").out == "nothing changes\n"
     assert rocefort("diff", "HEAD:", "heps").out == "nothing changes\n"
     assert rocefort("review", "heps", *ENGINE, "--out", tmp_path / "out").code == 0
