@@ -240,3 +240,21 @@ def test_new_writes_into_the_inventory_of_the_site(
     assert wrong.err.endswith(f"did you mean '{MODEL}'?\n")
     monkeypatch.chdir(tmp_path)
     assert rocefort("new", "alone", *size[:-2]).out == "inventory/alone/fabric.yaml\n"
+
+
+def test_apply_refuses_a_plan_after_a_change_of_the_site(
+    rocefort: Rocefort, site: Clone, tmp_path: Path
+) -> None:
+    running = tmp_path / "running"
+    assert rocefort("render", "heps", "--out", running).code == 0
+    assert rocefort("plan", "heps", *ACCESS, "--running", running).code == 0
+    model = site.top / "inventory" / "hardware" / "mine.yaml"
+    more = model.with_name("more.yaml")
+    more.write_text(model.read_text().replace(MODEL, "CE8851-MORE"))
+    done = rocefort("apply", "plan.json", *ACCESS)
+    said = "since the plan was made; plan again\n"
+    assert (done.code, done.err) == (4, f"rocefort: {more}: is new {said}")
+    more.unlink()
+    model.write_text(model.read_text() + "# a comment\n")
+    done = rocefort("apply", "plan.json", *ACCESS)
+    assert (done.code, done.err) == (4, f"rocefort: {model}: has changed {said}")
