@@ -175,6 +175,10 @@ class Changes(OperatingSystem, Protocol):
 class UnmodelledLines(OperatingSystem, Protocol):
     """Meaning of lines that no model represents."""
 
+    def leaves_view(self, line: TextLine) -> bool:
+        """Whether a line leads to a view outside of its own, and the lines after it, too."""
+        return False
+
     def may_forward(self, line: TextLine) -> bool:
         """Whether a line may change forwarding."""
         raise self.lacks(NOT_READ)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ParsedConfig
 from rocefort.errors import Problem
 from rocefort.models.hardware.hardware import SITE_TEMPLATES
@@ -34,6 +35,10 @@ def problems_of(node: Node, parsed: ParsedConfig, text: str, lines: Lines) -> It
         yield Problem(_files(node), what, "keep the order of the shipped template")
     rows = text.split("\n")
     for line in parsed.unmodelled:
+        if dialect_of(node).leaves_view(line):
+            where = _at(lines.get(line.line)) or _files(node)
+            what = f"`{line.text}` opens a view outside of `{line.path[-1]}` on {node.name}"
+            yield Problem(where, what, "write it at the left margin, with `#` before it")
         if " ".join(rows[line.line - 1].split()) != line.text:
             where = _at(lines.get(line.line)) or _files(node)
             yield Problem(where, f"`{line.text}` contains a secret on {node.name}", BY_REFERENCE)

@@ -100,6 +100,10 @@ class Vrp(Dialect):
         """Look up defaults of the tables, and a list of lines."""
         return implicit_lines.written_by_itself(line)
 
+    def leaves_view(self, line: TextLine) -> bool:
+        """Look up the tables of the outer views: the command line searches them."""
+        return unmodelled.leaves_view(line)
+
     def may_forward(self, line: TextLine) -> bool:
         """Decide by the line's command."""
         return line_queries.may_forward(line)

@@ -91,6 +91,12 @@ CHANGED: list[tuple[dict[str, str], str]] = [
         f"{STATE}",
     ),
     (
+        more("#\ninterface MEth0/0/0\n acl 2000"),
+        "templates/vrp/cloudengine.j2:5: `acl 2000` opens a view outside of "
+        "`interface MEth0/0/0` on spine01, and 9 more values; write it at the left margin, with "
+        "`#` before it",
+    ),
+    (
         more("#\nsnmp-agent community read cipher topsecret"),
         "templates/vrp/cloudengine.j2:4: `snmp-agent community read cipher <removed>` contains a "
         "secret on spine01, and 9 more values; name the secret by a reference in the fabric",

@@ -23,6 +23,15 @@ def command_of(line: TextLine) -> str:
     return row.name if row else ignored_command(view, line.text)
 
 
+def leaves_view(line: TextLine) -> bool:
+    """Whether a line is no command of its view, and opens a view of one around it."""
+    view = _view(line.path)
+    if view in (OPAQUE_VIEW, UNKNOWN_VIEW) or _row(view, line.text):
+        return False
+    outer = (_row(_view(line.path[:depth]), line.text) for depth in range(len(line.path)))
+    return any(row is not None and row.opens for row in outer)
+
+
 @lru_cache(maxsize=4096)
 def _view(path: tuple[str, ...]) -> str:
     """Return the view of a path of lines; empty where the table lacks one of them."""

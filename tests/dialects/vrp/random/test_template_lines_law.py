@@ -80,6 +80,9 @@ def test_lines_of_a_template_are_kept_and_undone_or_refused(
     if parsed.device != plain.device:
         event("changes a value")
         return
+    if any(map(DIALECT.leaves_view, parsed.unmodelled)):
+        event("opens a view outside of its own, which is an error")
+        return
     event("keeps its lines")
     family = FAMILIES[name]
     own = tuple(dict.fromkeys(lines_of(parsed) - lines_of(plain)))
