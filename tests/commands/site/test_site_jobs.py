@@ -119,18 +119,22 @@ def test_the_guide_shows_the_lines_to_fill_in() -> None:
     assert {*named} == {path for path in FILES if path.startswith(".git") and path != ".gitignore"}
 
 
-def test_the_wheel_must_be_filled_in(tmp_path: Path) -> None:
-    for file in ("requirements.txt", "requirements.lock"):
-        shutil.copy(SITE / file, tmp_path)
-    done = run(f"{INSTALL}requirements.txt", tmp_path, {"PATH": os.environ["PATH"]}, check=False)
+def test_the_wheel_and_its_digest_must_be_filled_in(tmp_path: Path) -> None:
+    shutil.copy(SITE / "requirements.txt", tmp_path)
+    (tmp_path / "requirements.lock").write_text("")
+    wheel = tmp_path / "rocefort-1-py3-none-any.whl"
+    wheel.write_bytes(b"of another person")
+    filled_in = (tmp_path / "requirements.txt").read_text().replace(WHEEL, wheel.as_uri())
+    env = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1"}
+    done = run(f"{INSTALL}requirements.txt", tmp_path, env, check=False)
     assert done.returncode != 0
     assert f"Invalid requirement: 'rocefort[batfish] @ {WHEEL}'" in done.stderr
-    text = (tmp_path / "requirements.txt").read_text()
-    (tmp_path / "requirements.txt").write_text(
-        text.replace(WHEEL, "https://127.0.0.1:9/rocefort-1-py3-none-any.whl")
-    )
-    done = run(f"{INSTALL}requirements.txt", tmp_path, {"PATH": os.environ["PATH"]}, check=False)
-    assert done.returncode != 0
+    for digest in (SHA256, "0" * 64):
+        (tmp_path / "requirements.txt").write_text(filled_in.replace(SHA256, digest))
+        done = run(f"{INSTALL}requirements.txt", tmp_path, env, check=False)
+        assert done.returncode != 0
+        assert "DO NOT MATCH THE HASHES" in done.stderr
+        assert f"Expected sha256 {digest}" in done.stderr
 
 
 def test_the_lock_of_a_site_is_a_part_of_the_lock() -> None:
