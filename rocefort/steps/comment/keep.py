@@ -39,7 +39,9 @@ def review_text(path: Path) -> str | None:
     except UnicodeDecodeError:
         raise BadInput("is no text in UTF-8", where=str(path)) from None
     if not text.startswith(MARK):
-        raise BadInput("is no comment of `rocefort review`", where=str(path), how="name review.md")
+        raise BadInput(
+            "is no comment of `rocefort review`", where=str(path), how="give the file review.md"
+        )
     if len(text) > LONGEST:
         raise BadInput(f"has more than {LONGEST} characters", where=str(path))
     if any(not (c.isprintable() or c in "\n\t") for c in text):

@@ -321,7 +321,7 @@ def test_without_a_review_the_comment_says_so(
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"hello", "is no comment of `rocefort review`; name review.md"),
+        (b"hello", "is no comment of `rocefort review`; give the file review.md"),
         (TEXT.encode() + b"\xff", "is no text in UTF-8"),
         (TEXT.encode() + b"\x00", "has control characters"),
         (TEXT.encode() + b"\x1b[2J", "has control characters"),
@@ -354,7 +354,7 @@ def test_a_link_or_a_pipe_is_not_read(
     path.unlink()
     os.mkfifo(path)
     assert rocefort("comment").err == (
-        "rocefort: review/review.md: is no comment of `rocefort review`; name review.md\n"
+        "rocefort: review/review.md: is no comment of `rocefort review`; give the file review.md\n"
     )
     path.unlink()
     path.mkdir()
