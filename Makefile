@@ -11,6 +11,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps
 
+PYTEST := $(BIN)/python -m pytest --numprocesses 9 --dist worksteal --quiet --durations 10 --budget
+
 # Installs a lock in six parts, three at a time: some wait for the network while another unpacks.
 define install
 	@rm -f $(VENV)/part*
@@ -107,7 +109,8 @@ lock:
 	  requirements.lock all.lock >requirements-dev.lock
 	@rm all.lock
 
-# The pip of the lock comes first, because an older pip resolves twice as long.
+# The pip of the lock comes first, because an older pip resolves twice as long. The setuptools of the
+# environment would be replaced while other parts are installed.
 $(READY): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Rocefort needs Python 3.11 or later; name one: make PYTHON=python3.12"; exit 2; }
@@ -117,6 +120,7 @@ $(READY): requirements.lock
 	  || { echo "Python's venv is missing; as root: apt-get install python3-venv"; exit 2; }
 	@echo "Setting up $(VENV): $$(grep -c '^[^ #]' requirements.lock) packages of requirements.lock ..."
 	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip uninstall --quiet --yes setuptools 2>/dev/null
 	@sed -n '/^pip==/,/# via/p' requirements.lock >$(VENV)/pip.lock
 	@$(PIP) --require-hashes --requirement $(VENV)/pip.lock
 	$(call install,requirements.lock)
