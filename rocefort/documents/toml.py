@@ -25,6 +25,9 @@ def read_toml(path: Path) -> Document:
         where = ":".join(map(str, (path, *mark)))
         what = f"not TOML: {what[:1].lower()}{what[1:]}"
         raise BadInput(what, where=where, how='write each key once: KEY = "VALUE"') from None
+    except (RecursionError, ValueError):  # thousands of brackets, or of digits
+        what = "nested too deep, or a number is too long"
+        raise BadInput(what, where=str(path), how='write short values: KEY = "VALUE"') from None
     values: dict[YamlPath, Mark] = {}
     keys: dict[YamlPath, Mark] = {}
     for number, line in enumerate(text.splitlines(), 1):

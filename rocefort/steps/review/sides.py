@@ -201,7 +201,10 @@ def path_at_base(top: Path, base: str, path: str, head: str | None) -> tuple[str
     before = fabrics_at(top, base)
     if path in before:
         return path, ""
-    text = git(top, "show", f"{head}:{path}") if head else read_text(top / path)
+    try:
+        text = git(top, "show", f"{head}:{path}") if head else read_text(top / path)
+    except BadInput:  # as it cannot be read, it is like none; its review names the reason
+        text = ""
     now = set(fabrics_at(top, head))
     gone = [candidate for candidate in before if candidate not in now]
     alike = {

@@ -198,6 +198,18 @@ def test_a_fabric_that_cannot_be_reviewed_does_not_hide_the_others(
     assert not none.written.exists()
 
 
+def test_a_new_fabric_that_is_not_text_does_not_hide_the_others(
+    clone: Clone, review: Review
+) -> None:
+    clone.edit(XOFF)
+    new = clone.top / "inventory" / "new" / "fabric.yaml"
+    new.parent.mkdir()
+    new.write_bytes(b"fabric: \xff\n")
+    done = review(*QUICK)
+    assert (done.code, reviewed(done)) == (2, [FABRIC])
+    assert "rocefort: inventory/new/fabric.yaml:1: not UTF-8 (byte 0xFF); " in done.err
+
+
 def test_shared_files_touch_the_fabrics_that_use_them(
     clone: Clone, other: Path, review: Review
 ) -> None:

@@ -159,6 +159,8 @@ def test_the_file_names_a_service_for_auto(site: Path, rocefort: Rocefort) -> No
         ("batfish_limit = true", "1:17: batfish_limit: true and false are no numbers"),
         ('engine = "both', "1:1: not TOML: unterminated string; write each key once: KEY = "),
         ("engine = both", "1:10: not TOML: invalid value; write each key once: KEY = "),
+        pytest.param("x = " + 5000 * "[", " nested too deep, or a number is too long", id="deep"),
+        pytest.param("x = " + 5000 * "9", " nested too deep, or a number is too long", id="long"),
         ('engine = "both"\nengine = "auto"', "2:1: not TOML: cannot overwrite a value"),
     ],
 )

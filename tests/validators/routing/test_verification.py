@@ -14,10 +14,13 @@ from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.reachability import reachability
 from rocefort.models.results.routing import RoutingState, SessionStatus
 from rocefort.validators.routing.engine import solve
+from rocefort.validators.rules.verification.change import with_servers_of
 from rocefort.validators.rules.verification.reachability import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from rocefort.design.derive.derive import DerivedNetwork
 
     Clos = Callable[..., Network]
     Edits = dict[str, Callable[..., Network]]
@@ -424,3 +427,20 @@ def test_an_address_on_two_switches_is_told_in_the_same_words_in_any_order(
         "BGP session of spine1" in sentence and "leaf2 100GE1/0/2 is shut down" in sentence
         for sentence in found
     )
+
+
+def test_configurations_have_the_servers_of_the_fabric_that_they_are_compared_with(
+    heps: DerivedNetwork,
+) -> None:
+    fabric = heps.network
+    nodes = tuple(node for node in fabric.nodes if node.name != "leaf01")
+    absent = {"servers": None, "segments": None, "links": None, "origin": "text"}
+    text = fabric.model_copy(update={"nodes": nodes, **absent})
+    both = with_servers_of(fabric, text)
+    servers = fabric.servers or ()
+    leaves = {server.port.device for server in servers} - {"leaf01"}
+    assert both.servers == tuple(s for s in servers if s.port.device in leaves)
+    assert both.segments == tuple(s for s in fabric.segments or () if s.leaf in leaves) != ()
+    assert {x.a.device for x in both.links or ()} | {x.b.device for x in both.links or ()} == {
+        node.name for node in nodes
+    }

@@ -163,9 +163,11 @@ def mtu(subject: HostSubject) -> Iterator[Verdict]:
     """
     yield from subject.silent()
     for plan, host in subject.answering_servers:
-        mtus = {host.interface or "": host.mtu, **{nic.name: nic.mtu for nic in host.nics}}
-        reasons = {host.interface or "": host.missing, **{n.name: n.missing for n in host.nics}}
-        for name, has in mtus.items() if host.interface else ():
+        if not host.interface:
+            continue
+        mtus = {host.interface: host.mtu, **{nic.name: nic.mtu for nic in host.nics}}
+        reasons = {host.interface: host.missing, **{nic.name: nic.missing for nic in host.nics}}
+        for name, has in mtus.items():
             if has is None:
                 yield subject.missing_value(plan, reasons[name].get("mtu", "no MTU is shown"), name)
             elif has != plan.mtu:
