@@ -99,7 +99,7 @@ def remove(
     from rocefort.reports.review.edit import removal_report
     from rocefort.steps.review.edit import remove as without
 
-    done = without(fabric, names)
+    done = without(fabric, tuple(dict.fromkeys(names)))
     if not dry_run:
         done.versions.write()
     output.write_blocks(*removal_report(done.removal, written=not dry_run))
