@@ -38,7 +38,13 @@ from rocefort.reports.fabric.changes import (
 )
 from rocefort.reports.fabric.failures import costs
 from rocefort.reports.review.advice import advice_section
-from rocefort.reports.review.verdict import anchor_of, verdict_of, verdict_section
+from rocefort.reports.review.verdict import (
+    anchor_of,
+    effects_lead,
+    not_judged,
+    verdict_of,
+    verdict_section,
+)
 from rocefort.reports.wording import group_items, name_ranges, port_ranges, unjudged_by_cause
 
 SHORT = 8
@@ -127,7 +133,7 @@ def _switches(review: Review) -> Section:
     """Changed switches; those with equal changes but for their own values are shown together."""
     alike = group_items(review.difference.changed, lambda switch: _own_values(switch)[0])
     blocks = tuple(map(_group, alike.values()))
-    return Section("Switches", blocks, _switches_lead(review), "switches", noun="switch")
+    return Section("Switches", blocks, _switcheseffects_lead(review), "switches", noun="switch")
 
 
 def _own_values(switch: SwitchDifference) -> tuple[tuple[object, ...], list[str]]:
@@ -146,7 +152,7 @@ def _own_values(switch: SwitchDifference) -> tuple[tuple[object, ...], list[str]
     return (head, *(own.sub(number, "\n".join(lines)) for lines in texts)), list(values)
 
 
-def _switches_lead(review: Review) -> str:
+def _switcheseffects_lead(review: Review) -> str:
     change = review.difference
     if review.base_problems:
         return "Not compared: the base does not parse."
@@ -280,7 +286,8 @@ def _blast(review: Review) -> Section:
     )
     counts = [count_of(len(found), what) for what, found in parts if found]
     if not counts and not blast.redundancy:
-        return Section("Blast radius", lead="Traffic feels nothing of this change.", id="blast")
+        lead = effects_lead(review, nothing="Traffic feels nothing of this change.")
+        return Section("Blast radius", lead=lead, id="blast")
     lead = f"Touched: {', '.join(counts)}; {blast.pairs} of {blast.pairs_in_all} RDMA pairs."
     blocks: list[Block] = [Items(tuple(_redundancy(review)))]
     blocks += [
@@ -288,12 +295,13 @@ def _blast(review: Review) -> Section:
         for what, found in parts
         if found
     ]
-    return Section("Blast radius", tuple(blocks), lead, "blast")
+    return Section("Blast radius", tuple(blocks), effects_lead(review, lead), "blast")
 
 
 def _redundancy(review: Review) -> Iterator[str]:
     if not review.blast.redundancy:
-        yield "no cable and no session goes down, so every leaf keeps its uplinks"
+        down = "no cable and no session goes down, so every leaf keeps its uplinks"
+        yield "no judged line takes a cable or a session down" if not_judged(review) else down
     groups: dict[tuple[bool, int, int], list[tuple[str, str]]] = defaultdict(list)
     for row in review.blast.redundancy:
         own = row.changing == row.leaf
@@ -314,23 +322,22 @@ def _servers(review: Review) -> Section:
     if not review.difference.compared:
         return Section(title, lead=NO_BASE, id="servers")
     if not lost:
-        return Section(title, lead="None.", id="servers")
+        return Section(title, lead=effects_lead(review, nothing="None."), id="servers")
     lines = [
         f"{server.server} on {server.leaf}: {server.why}; owner {server.owner or 'not known'}, "
         f"maintenance {server.maintenance or 'not known'}"
         for server in lost
     ]
     lead = f"{count_of(len(lost), 'server')}, {'each ' if lost[1:] else ''}on one leaf only."
-    return Section(title, (Items(tuple(lines)),), lead, "servers")
+    return Section(title, (Items(tuple(lines)),), effects_lead(review, lead), "servers")
 
 
 def _management(review: Review) -> Section:
     path = review.management
     title = "Management path"
     if not path.switches:
-        return Section(
-            title, lead="Not compared: there is no base to compare with.", id="management"
-        )
+        lead = "Not compared: there is no base to compare with."
+        return Section(title, lead=lead, id="management")
     aspects = ", ".join(path.aspects)
     sides = [f"{len(path.new)} new"] if path.new else []
     sides += [f"{len(path.removed)} removed"] if path.removed else []

@@ -31,6 +31,23 @@ def anchor_of(finding: Finding) -> str:
     return f"new-{finding.severity.value}-{finding.rule}"
 
 
+def not_judged(review: Review) -> str:
+    """`1 line of templates on 4 switches is not judged`; empty if every changed line is judged."""
+    changes = [s.change for s in review.difference.changed if s.change.unjudged]
+    lines = {line for change in changes for line in change.unjudged}
+    if not lines:
+        return ""
+    verb = "is" if len(lines) == 1 else "are"
+    where = count_of(len(changes), "switch")
+    return f"{count_of(len(lines), 'line')} of templates on {where} {verb} not judged"
+
+
+def effects_lead(review: Review, effects: str = "", nothing: str = "") -> str:
+    """Lead on effects: lines that are not judged come first, and replace `nothing`."""
+    unjudged = not_judged(review)
+    return " ".join(filter(None, (unjudged and f"Not known: {unjudged}.", effects))) or nothing
+
+
 def verdict_section(review: Review) -> Section:
     """Each new error in one line, then the risk and who is hit; never cut."""
     errors = group_items(_new_errors(review), lambda error: error.rule)
@@ -86,7 +103,9 @@ def _risk(review: Review) -> str:
         return "not known: there is no base to compare with"
     if not change.differs:
         return "none, no switch changes"
-    parts = list(_touched(review))
+    unjudged = not_judged(review)
+    parts = [f"not known: {unjudged}"] if unjudged else []
+    parts += _touched(review)
     titles = [advice.title for advice in review.advice if advice.kind not in HARMLESS]
     if titles:
         more = f" and {count_of(len(titles) - 2, 'more part')}" if titles[2:] else ""
@@ -131,8 +150,10 @@ def _hit(review: Review) -> str:
     if blast.lost:
         lost = [f"{s.server} of {s.owner}" if s.owner else s.server for s in blast.lost]
         words.append(f"without service: {first_words(lost, MOST_NAMES)}")
-    if not words:
-        known = review.difference.compared and not review.base_problems
-        pairs = f"; {blast.pairs} of {count_of(blast.pairs_in_all, 'RDMA pair')} cross what changes"
-        return "no server" + (pairs if blast.pairs else "") if known else "not known"
-    return ", ".join(words)
+    unjudged = bool(not_judged(review))
+    if words:
+        return ("not known, besides " if unjudged else "") + ", ".join(words)
+    if not review.difference.compared or review.base_problems:
+        return "not known"
+    pairs = f"; {blast.pairs} of {count_of(blast.pairs_in_all, 'RDMA pair')} cross what changes"
+    return ("not known" if unjudged else "no server") + (pairs if blast.pairs else "")

@@ -88,6 +88,35 @@ def test_a_change_without_consequence_is_said_to_have_none(clone: Clone, review:
     )
 
 
+def test_a_line_that_no_rule_judges_has_no_known_effect(clone: Clone, review: Review) -> None:
+    template = clone.top / "templates/vrp/cloudengine.j2"
+    template.parent.mkdir(parents=True)
+    template.write_text(
+        '{% extends "shipped/cloudengine.j2" %}{% block more %}\n#\nfrobnicate\n{% endblock %}'
+    )
+    unjudged = "1 line of templates on 10 switches is not judged"
+    done = review("--failures", "none")
+    lines = head(done.markdown)
+    assert lines[0] == "## Rocefort: heps: passes, no new errors"
+    assert f"{FABRIC}: 1 new warning, " in lines[1]
+    assert lines[2:4] == [f"- risk: not known: {unjudged}", "- hit: not known"]
+    for text in (done.markdown, done.words, done.page):
+        assert f"Not known: {unjudged}." in text
+        assert "feels nothing" not in text
+    assert f"blast radius: Not known: {unjudged}." in done.words
+    assert f"servers that lose service: Not known: {unjudged}." in done.words
+    clone.commit("a line of a template")
+    clone.edit(("xoff_kbytes: 600", "xoff_kbytes: 640"))
+    assert "not known" not in " ".join(head(review("--failures", "none").markdown)[2:4])
+    template.unlink()
+    done = review("--failures", "none")
+    risk, hit = head(done.markdown)[2:4]
+    assert risk.startswith(f"- risk: not known: {unjudged}; the change touches ")
+    assert hit.startswith("- hit: not known, besides 12 servers (daisycn01, ")
+    assert f"blast radius: Not known: {unjudged}. Touched: " in done.words
+    assert "- no judged line takes a cable or a session down" in done.markdown
+
+
 def test_who_is_hit_is_counted_and_named(clone: Clone, review: Review) -> None:
     clone.edit(("xoff_kbytes: 600", "xoff_kbytes: 640"))
     [line] = [line for line in head(review("--failures", "none").markdown) if "- hit" in line]
