@@ -11,6 +11,8 @@ from rocefort.errors import BadInput
 from rocefort.site import SETTINGS_FILE, site_of
 
 WITHOUT_SETTINGS = frozenset({"--help", "--version"})  # these work with a broken file
+# Commands that work in the checkout of a stranger's change: its file is not read at all.
+COMMANDS_WITHOUT_SETTINGS = frozenset({"comment"})
 
 
 class RootGroup(TyperGroup):
@@ -19,7 +21,9 @@ class RootGroup(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Click's or Typer's
         """Give the context the defaults of the settings, then parse."""
         if args and not WITHOUT_SETTINGS.intersection(args):
-            ctx.default_map = self._defaults()
+            _, rest, _ = self.make_parser(ctx).parse_args(list(args))
+            if not COMMANDS_WITHOUT_SETTINGS.intersection(rest[:1]):
+                ctx.default_map = self._defaults()
         return super().parse_args(ctx, args)
 
     def _defaults(self) -> dict[str, Any] | None:

@@ -318,6 +318,20 @@ def test_without_a_review_the_comment_says_so(
     )
 
 
+@pytest.mark.parametrize("color", [(), ("--color", "never")])
+def test_a_broken_settings_file_of_the_change_is_not_read(
+    platform: Platform, rocefort: Command, tmp_path: Path, color: tuple[str, ...]
+) -> None:
+    """The comment of an earlier run must not stay: it may say that the change passes."""
+    platform.add(TEXT)
+    (tmp_path / "rocefort.toml").write_text("engine = ")
+    assert rocefort("rules").code == 2
+    (tmp_path / "review/review.md").unlink()
+    done = rocefort(*color, "comment")
+    assert (done.code, done.err) == (0, "")
+    assert "## Rocefort: no review" in platform.bodies()[1]
+
+
 @pytest.mark.parametrize(
     ("content", "what"),
     [
