@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -21,14 +21,14 @@ from rocefort.reports.blocks import (
     columns,
 )
 from rocefort.reports.fabric.findings import findings_comment
-from rocefort.reports.writers.markdown import LIMIT, markdown_of, prose
+from rocefort.reports.writers.markdown import LIMIT, QUICK_ACTION, markdown_of, prose
 
 TITLES = {"PFC004": "Deadlock timers can be set"}
 FILE = "inventory/heps/fabric.yaml"
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 REFERENCES = re.compile(r"[@#!~$%^&]\w|\$|://|www\.|:\w+:")  # what a platform makes a link of
 HOSTILE = st.text(
-    st.sampled_from("`*_[]()<>@#!~$|&\\-+=.:1a\t ")
+    st.sampled_from("`*_[]()<>@#!~$|&\\-+=.:/1a\t ")
     | st.characters(exclude_categories=("Cc", "Cs")),
     max_size=40,
 )
@@ -154,6 +154,9 @@ def _is_plain(message: str, markdown: str) -> None:
         "`a` and one ` alone",
         "code `</code><b>` here",
         "code `a`@all`b` touches",
+        "/close",
+        "``/close",
+        "` `- not a list",
         "1. not a list",
         "- not a list",
         "--- a rule",
@@ -175,6 +178,25 @@ def test_no_text_is_markup_wherever_it_stands(text: str) -> None:
     for place in (f"- {shown}", shown, f"> {shown}", f"## {shown}", f"a\n\n- b\n  - {shown}"):
         _is_plain(f"ab{text}" if place.startswith("a\n") else text, place)
     assert not re.search(r"&#?\w+;", shown) or "&" in text  # no noise for who reads the source
+
+
+@given(
+    st.sampled_from(["/close", " /close", "``/close", "` ` /close", "/a@b", "`/close`"]), HOSTILE
+)
+@example("` ` ` ` `", "/close")
+def test_no_text_is_a_command_of_gitlab_wherever_it_stands(start: str, rest: str) -> None:
+    text = start + rest
+    document = markdown_of(
+        Section(text, (Note(text), Items((text,)), Items((text,), code=True)), lead=text),
+        CollapsibleSection(text, (Code((text, f"  {text}")), Items((text,), details=(text,)))),
+        Table(columns(text, "b"), ((text, text),)),
+        Note(text),
+        whole=text,
+        limit=10**6,
+    )
+    assert not QUICK_ACTION.search(document)
+    assert not re.search(r"^\s{0,3}/\w", document, re.MULTILINE)
+    _is_plain(text, prose(text))
 
 
 def test_a_sentence_is_readable_as_it_is() -> None:

@@ -38,8 +38,11 @@ ALIGNED = 60  # characters of the widest cell that the others of its column are 
 END = "\n</details>\n"
 # Markup inside of a sentence: emphasis, links, HTML, entities, cells of a table.
 INLINE = re.compile(r"[\\*`\[|~<]|(?<![^\W_])_|_(?![^\W_])")
-# Markup at the start of a line: lists, quotes, headings, underlines of headings.
-START = re.compile(r"^(?:[-+](?=\s|$)|[-=](?=[-=]*$)|>|#(?=#*(?:\s|$)))")
+# A quick action, `/close`: GitLab executes it with the rights of the comment's author. What
+# is code there depends on the version (lib/gitlab/quick_actions/extractor.rb): code has none, too.
+QUICK_ACTION = re.compile(r"^[ \t]{0,3}/(?=\w)", re.MULTILINE)
+# Markup at the start of a line: lists, quotes, headings, underlines of headings, quick actions.
+START = re.compile(r"^(?:[-+](?=\s|$)|[-=](?=[-=]*$)|>|#(?=#*(?:\s|$))|/(?=\w))")
 NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 # A mention, a number of an issue, a formula, a link or an emoji: a code span prevents it, and a
 # backslash would not.
@@ -253,7 +256,8 @@ def _table(table: Table) -> str:
 
 
 def fenced(lines: Sequence[str]) -> str:
-    """Lines as they are, between fences that none of them can close."""
+    """Lines as they are, between fences that none of them can close; `/word` is indented."""
+    lines = [QUICK_ACTION.sub("    /", line) for line in lines]
     fence = "```"
     while any(fence in line for line in lines):
         fence += "`"
@@ -276,9 +280,9 @@ def prose(text: str) -> str:
     shown = ""
     for number, part in enumerate(parts):
         if not part.strip():
-            shown += part
+            shown += part if shown else ""
             continue
-        piece = code_span(part) if number % 2 else _escaped(part, start=not number)
+        piece = code_span(part) if number % 2 else _escaped(part, start=not shown)
         apart = " " if shown.endswith("`") and piece.startswith("`") else ""
         shown += apart + piece
     return shown
@@ -288,7 +292,7 @@ def _escaped(text: str, *, start: bool) -> str:
     """Text of one line that Markdown shows as it is; start: it begins a line."""
     words = [
         code_span(word) if REFERENCE.search(word) else INLINE.sub(r"\\\g<0>", word)
-        for word in text.split(" ")
+        for word in (text.lstrip() if start else text).split(" ")
     ]
     line = " ".join(words)
     return NUMBERED.sub(r"\1\\\2", START.sub(r"\\\g<0>", line)) if start else line

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rocefort.errors import BadInput
 from rocefort.reports.review.files import MARK
+from rocefort.reports.writers.markdown import QUICK_ACTION
 from rocefort.steps.comment.api import PASSING, ApiFailed
 from rocefort.steps.comment.platforms import Comment, Thread
 
@@ -24,7 +25,8 @@ GONE = 404
 def review_text(path: Path) -> str | None:
     """The comment that `review` has written, checked as a file of a stranger; None: there is none.
 
-    Raises BadInput for anything that `review` does not write: a link, other text, or too long.
+    Raises BadInput for anything that `review` does not write: a link, other text, a command
+    of GitLab, or too long.
     """
     try:
         with open(path, "rb", opener=_open_here) as file:
@@ -46,6 +48,10 @@ def review_text(path: Path) -> str | None:
         raise BadInput(f"has more than {LONGEST} characters", where=str(path))
     if any(not (c.isprintable() or c in "\n\t") for c in text):
         raise BadInput("has control characters", where=str(path))
+    if action := QUICK_ACTION.search(text):
+        line = 1 + text.count("\n", 0, action.start())
+        what = "begins with `/`: GitLab would execute it with the rights of the token"
+        raise BadInput(what, where=f"{path}:{line}", how="give the file review.md")
     return text
 
 

@@ -352,6 +352,43 @@ def test_a_file_that_no_review_wrote_is_refused(
     assert platform.calls == []
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "/close",
+        "   /Assign @root",
+        "\t/label ~a",
+        "/\u212aeep",  # Ruby finds the sign of kelvin for a k
+        "```\n/close",  # a fence without an end: older versions of GitLab read no code there
+        "~~~\n/close\n~~~",  # no fence to older versions
+        "````\n```\n/close\n````",  # ends early in older versions
+        "<details>\n```\n\n/close\n```",  # no fence in an HTML block
+        "```\n/close\n```",
+    ],
+)
+def test_a_command_of_gitlab_is_not_posted(
+    platform: Platform, rocefort: Command, tmp_path: Path, lines: str
+) -> None:
+    (tmp_path / "review/review.md").write_text(f"{MARK}\n\n{lines}\n")
+    done = rocefort("comment")
+    number = 3 + next(n for n, line in enumerate(lines.split("\n")) if line.lstrip()[:1] == "/")
+    assert (done.code, done.err) == (
+        2,
+        f"rocefort: review/review.md:{number}: begins with `/`: GitLab would execute it with the "
+        "rights of the token; give the file review.md\n",
+    )
+    assert platform.calls == []
+
+
+def test_a_path_inside_of_a_line_is_posted(
+    platform: Platform, rocefort: Command, tmp_path: Path
+) -> None:
+    text = f"{TEXT}\n- /etc\n\\/etc\n`/etc`\n    /etc\n// a\n"
+    (tmp_path / "review/review.md").write_text(text)
+    assert rocefort("comment").code == 0
+    assert list(platform.bodies().values()) == [text]
+
+
 def test_a_link_or_a_pipe_is_not_read(
     platform: Platform, rocefort: Command, tmp_path: Path
 ) -> None:
