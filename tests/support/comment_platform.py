@@ -42,6 +42,7 @@ class Platform:
 
     def __init__(self, kind: str) -> None:
         self.kind, self.url = kind, ""
+        self.token = GITHUB_TOKEN if kind == "github" else GITLAB_TOKEN
         self.comments: list[dict[str, Any]] = []
         self.pulls: list[dict[str, Any]] = []
         self.calls: list[str] = []
@@ -137,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
         platform = self.platform
         github = platform.kind == "github"
         token = self.headers.get("Authorization" if github else "PRIVATE-TOKEN")
-        if token != (f"Bearer {GITHUB_TOKEN}" if github else GITLAB_TOKEN):
+        if token != (f"Bearer {platform.token}" if github else platform.token):
             return 401, b'{"message": "Bad credentials"}', {}
         given = json.loads(content) if content else {}
         one = ONE.fullmatch(path)

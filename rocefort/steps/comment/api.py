@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeVar
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from urllib.request import (
     HTTPRedirectHandler,
     OpenerDirector,
@@ -29,6 +29,7 @@ from urllib.request import (
 
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.fleet.secret_masking import masked
+from rocefort.steps.comment.answers import Refusal
 from rocefort.validators.batfish.time_limits import ended_after
 
 PASSING: Final = frozenset({429, 500, 502, 503, 504})  # answers of a service under load
@@ -38,9 +39,8 @@ MOST_PAGES = 100
 MOST_BYTES = 64_000_000  # of one answer: a page of the longest comments, escaped
 NEXT_PAGE = re.compile(r';\s*rel="?next"?')
 LONGEST_MESSAGE = 200
-NOT_OF_API = "the answer is not of this API"
 
-Entry = TypeVar("Entry")
+Read = TypeVar("Read")
 
 
 class ApiFailed(ServiceFailed):
@@ -72,26 +72,30 @@ class Api:
 
     def __post_init__(self) -> None:
         """Refuse an address that would carry the token in the clear."""
-        parts = urlsplit(self.base)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        parts = _address(self.base)
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadInput("is no address of an API", where=self.base, how="use https://HOST/PATH")
         if parts.scheme == "http" and not _is_loopback(parts.hostname):
             raise BadInput("a token is not sent in the clear", where=self.base, how="use https://")
 
-    def call(self, method: str, path: str, content: object = None) -> Any:  # noqa: ANN401 - JSON
-        """Answer of one call; raises ApiFailed."""
-        return self._call(method, path, content)[0]
+    def call(self, method: str, path: str) -> None:
+        """Make a call without an answer; raises ApiFailed."""
+        self._call(method, path)
 
-    def pages(self, path: str, read: Callable[[Any], Entry]) -> list[Entry]:
+    def read(
+        self, read: Callable[[bytes], Read], method: str, path: str, content: object = None
+    ) -> Read:
+        """Answer of one call as `read` reads it; raises ApiFailed."""
+        text, _ = self._call(method, path, content)
+        return _read(read, text, f"{method} {self.base}{path}")
+
+    def pages(self, read: Callable[[bytes], list[Read]], path: str) -> list[Read]:
         """All entries of a list, page by page, as `read` reads them; raises ApiFailed."""
-        found: list[Entry] = []
+        found: list[Read] = []
         sign = "&" if "?" in path else "?"
         for number in range(1, MOST_PAGES + 1):
-            entries, link = self._call("GET", f"{path}{sign}per_page={PAGE_SIZE}&page={number}")
-            try:
-                found += map(read, list(entries))
-            except (AttributeError, KeyError, TypeError, ValueError):
-                raise ApiFailed(0, NOT_OF_API, where=f"GET {self.base}{path}") from None
+            text, link = self._call("GET", f"{path}{sign}per_page={PAGE_SIZE}&page={number}")
+            found += _read(read, text, f"GET {self.base}{path.partition('?')[0]}")
             if not NEXT_PAGE.search(link):
                 break
         return found
@@ -102,7 +106,7 @@ class Api:
         proxies = {scheme: url for scheme, url in getproxies().items() if scheme != "http"}
         return build_opener(ProxyHandler(proxies), _NoRedirects())
 
-    def _call(self, method: str, path: str, content: object = None) -> tuple[Any, str]:
+    def _call(self, method: str, path: str, content: object = None) -> tuple[bytes, str]:
         """Answer, and its `Link` header."""
         tries = 1 if method == "POST" else TRIES
         for number in range(1, tries + 1):
@@ -115,7 +119,7 @@ class Api:
                 time.sleep(min(wait, self.limits.longest_wait_s))
         raise AssertionError(tries)
 
-    def _once(self, method: str, path: str, content: object) -> tuple[Any, str]:
+    def _once(self, method: str, path: str, content: object) -> tuple[bytes, str]:
         url = f"{self.base}{path}"
         where = f"{method} {url.partition('?')[0]}"
         headers = {"Accept": "application/json", "User-Agent": "rocefort", self.header: self.token}
@@ -129,30 +133,31 @@ class Api:
                 ended_after(self.limits.call_s, late),
                 self._opener.open(request, timeout=self.limits.call_s) as answer,
             ):
-                text = answer.read(MOST_BYTES)  # a longer answer is no JSON then
-                link = answer.headers.get("Link", "")
-            return (json.loads(text) if text else None), link
+                # A longer answer is no JSON then.
+                return answer.read(MOST_BYTES), answer.headers.get("Link", "")
         except HTTPError as error:
             raise self._refused(error, where) from None
         except (URLError, OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or str(error) or type(error).__name__
             raise _TryAgain(ApiFailed(0, f"no answer: {reason}", where=where)) from None
-        except ValueError:
-            raise ApiFailed(0, NOT_OF_API, where=where) from None
+        except ValueError as error:  # an address or a proxy that cannot be used
+            raise ApiFailed(0, f"no answer: {error}", where=where) from None
 
     def _refused(self, error: HTTPError, where: str) -> Exception:
         """Error for a status that is no success; the caller may try some of them again."""
         with error:
             message = _message(error)
         if 300 <= error.code < 400:
-            host = urlsplit(error.headers.get("Location", "")).netloc or "another address"
-            what = f"HTTP {error.code}: a redirect to {host} is not followed"
+            address = _address(error.headers.get("Location", ""))
+            host = address.netloc if address else ""
+            what = f"HTTP {error.code}: a redirect to {host or 'another address'} is not followed"
             return ApiFailed(error.code, what, where=where, how="name that address, if it is yours")
         what = f"HTTP {error.code}{masked(message)}"
         failed = ApiFailed(error.code, what, where=where, how=self.hints.get(error.code, ""))
         after = error.headers.get("Retry-After", "")
         if error.code in PASSING or (error.code == 403 and after):  # a limit of calls
-            return _TryAgain(failed, float(after) if after.isdigit() else 0.0)
+            is_number = after.isascii() and after.isdecimal()
+            return _TryAgain(failed, float(after) if is_number else 0.0)
         return failed
 
 
@@ -165,10 +170,26 @@ class _TryAgain(Exception):  # noqa: N818 - caught in this module
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Every redirect is an error."""
+    """Every redirect is an error, whatever its address."""
 
-    def redirect_request(self, *_: object) -> None:
+    def http_error_302(self, *_: Any, **__: Any) -> None:  # noqa: ANN401 - of five signatures
         """Refuse."""
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+
+def _read(read: Callable[[bytes], Read], text: bytes, where: str) -> Read:
+    try:
+        return read(text)
+    except ValueError:
+        raise ApiFailed(0, "the answer is not of this API", where=where) from None
+
+
+def _address(url: str) -> SplitResult | None:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return None
 
 
 def _is_loopback(host: str) -> bool:
@@ -179,11 +200,10 @@ def _is_loopback(host: str) -> bool:
 
 
 def _message(error: HTTPError) -> str:
-    """Message of an error: `message` of GitHub and GitLab, or `error` of GitLab."""
     try:
-        content = json.loads(error.read(100_000))
+        refusal = Refusal.model_validate_json(error.read(100_000))
     except (OSError, ValueError, http.client.HTTPException):
         return ""
-    said = (content.get("message") or content.get("error")) if isinstance(content, dict) else ""
-    text = " ".join("".join(c if c.isprintable() else " " for c in str(said or "")).split())
+    said = str(refusal.message or refusal.error or "")
+    text = " ".join("".join(c if c.isprintable() else " " for c in said).split())
     return f": {text[:LONGEST_MESSAGE]}" if text else ""

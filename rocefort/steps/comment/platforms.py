@@ -6,17 +6,31 @@ https://docs.gitlab.com/api/notes, https://docs.gitlab.com/ci/variables/predefin
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from rocefort.errors import BadInput
 from rocefort.fleet.secret_masking import remember
+from rocefort.steps.comment.answers import (
+    APP,
+    GITHUB_COMMENTS,
+    GITLAB_COMMENTS,
+    PULL_REQUESTS,
+    Created,
+    Event,
+    GitHubComment,
+    GitLabComment,
+    GitLabUser,
+    ViewerAnswer,
+    app_name,
+)
 from rocefort.steps.comment.api import Api, ApiFailed, Limits
+
+# https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github
+APP_TOKEN = "ghs_"  # noqa: S105 - how the token of an app begins
 
 
 @dataclass(frozen=True)
@@ -37,24 +51,25 @@ class Thread:
     path: str
     path_of_one: str
     update_method: str
-    author: Callable[[Mapping[str, Any]], str]
+    read: Callable[[bytes], list[GitHubComment] | list[GitLabComment]]
     own_name: str  # of the token's user
     log: str
 
     def comments(self) -> list[Comment]:
         """All comments."""
-        return self.api.pages(self.path, self._comment)
+        return self.api.pages(self._comments, self.path)
 
-    def _comment(self, entry: Mapping[str, Any]) -> Comment:
-        return Comment(int(entry["id"]), entry["body"] or "", self.author(entry))
+    def _comments(self, text: bytes) -> list[Comment]:
+        return [Comment(each.id, each.body or "", each.author) for each in self.read(text)]
 
     def create(self, body: str) -> None:
         """Add a comment."""
-        self.api.call("POST", self.path, {"body": body})
+        self.api.read(Created.model_validate_json, "POST", self.path, {"body": body})
 
     def update(self, comment: Comment, body: str) -> None:
         """Replace the text of a comment."""
-        self.api.call(self.update_method, f"{self.path_of_one}/{comment.number}", {"body": body})
+        path = f"{self.path_of_one}/{comment.number}"
+        self.api.read(Created.model_validate_json, self.update_method, path, {"body": body})
 
     def delete(self, comment: Comment) -> None:
         """Remove a comment."""
@@ -86,47 +101,45 @@ def _github(limits: Limits) -> Thread | None:
     number = _pull_request(event, api, repository)
     if number is None:
         return None
-    # A job's token may not read /user, but GraphQL names the app that it is of.
-    graphql = Api(_variable("GITHUB_GRAPHQL_URL"), "Authorization", api.token, hints, limits)
-    own = graphql.call("POST", "", {"query": "query { viewer { login } }"})
-    run = event.get("workflow_run") or {}
     server, run_id = os.environ.get("GITHUB_SERVER_URL", ""), os.environ.get("GITHUB_RUN_ID", "")
+    run_url = event.workflow_run.html_url if event.workflow_run else ""
     return Thread(
         title=f"pull request {number}",
         api=api,
         path=f"/repos/{repository}/issues/{number}/comments",
         path_of_one=f"/repos/{repository}/issues/comments",
         update_method="PATCH",
-        author=lambda entry: _app(entry["user"]["login"] if entry.get("user") else ""),
-        own_name=_app(_text_at(own, "GraphQL", "data", "viewer", "login")),
-        log=run.get("html_url") or f"{server}/{repository}/actions/runs/{run_id}",
+        read=GITHUB_COMMENTS.validate_json,
+        own_name=_own_name(api, token),
+        log=run_url or f"{server}/{repository}/actions/runs/{run_id}",
     )
 
 
-def _app(login: str) -> str:
-    """Name of a user; GraphQL names an app without the ending of REST."""
-    return login.removesuffix("[bot]")
+def _own_name(api: Api, token: str) -> str:
+    """Name of the token's user: a job's token may not read /user, but GraphQL names its app."""
+    graphql = replace(api, base=_variable("GITHUB_GRAPHQL_URL"))
+    query = {"query": "query { viewer { login } }"}
+    login = graphql.read(ViewerAnswer.model_validate_json, "POST", "", query).data.viewer.login
+    return app_name(login) if login.endswith(APP) or token.startswith(APP_TOKEN) else login
 
 
-def _pull_request(event: Mapping[str, Any], api: Api, repository: str) -> int | None:
+def _pull_request(event: Event, api: Api, repository: str) -> int | None:
     """Number of the pull request, from the event alone: a job's artifact could name any other."""
-    if "pull_request" in event:
-        return int(event["pull_request"]["number"])
-    run = event.get("workflow_run")
+    if event.pull_request:
+        return event.pull_request.number
+    run = event.workflow_run
     if not run:
         how = "run it on `workflow_run` or `pull_request`"
         raise BadInput(
             "this event is no run for a pull request", where="GITHUB_EVENT_PATH", how=how
         )
     # `pull_requests` of the event is empty for a fork, so its branch is looked for.
-    if not run["head_repository"]:  # the fork is deleted
+    if not run.head_repository:  # the fork is deleted
         return None
-    head = f"{run['head_repository']['owner']['login']}:{run['head_branch']}"
-    pulls = api.pages(
-        f"/repos/{repository}/pulls?state=open&head={quote(head, safe='')}",
-        lambda pull: (int(pull["number"]), str(pull["head"]["sha"])),
-    )
-    numbers = [number for number, commit in pulls if commit == run["head_sha"]]
+    head = f"{run.head_repository.owner.login}:{run.head_branch}"
+    path = f"/repos/{repository}/pulls?state=open&head={quote(head, safe='')}"
+    pulls = api.pages(PULL_REQUESTS.validate_json, path)
+    numbers = [pull.number for pull in pulls if pull.head.sha == run.head_sha]
     if numbers[1:]:
         what = f"pull requests {', '.join(map(str, numbers))} have the same commit"
         raise ApiFailed(0, what, where=head, how="close all but one")
@@ -149,29 +162,18 @@ def _gitlab(limits: Limits) -> Thread:
         path=path,
         path_of_one=path,
         update_method="PUT",
-        author=lambda entry: str(entry["author"]["username"]),
-        own_name=_text_at(api.call("GET", "/user"), "/user", "username"),
+        read=GITLAB_COMMENTS.validate_json,
+        own_name=api.read(GitLabUser.model_validate_json, "GET", "/user").username,
         log=os.environ.get("CI_PIPELINE_URL", ""),
     )
 
 
-def _text_at(content: Any, where: str, *path: str) -> str:  # noqa: ANN401 - JSON
-    """Text at a path of an answer; raises ApiFailed if it is missing."""
-    for name in path:
-        content = content.get(name) if isinstance(content, dict) else None
-    if not isinstance(content, str) or not content:
-        raise ApiFailed(0, "the answer does not name the token's user", where=where)
-    return content
-
-
-def _event(path: Path) -> dict[str, Any]:
+def _event(path: Path) -> Event:
     try:
-        event = json.loads(path.read_text(encoding="utf-8"))
+        return Event.model_validate_json(path.read_bytes())
     except (OSError, ValueError):
-        event = None
-    if not isinstance(event, dict):
-        raise BadInput("the event of the job cannot be read", where=f"GITHUB_EVENT_PATH {path}")
-    return event
+        what = "the event of the job cannot be read"
+        raise BadInput(what, where=f"GITHUB_EVENT_PATH {path}") from None
 
 
 def _token(name: str, what: str) -> str:

@@ -20,6 +20,7 @@ from rocefort.steps.comment.platforms import Thread, thread_of
 Command = Callable[..., Any]
 Job = Callable[..., None]
 TEXT = f"{MARK}\n\n## Rocefort: heps: no new errors\n"
+ANSWER = ": the answer is not of this API\n"
 FAST = Limits(call_s=5.0, wait_s=0.01, longest_wait_s=0.02)
 HEAD = {"head_branch": "wider", "head_sha": "c0ffee", "html_url": "https://github.com/a/b/runs/5"}
 VARIABLES = ("GITHUB_", "GITLAB_", "CI_", "ROCEFORT_", "http_proxy", "https_proxy", "HTTPS_PROXY")
@@ -244,6 +245,7 @@ def test_no_proxy_gets_a_token_in_the_clear(
     [
         ("http://github.example/api", "a token is not sent in the clear; use https://"),
         ("http://127.0.0.1.example", "a token is not sent in the clear; use https://"),
+        ("https://[", "is no address of an API; use https://HOST/PATH"),
         ("ftp://github.example", "is no address of an API; use https://HOST/PATH"),
         ("file:///etc/passwd", "is no address of an API; use https://HOST/PATH"),
     ],
@@ -263,14 +265,108 @@ def test_a_slow_platform_is_left(platform: Platform) -> None:
         keep_comment(thread(Limits(call_s=0.2, wait_s=0.0)), TEXT)
 
 
-@pytest.mark.parametrize("body", [b"<html>", b'{"a": 1}', b"[1]", b'[{"id": "x"}]', b"\xff", b""])
+USERS = b'"user": {"login": "ann", "type": "User"}, "author": {"username": "ann"}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>",
+        b'{"a": 1}',
+        b"[1]",
+        b'[{"id": "x"}]',
+        b"\xff",
+        b"",
+        b"[" * 100_000,
+        b'[{"id": 1, "body": 5, %b}]' % USERS,
+        b'[{"id": 1, "body": ["a"], %b}]' % USERS,
+        b'[{"id": Infinity, "body": "a", %b}]' % USERS,
+        b'[{"id": true, "body": "a", %b}]' % USERS,
+        b'[{"id": 1, "body": "a", "user": 5, "author": 5}]',
+    ],
+)
 def test_an_answer_of_something_else_is_one_line(
     platform: Platform, rocefort: Command, body: bytes
 ) -> None:
     platform.faults = [Fault(200, "GET", "7/", body=body)]
     done = rocefort("comment")
     assert done.code == 3
-    assert "the answer is not of this API" in done.err
+    github = platform.kind == "github"
+    path = "repos/a/b/issues/7/comments" if github else "projects/3/merge_requests/7/notes"
+    assert done.err == f"rocefort: GET {platform.url}/{path}{ANSWER}"
+
+
+@pytest.mark.parametrize("body", [b'{"data": null}', b'{"username": ""}', b"5", b"[" * 100_000])
+def test_an_answer_without_the_tokens_user_is_one_line(
+    platform: Platform, rocefort: Command, body: bytes
+) -> None:
+    path, method = ("/graphql", "POST") if platform.kind == "github" else ("/user", "GET")
+    platform.faults = [Fault(200, method, path, body=body)]
+    done = rocefort("comment")
+    assert (done.code, done.err) == (3, f"rocefort: {method} {platform.url}{path}{ANSWER}")
+    assert platform.bodies() == {}
+
+
+def test_pull_requests_of_something_else_are_one_line(
+    github: Platform, rocefort: Command, job: Job
+) -> None:
+    job(github, run_event())
+    github.faults = [Fault(200, "GET", "/pulls", body=b'[{"number": 7, "head": null}]')]
+    done = rocefort("comment")
+    assert done.code == 3
+    assert done.err == f"rocefort: GET {github.url}/repos/a/b/pulls{ANSWER}"
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"5", b'{"message": [[1], {"a": 2}]}'])
+def test_a_refusal_with_any_message_is_one_line(
+    platform: Platform, rocefort: Command, body: bytes
+) -> None:
+    platform.faults = [Fault(422, "GET", "7/", body=body)]
+    done = rocefort("comment")
+    assert done.code == 3
+    assert "HTTP 422" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("after", ["\u00b2", "-1", "soon", "1e9", "nan", "9" * 400])
+def test_a_time_to_wait_of_any_text_is_no_error(platform: Platform, after: str) -> None:
+    platform.faults = [Fault(429, "GET", times=1, headers={"Retry-After": after})]
+    assert keep_comment(thread(), TEXT) == "created"
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+def test_a_redirect_to_no_address_is_one_line(
+    platform: Platform, rocefort: Command, status: int
+) -> None:
+    platform.faults = [Fault(status, "GET", "7/", headers={"Location": "https://["})]
+    done = rocefort("comment")
+    assert done.code == 3
+    assert f"HTTP {status}: a redirect to another address is not followed" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("own", ["github-actions[bot]", "github-actions"])
+def test_a_user_with_the_name_of_the_app_is_a_stranger(github: Platform, own: str) -> None:
+    """GraphQL may name an app without the ending of REST."""
+    answer = json.dumps({"data": {"viewer": {"login": own}}}).encode()
+    github.faults = [Fault(200, "POST", "/graphql", body=answer)]
+    github.add(TEXT, "github-actions")
+    github.add(TEXT)
+    assert keep_comment(thread(), f"{TEXT}2") == "updated"
+    assert github.bodies() == {1: TEXT, 2: f"{TEXT}2"}
+
+
+def test_an_app_with_the_name_of_the_user_is_a_stranger(
+    github: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = b'{"data": {"viewer": {"login": "ann"}}}'
+    github.faults = [Fault(200, "POST", "/graphql", body=answer)]
+    github.token = "ghp_zk3Ba9dL1"
+    monkeypatch.setenv("GITHUB_TOKEN", github.token)
+    github.add(TEXT, "ann[bot]")
+    github.add(TEXT, "ann")
+    assert keep_comment(thread(), f"{TEXT}2") == "updated"
+    assert github.bodies() == {1: TEXT, 2: f"{TEXT}2"}
 
 
 def test_nobody_listens(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,14 +541,28 @@ def test_an_older_commit_and_a_deleted_fork_have_no_comment(
     assert github.bodies() == {}
 
 
-@pytest.mark.parametrize("text", ['{"push": 1}', "[", "[]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"push": 1}',
+        "[",
+        "[]",
+        "[" * 100_000,
+        '{"pull_request": null}',
+        '{"pull_request": {"number": "7"}}',
+        '{"workflow_run": 5}',
+        '{"workflow_run": {"x": 1}}',
+    ],
+)
 def test_another_event_is_one_line(
     github: Platform, rocefort: Command, tmp_path: Path, text: str
 ) -> None:
     (tmp_path / "event.json").write_text(text)
     done = rocefort("comment")
     assert done.code == 2
-    assert "GITHUB_EVENT_PATH" in done.err
+    assert done.err.startswith("rocefort: GITHUB_EVENT_PATH")
+    assert len(done.err.splitlines()) == 1
+    assert github.calls == []
 
 
 def test_a_token_with_a_line_end_is_refused(
