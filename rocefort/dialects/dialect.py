@@ -179,6 +179,10 @@ class UnmodelledLines(OperatingSystem, Protocol):
         """Whether a line leads to a view outside of its own, and the lines after it, too."""
         return False
 
+    def removes(self, line: TextLine) -> bool:
+        """Whether a line removes another one, and no saved text has it."""
+        return False
+
     def may_forward(self, line: TextLine) -> bool:
         """Whether a line may change forwarding."""
         raise self.lacks(NOT_READ)

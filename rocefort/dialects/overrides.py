@@ -15,6 +15,7 @@ from rocefort.models.rollout.edits import Edit, field_of
 from rocefort.models.wording import count_of
 
 STATE = "state it in the fabric, and leave this line to the shipped template"
+REMOVED = "leave the line out that it removes, by the block that writes it"
 BY_REFERENCE = "name the secret by a reference in the fabric"
 
 Lines = Mapping[int, Position]  # position in a template by line of the text
@@ -26,7 +27,7 @@ def has_templates(node: Node) -> bool:
 
 
 def problems_of(node: Node, parsed: ParsedConfig, text: str, lines: Lines) -> Iterator[Problem]:
-    """Yield each value that a template changes, and each secret that it contains."""
+    """Yield each value that a template changes, and each line that a site cannot add."""
     edits = compare(node.device, parsed.device)
     for edit in edits:
         yield Problem(_place(node, parsed, edit, lines), f"{_change(edit)} on {node.name}", STATE)
@@ -35,12 +36,17 @@ def problems_of(node: Node, parsed: ParsedConfig, text: str, lines: Lines) -> It
         yield Problem(_files(node), what, "keep the order of the shipped template")
     rows = text.split("\n")
     for line in parsed.unmodelled:
+        where = _at(lines.get(line.line)) or _files(node)
+        if dialect_of(node).removes(line):
+            what = (
+                f"`{line.text}` removes a line and is no line of a saved configuration "
+                f"on {node.name}"
+            )
+            yield Problem(where, what, REMOVED)
         if dialect_of(node).leaves_view(line):
-            where = _at(lines.get(line.line)) or _files(node)
             what = f"`{line.text}` opens a view outside of `{line.path[-1]}` on {node.name}"
             yield Problem(where, what, "write it at the left margin, with `#` before it")
         if " ".join(rows[line.line - 1].split()) != line.text:
-            where = _at(lines.get(line.line)) or _files(node)
             yield Problem(where, f"`{line.text}` contains a secret on {node.name}", BY_REFERENCE)
 
 

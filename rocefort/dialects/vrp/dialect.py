@@ -104,6 +104,10 @@ class Vrp(Dialect):
         """Look up the tables of the outer views: the command line searches them."""
         return unmodelled.leaves_view(line)
 
+    def removes(self, line: TextLine) -> bool:
+        """Decide by the first word, and by what the interpreter saves after the line."""
+        return line_queries.removes(line)
+
     def may_forward(self, line: TextLine) -> bool:
         """Decide by the line's command."""
         return line_queries.may_forward(line)

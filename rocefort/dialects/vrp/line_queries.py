@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 from napalm_cloudengine.masking import MASK
+from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
+from rocefort.dialects.vrp.interpreter.execute import VrpRefusal, view_kind
+from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
+from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
+from rocefort.dialects.vrp.interpreter.tree_edit import children_at
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.device.static_routes import FACTORY_VRF
+from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import TextLine
 
 # Commands that decide on forwarding and that no Device represents: static routes, other routing
@@ -34,6 +40,7 @@ POLICY = re.compile(r"traffic-policy (\S+)", re.ASCII)  # in a VLAN, for the who
 BINDING = re.compile(r"classifier (\S+) behavior (\S+)", re.ASCII)
 CLOSED = re.compile(r"bgp \S+ / peer (\S+) ignore", re.ASCII)
 READABLE = (f" simple {MASK}", f" plain {MASK}")  # ends of lines with a masked secret
+UNDO = "undo"
 # Conditions on a Device for a command in its text, by the command's first words in the hardware
 # data.
 USES: dict[str, Callable[[Device], bool]] = {
@@ -69,6 +76,28 @@ def may_forward(line: TextLine) -> bool:
     """Whether a line may change forwarding."""
     command = " ".join((*line.path, line.text))
     return bool(FORWARDING.match(command)) and not HARMLESS.match(line.text)
+
+
+def removes(line: TextLine) -> bool:
+    """Whether a line is an `undo`, or short for it, that no switch is known to save."""
+    word = line.text.split(" ", 1)[0].casefold()
+    if len(word) < 2 or not UNDO.startswith(word):
+        return False
+    return not written_by_itself(line) and not any(
+        _is_saved(line.path, line.text, family) for family in SyntaxFamily
+    )
+
+
+@lru_cache(maxsize=4096)  # switches repeat the lines of a template
+def _is_saved(path: tuple[str, ...], text: str, family: SyntaxFamily) -> bool:
+    """Whether a switch with the views of an `undo` saves it as a line."""
+    if ignored_command(view_kind(path, family), text).startswith(f"{UNDO} "):
+        return True
+    try:
+        config = apply_lines((), (*path, text), family)
+    except VrpRefusal:
+        return False
+    return any(saved.text.startswith(f"{UNDO} ") for saved in children_at(config, path))
 
 
 def opens_ssh(line: TextLine) -> bool:

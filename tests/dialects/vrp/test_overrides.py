@@ -60,6 +60,16 @@ def test_lines_without_a_model_are_kept_and_reported_by_the_line_of_their_templa
     ]
 
 
+def test_an_undo_that_a_switch_saves_is_a_line(heps: DerivedNetwork) -> None:
+    lines = [
+        "undo telnet ipv6 server-source all-interface",
+        "undo local-user policy security-enhance",
+    ]
+    own = more(f"#\n{lines[0]}\n#\naaa\n {lines[1]}")
+    leaf = read(heps, own).network.by_name["leaf01"]
+    assert [line.text for line in leaf.unmodelled] == lines
+
+
 def test_without_templates_nothing_is_read(heps: DerivedNetwork) -> None:
     assert with_template_lines(heps) is heps
 
@@ -100,6 +110,18 @@ CHANGED: list[tuple[dict[str, str], str]] = [
         more("#\nsnmp-agent community read cipher topsecret"),
         "templates/vrp/cloudengine.j2:4: `snmp-agent community read cipher <removed>` contains a "
         "secret on spine01, and 9 more values; name the secret by a reference in the fabric",
+    ),
+    *(
+        (
+            more(f"#\n{line}"),
+            f"templates/vrp/cloudengine.j2:4: `{line}` "
+            "removes a line and is no line of a saved configuration on spine01, and 9 more values; "
+            "leave the line out that it removes, by the block that writes it",
+        )
+        for line in (
+            *("undo bgp 64512", "undo interface Vlanif100", "undo fan on", "UNDO fan on"),
+            *("und bgp 64512", "undo"),
+        )
     ),
 ]
 
