@@ -49,8 +49,8 @@ def config_lines(text: str) -> tuple[SendLine, ...]:
     if commands and commands[-1] == SendLine(commands[-1].number, 0, "return"):
         commands.pop()
     for line in commands:
-        if why := _why_not(line.text):
-            raise UnsendableError(line.number, line.text, why)
+        if why := why_not_sent(line.text):
+            raise UnsendableError(line.number, line.text, f"{why}; not sent")
     return tuple(commands)
 
 
@@ -96,18 +96,18 @@ def check_persist_id(value: object) -> str:
     return text
 
 
-def _why_not(text: str) -> str:
+def why_not_sent(text: str) -> str:
+    """Return the reason why a line is not sent as configuration; "" when it is."""
     first = re.split(r"\s", text, maxsplit=1)[0].lower()
     if len(first) > 1 and first not in _WHOLE_WORDS:
         for word in _ACTING_WORDS:
             if word.startswith(first):
-                return f"'{word}' acts on the switch and is not configuration; not sent"
+                return f"'{word}' acts on the switch and is not configuration"
     if first == "clear":
-        return "'clear' acts on the switch and is not configuration; not sent"
+        return "'clear' acts on the switch and is not configuration"
     if len(text) > MAX_LINE_CHARS:
-        return f"longer than the {MAX_LINE_CHARS} characters that a switch takes; not sent"
-    why = why_not_typed(text)
-    return f"{why}; not sent" if why else ""
+        return f"longer than the {MAX_LINE_CHARS} characters that a switch takes"
+    return why_not_typed(text)
 
 
 def why_not_typed(text: str) -> str:

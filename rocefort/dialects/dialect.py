@@ -183,6 +183,14 @@ class UnmodelledLines(OperatingSystem, Protocol):
         """Whether a line removes another one, and no saved text has it."""
         return False
 
+    def actions(
+        self,
+        text: str,
+        unmodelled: Sequence[TextLine],
+    ) -> Iterable[tuple[int, str]]:
+        """Return number of, and a sentence on, each line of a text that is not configuration."""
+        return ()
+
     def may_forward(self, line: TextLine) -> bool:
         """Whether a line may change forwarding."""
         raise self.lacks(NOT_READ)

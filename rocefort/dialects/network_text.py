@@ -53,7 +53,8 @@ def _read(node: Node, text: str, problems: list[Problem]) -> ParsedConfig | None
             raise
         problems += overrides.placed(node, error.problems, template_lines(node))
         return None
-    if parsed.device == node.device and not parsed.unmodelled:
+    acts = own and any(dialect_of(node).actions(text, ()))
+    if parsed.device == node.device and not parsed.unmodelled and not acts:
         return parsed
     if own:
         problems += overrides.problems_of(node, parsed, text, template_lines(node))

@@ -16,6 +16,7 @@ from rocefort.models.wording import count_of
 
 STATE = "state it in the fabric, and leave this line to the shipped template"
 REMOVED = "leave the line out that it removes, by the block that writes it"
+NO_ACTION = "write only lines that a switch saves"
 BY_REFERENCE = "name the secret by a reference in the fabric"
 
 Lines = Mapping[int, Position]  # position in a template by line of the text
@@ -35,6 +36,9 @@ def problems_of(node: Node, parsed: ParsedConfig, text: str, lines: Lines) -> It
         what = f"changes the order of lines on {node.name}"
         yield Problem(_files(node), what, "keep the order of the shipped template")
     rows = text.split("\n")
+    for number, what in dialect_of(node).actions(text, parsed.unmodelled):
+        where = _at(lines.get(number)) or _files(node)
+        yield Problem(where, f"{what}, on {node.name}", NO_ACTION)
     for line in parsed.unmodelled:
         where = _at(lines.get(line.line)) or _files(node)
         if dialect_of(node).removes(line):

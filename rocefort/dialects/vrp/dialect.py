@@ -108,6 +108,10 @@ class Vrp(Dialect):
         """Decide by the first word, and by what the interpreter saves after the line."""
         return line_queries.removes(line)
 
+    def actions(self, text: str, unmodelled: Sequence[TextLine]) -> Iterable[tuple[int, str]]:
+        """Decide as the driver does, which refuses to send them; a parser does not see all."""
+        return line_queries.actions(text, unmodelled)
+
     def may_forward(self, line: TextLine) -> bool:
         """Decide by the line's command."""
         return line_queries.may_forward(line)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from napalm_cloudengine.masking import MASK
+from napalm_cloudengine.text import quotable, why_not_sent
 from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
 from rocefort.dialects.vrp.interpreter.execute import VrpRefusal, view_kind
 from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.interpreter.tree_edit import children_at
+from rocefort.dialects.vrp.text.config_tree import RETURN, is_noise
+from rocefort.dialects.vrp.text.secrets import masked_text
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.device.static_routes import FACTORY_VRF
@@ -40,7 +43,7 @@ POLICY = re.compile(r"traffic-policy (\S+)", re.ASCII)  # in a VLAN, for the who
 BINDING = re.compile(r"classifier (\S+) behavior (\S+)", re.ASCII)
 CLOSED = re.compile(r"bgp \S+ / peer (\S+) ignore", re.ASCII)
 READABLE = (f" simple {MASK}", f" plain {MASK}")  # ends of lines with a masked secret
-UNDO = "undo"
+UNDO, QUIT = "undo", "quit"
 # Conditions on a Device for a command in its text, by the command's first words in the hardware
 # data.
 USES: dict[str, Callable[[Device], bool]] = {
@@ -98,6 +101,26 @@ def _is_saved(path: tuple[str, ...], text: str, family: SyntaxFamily) -> bool:
     except VrpRefusal:
         return False
     return any(saved.text.startswith(f"{UNDO} ") for saved in children_at(config, path))
+
+
+def actions(text: str, unmodelled: Sequence[TextLine]) -> Iterator[tuple[int, str]]:
+    """Yield number of, and a sentence on, each line that no saved text has or that is not sent.
+
+    The `return` at the end is of a saved text.
+    """
+    numbers = {line.line for line in unmodelled}
+    rows = text.rstrip("\n").removesuffix(f"\n{RETURN}").split("\n")
+    for number, row in enumerate(rows, 1):
+        line = " ".join(row.split())
+        if number in numbers:
+            leaves = len(line) > 1 and QUIT.startswith(line.casefold())
+            why = "'quit' leaves a view and is not configuration" if leaves else why_not_sent(line)
+        elif is_noise(line) and not line.startswith("#"):
+            why = why_not_sent(line) or "it is not configuration"
+        else:
+            continue
+        if why:
+            yield number, f"`{quotable(masked_text(line))}`: {why}"
 
 
 def opens_ssh(line: TextLine) -> bool:

@@ -114,6 +114,34 @@ CHANGED: list[tuple[dict[str, str], str]] = [
     *(
         (
             more(f"#\n{line}"),
+            f"templates/vrp/cloudengine.j2:4: `{line.strip()}`: {why}, on spine01, and 9 more "
+            "values; write only lines that a switch saves",
+        )
+        for line, why in (
+            ("commit", "'commit' acts on the switch and is not configuration"),
+            ("com", "'commit' acts on the switch and is not configuration"),
+            ("save", "'save' acts on the switch and is not configuration"),
+            ("reboot", "'reboot' acts on the switch and is not configuration"),
+            ("abort", "'abort' acts on the switch and is not configuration"),
+            ("return", "'return' acts on the switch and is not configuration"),
+            (" return", "'return' acts on the switch and is not configuration"),
+            (
+                "system-view immediately",
+                "'system-view' acts on the switch and is not configuration",
+            ),
+            (
+                "clear configuration candidate",
+                "'clear' acts on the switch and is not configuration",
+            ),
+            ("quit", "'quit' leaves a view and is not configuration"),
+            ("!", "it is not configuration"),
+            ("<leaf01> display version", "it is not configuration"),
+            ("frobnicate ?", "contains '?', which requests help instead of being entered"),
+        )
+    ),
+    *(
+        (
+            more(f"#\n{line}"),
             f"templates/vrp/cloudengine.j2:4: `{line}` "
             "removes a line and is no line of a saved configuration on spine01, and 9 more values; "
             "leave the line out that it removes, by the block that writes it",

@@ -86,6 +86,9 @@ def test_lines_of_a_template_are_kept_and_undone_or_refused(
     if any(map(DIALECT.removes, parsed.unmodelled)):
         event("removes a line, which is an error")
         return
+    if any(DIALECT.actions(text, parsed.unmodelled)):
+        event("acts on the switch, which is an error")
+        return
     event("keeps its lines")
     family = FAMILIES[name]
     own = tuple(dict.fromkeys(lines_of(parsed) - lines_of(plain)))
