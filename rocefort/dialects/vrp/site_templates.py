@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import wraps
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from itertools import islice
 from typing import Any
 
 from jinja2 import (
@@ -24,9 +26,11 @@ from jinja2 import (
     TemplateSyntaxError,
     Undefined,
     nodes,
+    pass_environment,
 )
 from jinja2.exceptions import SecurityError
 from jinja2.ext import Extension
+from jinja2.filters import make_attrgetter
 from jinja2.lexer import Token, TokenStream
 from jinja2.meta import find_referenced_templates
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro
@@ -36,6 +40,7 @@ from jinja2.visitor import NodeTransformer
 
 from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput
+from rocefort.models.base import Frozen
 from rocefort.models.hardware.hardware import SITE_TEMPLATES, SiteTemplates
 from rocefort.paths import TEMPLATES
 from rocefort.templating import text_templates
@@ -64,9 +69,14 @@ STRING_METHODS = frozenset(
         *("startswith", "strip", "upper"),
     )
 )
+TEXT_FILTERS = frozenset(("capitalize", "lower", "string", "trim", "upper"))
+ADDRESSES = (IPv4Address, IPv4Network, IPv6Address, IPv6Network)
+WRITTEN = (str, int, float, type(None), Undefined, *ADDRESSES)  # an undefined name: see CALLED
+JINJA_VARIABLES = frozenset(("_block_vars", "_loop_vars"))
 MAPPING_METHODS = frozenset(("get", "items", "keys", "values"))
 CALLED = (BlockReference, Macro, LoopContext, Undefined)  # an undefined name has its own error
 
+# Steps and characters so far, with those of the texts within the text.
 _steps: ContextVar[list[int]] = ContextVar("steps")
 
 
@@ -99,6 +109,66 @@ def _counted(items: Iterable[object]) -> Iterator[object]:
         yield item
 
 
+def _single(value: Any) -> Any:  # noqa: ANN401 - any value of a template
+    """Return a value that has a short text; a list's can be long, as its items can be one list."""
+    has_text = isinstance(value, Frozen) and type(value).__str__ is not Frozen.__str__
+    if not isinstance(value, WRITTEN) and not has_text:
+        raise SecurityError(f"`{type(value).__name__}` is no text, number or address")
+    return value
+
+
+def _weighed(value: Any) -> Any:  # noqa: ANN401 - any value of a template
+    """Return a value whose items, with those of its items, are within the limit."""
+    items, number, characters = [value], 0, 0
+    while items:
+        item = items.pop()
+        if isinstance(item, Namespace):
+            raise SecurityError("a namespace within another value")
+        if isinstance(item, str):
+            characters += len(item)
+        elif isinstance(item, (list, tuple, dict)):
+            number += len(item)
+            if number <= LONGEST_VALUE:
+                items += (*item, *item.values()) if isinstance(item, dict) else item
+        if number > LONGEST_VALUE or characters > LONGEST_TEXT:
+            raise SecurityError(f"a value of more than {LONGEST_VALUE} characters or items")
+    return value
+
+
+def _listed(value: Any) -> Any:  # noqa: ANN401 - any value of a template
+    """Return the items of an iterator, to be weighed."""
+    return list(islice(value, LONGEST_VALUE + 1)) if isinstance(value, (Iterator, range)) else value
+
+
+@pass_environment
+def _join(
+    environment: Environment,
+    value: Iterable[object],
+    d: object = "",
+    attribute: str | int | None = None,
+) -> str:
+    """Join as Jinja2 does, up to the limit."""
+    items = value if attribute is None else map(make_attrgetter(environment, attribute), value)
+    between = str(_single(d))
+    texts, length = [], -len(between)
+    for item in items:
+        texts.append(str(_single(item)))
+        length += len(between) + len(texts[-1])
+        if length > LONGEST_VALUE:
+            break
+    if length > LONGEST_VALUE:
+        raise SecurityError(f"a value of more than {LONGEST_VALUE} characters or items")
+    return between.join(texts)
+
+
+def _replace(value: object, old: object, new: object, count: int = -1) -> str:
+    """Replace as Jinja2 does, up to the limit."""
+    text, before, after = (str(_single(each)) for each in (value, old, new))
+    if text.count(before) * len(after) > LONGEST_VALUE:
+        raise SecurityError(f"a value of more than {LONGEST_VALUE} characters or items")
+    return text.replace(before, after, count)
+
+
 def _checked(value: Any) -> Any:  # noqa: ANN401 - any value of a template
     if isinstance(value, int) and abs(value) > BIGGEST_NUMBER:
         raise SecurityError(f"a number above {BIGGEST_NUMBER}")
@@ -107,26 +177,31 @@ def _checked(value: Any) -> Any:  # noqa: ANN401 - any value of a template
     return value
 
 
-def _checked_filter(function: Callable[..., Any]) -> Callable[..., Any]:
+def _checked_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)  # with the marks by which Jinja2 passes its context
     def checked(*values: object, **options: object) -> object:
-        return _checked(function(*values, **options))
+        listed = [_weighed(_listed(value)) for value in values]
+        for option in options.values():
+            _weighed(option)
+        if name in TEXT_FILTERS:
+            _single(listed[0])
+        return _checked(function(*listed, **options))
 
     return checked
 
 
 def _concat(parts: Iterable[str]) -> str:
-    texts, length = [], 0
+    texts, steps = [], _steps.get()
     for part in parts:
-        length += len(part)
-        if length > LONGEST_TEXT:
+        steps[1] += len(part)
+        if steps[1] > LONGEST_TEXT:
             raise SecurityError(f"a text of more than {LONGEST_TEXT} characters")
         texts.append(part)
     return "".join(texts)
 
 
 class _Limits(NodeTransformer):
-    """Loops are counted, and `~` is a filter, whose result has a limit."""
+    """Loops are counted; `~` is a filter, whose result has a limit; lists are weighed."""
 
     def __init__(self, name: str | None) -> None:
         self.name = name
@@ -140,6 +215,22 @@ class _Limits(NodeTransformer):
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - Jinja2's name
         self.generic_visit(node)
         return _filter(nodes.List(node.nodes, lineno=node.lineno), "join")
+
+    def visit_List(self, node: nodes.List) -> nodes.Node:  # noqa: N802 - Jinja2's name
+        return _filter(self.generic_visit(node), "weighed")
+
+    def visit_Dict(self, node: nodes.Dict) -> nodes.Node:  # noqa: N802 - Jinja2's name
+        return _filter(self.generic_visit(node), "weighed")
+
+    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:  # noqa: N802 - Jinja2's name
+        self.generic_visit(node)
+        return _filter(node, "weighed") if node.ctx == "load" else node
+
+    def visit_Assign(self, node: nodes.Assign) -> nodes.Node:  # noqa: N802 - Jinja2's name
+        self.generic_visit(node)
+        if node.find(nodes.NSRef):
+            node.node = _filter(node.node, "weighed")
+        return node
 
 
 def _filter(node: nodes.Node, name: str) -> nodes.Filter:
@@ -210,6 +301,10 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
         if not __self.is_safe_callable(__obj):
             name = getattr(__obj, "__name__", type(__obj).__name__)
             raise SecurityError(f"`{name}` cannot be called in a template of a site")
+        # Jinja2 passes all variables by `_block_vars` and `_loop_vars`, and removes them there.
+        named = (value for name, value in kwargs.items() if name not in JINJA_VARIABLES)
+        for argument in (*args, *named):
+            _weighed(argument)
         value = super().call(__context, __obj, *args, **kwargs)
         return Lines(value) if isinstance(__obj, (BlockReference, Macro)) else value
 
@@ -247,13 +342,14 @@ def site_environment(
 
     guard: the check of each value. filters: those of the shipped templates.
     """
-    environment = text_templates(FOLDER, guard, SiteEnvironment)
+    environment = text_templates(FOLDER, lambda value: guard(_single(value)), SiteEnvironment)
     shipped = FileSystemLoader(FOLDER)
     environment.loader = ChoiceLoader([PrefixLoader({SHIPPED: shipped}), _SiteLoader(own), shipped])
     environment.add_extension(_LineMarks)
     environment.globals = {"range": safe_range, "namespace": Namespace}
-    allowed = {name: _checked_filter(environment.filters[name]) for name in FILTERS}
-    environment.filters = {**allowed, "counted": _counted, **filters}
+    known = {**environment.filters, "join": _join, "replace": _replace}
+    allowed = {name: _checked_filter(name, known[name]) for name in FILTERS}
+    environment.filters = {**allowed, "counted": _counted, "weighed": _weighed, **filters}
     _refuse_unused(environment, own, shipped.list_templates())
     return environment
 
@@ -315,7 +411,7 @@ def rendered(
 
     Raises BadInput with file and line for any error of a template; the guard's error passes.
     """
-    token = _steps.set([0])
+    token = _steps.set([0, 0])
     try:
         marked = template().render(values)
     except (ArgumentError, BadInput):

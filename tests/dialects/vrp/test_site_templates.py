@@ -160,6 +160,25 @@ ESCAPES: list[tuple[str, str]] = [
         "{{ m(40) }}",
         "more than 200000 loops, calls and includes",
     ),
+    *(
+        (f"{{% set n = namespace(x='a') %}}{{% for i in range(40) %}}{twice}{{% endfor %}}", what)
+        for twice, what in (
+            ("{% set n.x = [n.x, n.x] %}", "more than 10000 characters or items"),
+            ("{% set n.x = (n.x, n.x) %}", "more than 10000 characters or items"),
+            ("{% set n.x = {'a': n.x, 'b': n.x} %}", "more than 10000 characters or items"),
+            ("{% set n.x = [[n.x], [n.x]] | sum(start=[n.x]) %}", "more than 10000"),
+            ("{% set n.x = namespace(a=n.x, b=n.x) %}", "a namespace within another value"),
+            ("{% set n.x = n %}", "a namespace within another value"),
+            ("{% set n.x %}{{ n.x }}{{ n.x }}{% endset %}", "more than 4000000 characters"),
+        )
+    ),
+    (f"{{{{ range(9999) | join('{'a' * 8000}') }}}}", "more than 10000 characters or items"),
+    (f"{{{{ '{'a' * 8000}' | replace('a', '{'b' * 8000}') }}}}", "more than 10000 characters"),
+    ("{{ [device, device] | join }}", "`Device` is no text, number or address"),
+    ("{{ [1, 2] }}", "`list` is no text, number or address"),
+    ("{{ [1, 2] | string }}", "`list` is no text, number or address"),
+    ("{{ {'a': 1} ~ 'b' }}", "`dict` is no text, number or address"),
+    ("{{ namespace() }}", "`Namespace` is no text, number or address"),
     ("{% for a in [1] recursive %}{{ loop([a]) }}{% endfor %}", "recursive loop is not supported"),
 ]
 
