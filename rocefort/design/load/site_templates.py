@@ -43,10 +43,12 @@ def _files(site: Site) -> Iterator[tuple[str, str]]:
             raise BadInput(what, where=name, how=f"they are in {SITE_TEMPLATES}; remove this file")
         if not path.match(TEMPLATE_FILES):
             raise BadInput("is not a template", where=name, how="its name must end in .j2")
+        if not path.is_file():
+            raise BadInput("is not a regular file", where=name, how="remove it")
         if path.stat().st_size > LARGEST:
             raise BadInput(f"has more than {LARGEST} bytes", where=name, how="split the template")
         text = read_text(path).replace("\r\n", "\n")
-        if control := next((c for c in text if c < " " and c not in "\n\t"), ""):
-            what = f"has the control character {control!r}"
+        if odd := next((c for c in text if not c.isprintable() and c not in "\n\t"), ""):
+            what = f"has the control character {odd!r}"
             raise BadInput(what, where=name, how="remove it")
         yield name.removeprefix(f"{SITE_TEMPLATES}/"), text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -125,6 +126,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("vrp/day0.j2", "x", ONLY),
     ("vrp/cloudengine.jinja", "x", "is not a template; its name must end in .j2"),
     ("vrp/cloudengine.j2", "a\x1b[2J", "has the control character '\\x1b'; remove it"),
+    ("vrp/cloudengine.j2", "a\u2028b", "has the control character '\\u2028'; remove it"),
     ("vrp/cloudengine.j2", "x" * 70_000, "has more than 65536 bytes; split the template"),
     ("vrp/ce8815.j2", "x", "no shipped template has this name, and no template of the site names "),
 ]
@@ -138,6 +140,12 @@ def test_a_file_that_is_no_template_is_an_error(
     done = rocefort("check", "heps")
     assert done.code == 2
     assert done.err.startswith(f"rocefort: templates/{name}: {message}")
+
+
+def test_a_pipe_is_not_read(write: Any, rocefort: Any) -> None:
+    os.mkfifo(write("vrp/README.md", "Templates.\n").with_name("cloudengine.j2"))
+    done = rocefort("check", "heps")
+    assert "templates/vrp/cloudengine.j2: is not a regular file; remove it" in done.err
 
 
 def test_a_link_is_not_followed(write: Any, rocefort: Any, tmp_path: Path) -> None:
