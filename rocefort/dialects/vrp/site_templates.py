@@ -54,6 +54,7 @@ LONGEST_VALUE = 10_000  # characters or items of a value that a template compute
 BIGGEST_NUMBER = 2**64
 MARK = re.compile("\x01([^\x01\x02]*):([0-9]+)\x02")  # template and line, before the line's text
 
+EXTEND = f'the shipped template of the same name: {{% extends "{SHIPPED}/NAME.j2" %}}'
 OBJECT = re.compile(r"'[\w.]*\.(\w+) object'")  # in Jinja2's sentence on an undefined name
 
 FILTERS = (
@@ -363,6 +364,13 @@ def _refuse_unused(environment: SiteEnvironment, own: SiteTemplates, shipped: li
             trees[name] = environment.parse(text, name, file_of(name))
         except TemplateSyntaxError as error:
             raise problem_of(error) from error
+        except ValueError as error:  # a number of more digits than Python reads
+            raise BadInput(str(error), where=file_of(name), how="correct the template") from error
+        for extends in trees[name].find_all(nodes.Extends):
+            parent = extends.template
+            if isinstance(parent, nodes.Const) and not isinstance(parent.value, str):
+                where = f"{file_of(name)}:{extends.lineno}"
+                raise BadInput(f"extends {parent.value}, which is no name", where=where, how=EXTEND)
         named |= set(find_referenced_templates(trees[name]))
     for name, tree in trees.items():
         if name not in shipped and name not in named and None not in named:
@@ -445,7 +453,7 @@ def problem_of(error: Exception) -> BadInput:
         how = error.HOW
     elif isinstance(error, RecursionError):
         what = "a template extends, includes or calls itself without end"
-        how = f'the shipped template of the same name: {{% extends "{SHIPPED}/NAME.j2" %}}'
+        how = EXTEND
     return BadInput(what, where=_where(error), how=how)
 
 

@@ -108,6 +108,11 @@ ERRORS: list[tuple[dict[str, str], str]] = [
         'the shipped template of the same name: {% extends "shipped/NAME.j2" %}',
     ),
     (
+        {ENTRY: "{% extends 5 %}\n"},
+        "templates/vrp/ce8850.j2:1: extends 5, which is no name; "
+        'the shipped template of the same name: {% extends "shipped/NAME.j2" %}',
+    ),
+    (
         {ENTRY: f"{SHIPPED}{{% block mroe %}}\n{{% endblock %}}\n"},
         "templates/vrp/ce8850.j2:2: the extended template has no block 'mroe'; "
         "did you mean 'more'?",
@@ -127,6 +132,11 @@ def test_an_error_names_file_and_line(
     with pytest.raises(BadInput) as error:
         render_node(leaf(heps, own))
     assert str(error.value) == message
+
+
+def test_a_number_of_many_digits_names_the_file(heps: DerivedNetwork) -> None:
+    with pytest.raises(BadInput, match=r"^templates/vrp/ce8850.j2: Exceeds the limit .*digits"):
+        render_node(leaf(heps, more(f"{{{{ {'9' * 5000} }}}}")))
 
 
 def test_a_syntax_error_names_file_and_line(heps: DerivedNetwork) -> None:
