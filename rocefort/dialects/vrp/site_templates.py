@@ -351,6 +351,8 @@ def site_environment(
     known = {**environment.filters, "join": _join, "replace": _replace}
     allowed = {name: _checked_filter(name, known[name]) for name in FILTERS}
     environment.filters = {**allowed, "counted": _counted, "weighed": _weighed, **filters}
+    free_text = filters["free_text"]
+    environment.filters["free_text"] = lambda value: free_text(_single(value))
     _refuse_unused(environment, own, shipped.list_templates())
     return environment
 

@@ -186,6 +186,7 @@ ESCAPES: list[tuple[str, str]] = [
     (f"{{{{ '{'a' * 8000}' | replace('a', '{'b' * 8000}') }}}}", "more than 10000 characters"),
     ("{{ [device, device] | join }}", "`Device` is no text, number or address"),
     ("{{ [1, 2] }}", "`list` is no text, number or address"),
+    ("{{ [device, device] | free_text }}", "`list` is no text, number or address"),
     ("{{ [1, 2] | string }}", "`list` is no text, number or address"),
     ("{{ {'a': 1} ~ 'b' }}", "`dict` is no text, number or address"),
     ("{{ namespace() }}", "`Namespace` is no text, number or address"),
