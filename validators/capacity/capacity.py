@@ -83,7 +83,7 @@ def capacity(
     return _CapacityStudy(network, demand, Loads(solved, spread(demand, solved)), scope).capacity()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _CapacityStudy:
     network: Network
     demand: Demand | None

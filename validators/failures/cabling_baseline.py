@@ -14,7 +14,7 @@ from rocefort.validators.roce_ports import ends_of
 Pair = tuple[str, str]  # leaf and spine
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Cabling:
     """Cables between leaves and spines, independent of routing."""
 

@@ -68,7 +68,7 @@ class TablesAfterFailure:
         return alike or self.fate_of.get(prefix)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class TracedPackets:
     """Packet paths of a solution, with indexes for the study of failures."""
 

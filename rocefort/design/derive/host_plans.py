@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rocefort.design.derive.derive import DerivedNetwork
@@ -56,7 +56,7 @@ class _Planner:
     hosts: Hosts
     lossless: LosslessIntent
     server: Server
-    intents: dict[str, ServerIntent]
+    intents: Mapping[str, ServerIntent]
     guessed: tuple[str, ...]  # of the lossless profile
 
     @property

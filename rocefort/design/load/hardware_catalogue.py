@@ -31,7 +31,7 @@ class Catalogue:
     families: Mapping[str, Family]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Shelf(Mapping[str, Hardware]):
     """Hardware of a site; the file of a model is read once, at its first use.
 

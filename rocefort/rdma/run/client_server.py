@@ -16,7 +16,8 @@ from rocefort.rdma.parse.perftest import cause_of
 LISTEN_S = 5.0  # longest time until a server listens
 RETRY_S = 0.05
 LAST_WORDS_S = 1.0  # time for a server to print the cause after its client has failed
-CLOCK_TRIES = 4  # on a busy machine perftest may fail to calibrate its clock: nothing was measured
+LOST_PEER_S = 10.0  # the same if the client lost it: it ends by itself, on a busy server late
+CLOCK_TRIES = 6  # on a busy machine perftest may fail to calibrate its clock: nothing was measured
 NOT_LISTENING = ("Connection refused", "unable to connect")  # messages of iperf3
 
 
@@ -72,12 +73,17 @@ def _run_once(
                 break
             time.sleep(RETRY_S)
         succeeded = client.exit_code == 0
-        end = server.wait(deadline_s if succeeded else LAST_WORDS_S)
+        end = server.wait(deadline_s if succeeded else _last_words_s(client))
         # The output of a server that was ended because its client failed is no evidence.
         return BothOutputs(client, None if end.timed_out and not succeeded else end)
     finally:
         if server.running():
             server.kill()
+
+
+def _last_words_s(client: CommandResult) -> float:
+    cause = cause_of(client.stderr)
+    return LOST_PEER_S if cause is not None and cause[0] is Outcome.PEER_LOST else LAST_WORDS_S
 
 
 def _is_refused(client: CommandResult) -> bool:

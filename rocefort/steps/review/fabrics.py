@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ HARDWARE = re.compile(r"(?:.*/)?inventory/hardware/[^/]+\.yaml")
 class ChangedFabrics:
     """Fabrics to review by their names, and those of the base that the head no longer has."""
 
-    present: dict[str, Path]
+    present: Mapping[str, Path]
     removed: tuple[RemovedFabric, ...] = ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,7 @@ WORKTREE = "worktree"
 ALIKE = 0.5  # smallest share of common lines of a renamed file
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class RepositoryNames:
     """Display names of files: the path below a directory, after a prefix such as `main:`."""
 
@@ -63,7 +63,7 @@ class RepositoryNames:
 class PlacedSources(Sources):
     """Sources whose files have their names in the repository."""
 
-    names: RepositoryNames = RepositoryNames("", "", {})
+    names: RepositoryNames = field(default_factory=lambda: RepositoryNames("", "", {}))
 
     def find(self, device: str, path: str = "") -> Position | None:
         """As `Sources.find`, with the file's name in the repository."""
@@ -79,9 +79,9 @@ class ReviewSide:
     names: RepositoryNames
     path: str  # of the fabric, from the top
     document: Document | None
-    others: dict[str, Document | None]  # hardware and profile files of the repository, by path
+    others: Mapping[str, Document | None]  # hardware and profile files of the repository, by path
     derived: DerivedNetwork | None
-    families: dict[str, Family]
+    families: Mapping[str, Family]
     problems: tuple[str, ...] = ()
 
     @cached_property
@@ -104,7 +104,7 @@ class ReviewSides:
     @property
     def hardware_files(self) -> Mapping[str, str]:
         """Files of the site's models and cards, by model; of both sides."""
-        documents = (self.base.others if self.base else {}) | self.head.others
+        documents = {**(self.base.others if self.base else {}), **self.head.others}
         data = {name: document.data for name, document in documents.items() if document}
         return {
             str(d["model"]): name
