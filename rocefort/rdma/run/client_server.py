@@ -16,7 +16,7 @@ from rocefort.rdma.parse.perftest import cause_of
 LISTEN_S = 5.0  # longest time until a server listens
 RETRY_S = 0.05
 LAST_WORDS_S = 1.0  # time for a server to print the cause after its client has failed
-LOST_PEER_S = 10.0  # the same if the client lost it: it ends by itself, on a busy server late
+LOST_PEER_S = 10.0  # the same if the client lost it: a busy server prints the cause late
 CLOCK_TRIES = 6  # on a busy machine perftest may fail to calibrate its clock: nothing was measured
 NOT_LISTENING = ("Connection refused", "unable to connect")  # messages of iperf3
 
