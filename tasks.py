@@ -15,6 +15,7 @@ import typer
 
 from rocefort import __version__, internal_errors, options, output
 from rocefort.commands import growth, health, host, lab, operate, plan, rdma, rehearse, site, trust
+from rocefort.commands.batfish_service import announce_service
 from rocefort.commands.exit_codes import INTERRUPTED, end
 from rocefort.commands.root_group import RootGroup
 from rocefort.errors import BadInput, RocefortError
@@ -295,7 +296,7 @@ def verify(
     subject = subject_of(fabric, configs)
     who = engine_choice.Engine(engine.value)
     asked = VerifyRequest(who, batfish, failures, against, limit)
-    _announce(engine, batfish, limit)
+    announce_service(engine, batfish, limit)
     done = verify_subject(subject, str(fabric or configs), asked)
     verified, service = done.verified, done.verified.asked
     took = service.timings if service else ()
@@ -431,7 +432,7 @@ def review(
     from rocefort.validators import engine_choice
 
     asked = ReviewRequest(fabric, base, head, engine_choice.Engine(engine.value), batfish, failures)
-    _announce(engine, batfish)
+    announce_service(engine, batfish)
     found = make_reviews(asked)
     paths = write_reviews(found, out, page_url)
     for note in dict.fromkeys(note for done in found.reviews for note in notes_of(done)):
@@ -470,24 +471,11 @@ def demo(
         from rocefort.steps.demo.twin import run_lab_demo
 
         run_lab_demo(fabric, typer.echo)
-        return
-    if rollout:
+    elif rollout:
         run_rollout_demo(fabric, typer.echo)
-        return
-    _announce(engine, batfish)
-    run_demo(fabric, engine_choice.Engine(engine.value), service_of(batfish), typer.echo)
-
-
-def _announce(
-    engine: options.EngineOption, batfish: str | None, limit_s: float = options.QUESTION_LIMIT_S
-) -> None:
-    """Report which service the engine `auto` uses, before a wait that may take minutes."""
-    from rocefort.steps.fabric.verify import service_of
-
-    service = service_of(batfish, limit_s)
-    if engine is options.EngineOption.AUTO and service is not None:
-        note = f"engine auto: embedded, and Batfish at {service} (limit {limit_s:g} s a question)"
-        typer.echo(note, err=True)
+    else:
+        announce_service(engine, batfish)
+        run_demo(fabric, engine_choice.Engine(engine.value), service_of(batfish), typer.echo)
 
 
 def _write_difference(
