@@ -66,18 +66,8 @@ def expand(
     from rocefort.steps.fabric.expand import GrowthOptions, wanted_of
     from rocefort.steps.fabric.expand import expand as grow
 
-    given = GrowthOptions(
-        add_spines,
-        add_leaves,
-        servers,
-        hardware or (),
-        racks or (),
-        like=like or (),
-        segments=segments,
-        names=names or (),
-    )
-    wanted = wanted_of(given)
-    expansion = grow(fabric, wanted)
+    given = GrowthOptions(add_spines, add_leaves, servers, hardware, racks, like, segments, names)
+    expansion = grow(fabric, wanted_of(given))
     if not dry_run:
         expansion.versions.write()
     output.write_blocks(*growth_report(expansion.growth, written=not dry_run))
@@ -145,18 +135,8 @@ def stages(
     from rocefort.steps.fabric.expand import GrowthOptions, stages_of, wanted_of
     from rocefort.steps.fabric.expand import expand as grow
 
-    given = GrowthOptions(
-        add_spines,
-        add_leaves,
-        servers,
-        hardware or (),
-        racks or (),
-        like=like or (),
-        segments=segments,
-        names=names or (),
-    )
-    wanted = wanted_of(given)
-    found = stages_of(grow(fabric, wanted))
+    given = GrowthOptions(add_spines, add_leaves, servers, hardware, racks, like, segments, names)
+    found = stages_of(grow(fabric, wanted_of(given)))
     output.write_blocks(*staged_report(found))
     end(failed=found.wrong)
 

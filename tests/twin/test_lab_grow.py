@@ -50,7 +50,7 @@ def more_spines(fabric: Path, folder: Path) -> Path:
     """Return a copy of a fabric with one more spine."""
     path = folder / "fabric.yaml"
     path.write_bytes(fabric.read_bytes())
-    expand(path, wanted_of(GrowthOptions(1, 0, 0, (), ()))).versions.write()
+    expand(path, wanted_of(GrowthOptions(1, 0, 0))).versions.write()
     return path
 
 

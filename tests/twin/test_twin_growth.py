@@ -51,7 +51,7 @@ def _processes(twin: Twin) -> set[tuple[str, str, str]]:
 
 def test_a_spine_more_resets_no_session(twin: Twin, small_fabric: Path) -> None:
     grown = subject_of_derived(
-        expand(small_fabric, wanted_of(GrowthOptions(1, 0, 0, (), ()))).versions.end
+        expand(small_fabric, wanted_of(GrowthOptions(1, 0, 0))).versions.end
     ).network
     sessions, processes = _sessions(twin), _processes(twin)
     twin.apply(grown)

@@ -88,7 +88,7 @@ class ViewerAnswer(Answer):
     data: Viewer
 
 
-class Commit(Answer):
+class HeadCommit(Answer):
     """Head of a pull request."""
 
     sha: str
@@ -98,7 +98,7 @@ class PullRequest(Answer):
     """Pull request of a list."""
 
     number: int
-    head: Commit
+    head: HeadCommit
 
 
 class Repository(Answer):
@@ -107,7 +107,7 @@ class Repository(Answer):
     owner: Owner
 
 
-class Run(Answer):
+class WorkflowRun(Answer):
     """Run of a workflow; head_repository: none, if the fork is deleted."""
 
     head_repository: Repository | None
@@ -126,7 +126,7 @@ class Event(Answer):
     """Event that a job of GitHub is for."""
 
     pull_request: Numbered | None = None
-    workflow_run: Run | None = None
+    workflow_run: WorkflowRun | None = None
 
 
 class Refusal(Answer):

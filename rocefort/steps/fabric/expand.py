@@ -54,11 +54,11 @@ class GrowthOptions:
     spines: int
     leaves: int
     servers: int
-    hardware: Sequence[str]
-    racks: Sequence[str]
-    like: Sequence[str] = ()
+    hardware: Sequence[str] | None = None
+    racks: Sequence[str] | None = None
+    like: Sequence[str] | None = None
     segments: str | None = None
-    names: Sequence[str] = ()
+    names: Sequence[str] | None = None
 
 
 def wanted_of(given: GrowthOptions) -> GrowthRequest:
@@ -67,7 +67,7 @@ def wanted_of(given: GrowthOptions) -> GrowthRequest:
     Names without a number of switches are the number.
     """
     new = {SPINES: given.spines, LEAVES: given.leaves}
-    names = {group: _words("--names", text) for group, text in _by_names(given.names, new)}
+    names = {group: _words("--names", text) for group, text in _by_names(given.names or (), new)}
     for group, own in names.items():
         new[group] = new[group] or len(own)
         if len(own) != new[group]:
@@ -82,10 +82,11 @@ def wanted_of(given: GrowthOptions) -> GrowthRequest:
             raise BadInput(f"--{part} without --add-leaves", how=how)
     groups = [group for group in GROUPS if new[group]]
     models = {
-        group: _model(text) for group, text in _by_group("--hardware", given.hardware, groups)
+        group: _model(text) for group, text in _by_group("--hardware", given.hardware or (), groups)
     }
     places = {
-        group: _racks(text, new[group]) for group, text in _by_group("--racks", given.racks, groups)
+        group: _racks(text, new[group])
+        for group, text in _by_group("--racks", given.racks or (), groups)
     }
     return GrowthRequest(
         new[SPINES],
@@ -93,7 +94,7 @@ def wanted_of(given: GrowthOptions) -> GrowthRequest:
         given.servers,
         models,
         places,
-        like=given.like,
+        like=given.like or (),
         segments=_words("--segments", given.segments) if given.segments is not None else (),
         names=names,
     )

@@ -28,7 +28,6 @@ from rocefort.steps.review.drain import DrainStudy
 from rocefort.steps.review.renames import (
     Renames,
     renamed_network,
-    server_renames_of,
     with_new_servers,
     with_old_sysnames,
 )
@@ -157,14 +156,13 @@ def _study(versions: Versions[EditedFabric], before: Network, names: Renames) ->
     ]
     old, new = sides
     families = load_catalogue(versions.edited.loaded.site).families
-    server_names = server_renames_of(before, after)
     return DrainStudy(
-        before=with_new_servers(before, server_names),
+        before=before,
         after=after,
         change=difference(with_old_sysnames(old, names), new, families),
         intents={s.name: s for one in (versions.file.start.fabric, fabric) for s in one.servers},
         renames=names,
-        server_renames=server_names,
+        server_renames={},
         file=str(versions.file.path),
         canary=fabric.rollout.canary,
         retired=tuple(retired_ids(fabric.capacity)),
@@ -173,12 +171,7 @@ def _study(versions: Versions[EditedFabric], before: Network, names: Renames) ->
 
 def _with_names(network: Network, later: Mapping[str, str]) -> Network:
     """A Network with its switches and servers renamed, except in texts."""
-    network = renamed_network(network, later)
-    servers = network.servers and tuple(
-        server.model_copy(update={"name": later.get(server.name, server.name)})
-        for server in network.servers
-    )
-    return network.model_copy(update={"servers": servers})
+    return with_new_servers(renamed_network(network, later), later)
 
 
 def _changed_values(

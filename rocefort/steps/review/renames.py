@@ -67,13 +67,13 @@ def under_new_names(sides: ReviewSides) -> tuple[ReviewSides, Renames, Renames]:
 def _with_servers(side: ReviewSide, renames: Renames) -> ReviewSide:
     if side.derived is None:
         return side
-    network = with_new_servers(side.derived.network, renames)
+    later = {old: new for new, old in renames.items()}
+    network = with_new_servers(side.derived.network, later)
     return replace(side, derived=replace(side.derived, network=network))
 
 
-def with_new_servers(network: Network, renames: Renames) -> Network:
-    """A Network with servers under their new names."""
-    later = {old: new for new, old in renames.items()}
+def with_new_servers(network: Network, later: Mapping[str, str]) -> Network:
+    """A Network with servers under their new names, by the old ones."""
     servers = tuple(
         server.model_copy(update={"name": later.get(server.name, server.name)})
         for server in network.servers or ()
