@@ -52,6 +52,12 @@ def write_result(
         click.echo(result.model_dump_json(indent=2))
 
 
+def print_error(text: str) -> None:
+    """Write a line to standard error; if that is closed, only the exit code remains."""
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
 class LastingOutput:
     """Text stream that discards output after the first write that fails.
 

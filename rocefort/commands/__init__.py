@@ -1,1 +1,1 @@
-"""Commands by subject; `tasks.py` has the commands of a fabric and assembles the command line."""
+"""Commands by subject; `tasks.py` assembles the command line."""

@@ -1,0 +1,123 @@
+"""`diff`, `drift`, `review`: differences between two states of a fabric."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rocefort import options, output
+from rocefort.commands.batfish_service import announce_service
+from rocefort.commands.exit_codes import end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocefort.models.results.difference import FabricDifference
+    from rocefort.reports.blocks import Block
+
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@cli.command()
+def diff(
+    before: Annotated[str, typer.Argument(help=options.SIDE)],
+    after: Annotated[str, typer.Argument(help=options.SIDE)],
+    patch: Annotated[bool, typer.Option("--patch", help=options.PATCH)] = False,
+    back: Annotated[
+        bool, typer.Option("--back", help="Show the commands that undo each change.")
+    ] = False,
+    form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
+    exit_code: options.ExitCode = False,
+) -> None:
+    """Show the changes from BEFORE to AFTER on each switch."""
+    from rocefort.reports.fabric.diff import DifferenceOptions, diff_report
+    from rocefort.steps.fabric.compare import compare_sides
+
+    difference = compare_sides(before, after)
+    blocks = diff_report(difference, DifferenceOptions(patch=patch, back=back))
+    verdict = "" if difference.differs else "nothing changes"
+    _write_difference(difference, blocks, f"from {before} to {after}", verdict, form)
+    end(failed=exit_code and difference.differs)
+
+
+@cli.command()
+def drift(
+    fabric: options.Fabric,
+    configs: Annotated[Path, typer.Option(help="Directory of the running configurations.")],
+    patch: Annotated[bool, typer.Option("--patch", help=options.PATCH)] = False,
+    form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
+) -> None:
+    """Compare the running configurations with the intent."""
+    from rocefort.reports.fabric.diff import DifferenceOptions, drift_report, drift_summary
+    from rocefort.steps.fabric.compare import drift_of
+
+    difference = drift_of(fabric, configs)
+    blocks = drift_report(difference, DifferenceOptions(patch=patch, places=True))
+    title = f"{difference.before} beside {difference.after}"
+    _write_difference(difference, blocks, title, drift_summary(difference), form)
+    end(failed=difference.drifts)
+
+
+@cli.command()
+def review(
+    fabric: options.MaybeFabric = None,
+    base: Annotated[
+        str, typer.Option(help="Git revision before the change: main, HEAD~1.")
+    ] = "HEAD",
+    head: Annotated[
+        str, typer.Option(help="Git revision after the change, or worktree.")
+    ] = "worktree",
+    out: Annotated[Path, typer.Option(help="Directory for the four files.")] = Path("review"),
+    page_url: options.PageUrl = "review.html",
+    engine: options.VerificationEngine = options.EngineOption.AUTO,
+    batfish: options.BatfishService = None,
+    failures: options.Failures = None,
+) -> None:
+    """Review a change in git: Markdown, HTML, JSON and SARIF.
+
+    Without a fabric: all that the change touches, each in a folder of its own.
+    """
+    from rocefort.reports.review.content import notes_of, review_summary
+    from rocefort.reports.review.fabrics import reviews_summary
+    from rocefort.steps.review.review import ReviewRequest, make_reviews, write_reviews
+    from rocefort.validators import engine_choice
+
+    asked = ReviewRequest(fabric, base, head, engine_choice.Engine(engine.value), batfish, failures)
+    announce_service(engine, batfish)
+    found = make_reviews(asked)
+    paths = write_reviews(found, out, page_url)
+    for note in dict.fromkeys(note for done in found.reviews for note in notes_of(done)):
+        typer.echo(f"note: {note}", err=True)
+    for problem in (problem for fabric in found.unreviewed for problem in fabric.problems):
+        output.print_error(f"rocefort: {problem}")
+    output.write_blocks(*map(review_summary, found.reviews))
+    if not found.only:
+        output.write_blocks(reviews_summary(found))
+    typer.echo(f"written: {', '.join(map(str, paths))}")
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
+
+
+def _write_difference(
+    difference: FabricDifference,
+    blocks: Iterable[Block],
+    title: str,
+    verdict: str,
+    form: options.DifferenceFormat,
+) -> None:
+    """Write a difference with its verdict: last in text, first in a comment."""
+    from rocefort.reports.blocks import Note, Section
+    from rocefort.reports.fabric.diff import difference_json
+    from rocefort.reports.writers.markdown import markdown_of
+
+    summary = (Note(verdict),) if verdict else ()
+    if form is options.DifferenceFormat.TEXT:
+        output.write_blocks(*blocks, *summary)
+    elif form is options.DifferenceFormat.MARKDOWN:
+        comment = Section(f"Rocefort: {title}", (*summary, Section("", tuple(blocks))))
+        typer.echo(markdown_of(comment), nl=False)
+    else:
+        typer.echo(difference_json(difference), nl=False)

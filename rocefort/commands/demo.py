@@ -1,0 +1,44 @@
+"""`demo`: the whole workflow on emulated switches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort import options
+from rocefort.commands.batfish_service import announce_service
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@cli.command()
+def demo(
+    fabric: options.NamedFabric = Path("heps"),
+    engine: options.VerificationEngine = options.EngineOption.AUTO,
+    batfish: options.BatfishService = None,
+    rollout: Annotated[
+        bool,
+        typer.Option("--rollout", help="Only the rollout: waves, a fault, a killed controller."),
+    ] = False,
+    on_twin: Annotated[
+        bool,
+        typer.Option("--lab", help="Run on a twin: real BGP, a gate, a fault, a rollback (root)."),
+    ] = False,
+) -> None:
+    """Run the whole workflow once on emulated switches."""
+    from rocefort.steps.demo.fabric import run_demo
+    from rocefort.steps.demo.rollout import run_rollout_demo
+    from rocefort.steps.fabric.verify import service_of
+    from rocefort.validators import engine_choice
+
+    if on_twin:
+        from rocefort.steps.demo.twin import run_lab_demo
+
+        run_lab_demo(fabric, typer.echo)
+    elif rollout:
+        run_rollout_demo(fabric, typer.echo)
+    else:
+        announce_service(engine, batfish)
+        run_demo(fabric, engine_choice.Engine(engine.value), service_of(batfish), typer.echo)

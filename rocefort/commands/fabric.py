@@ -1,0 +1,107 @@
+"""`render`, `show`, `facts`, `import`, `schema`: a fabric, its texts and its documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort import options, output
+from rocefort.commands.exit_codes import end
+from rocefort.errors import BadInput
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@cli.command()
+def render(
+    fabric: options.Fabric,
+    out: Annotated[Path | None, typer.Option(help="Directory for one file per switch.")] = None,
+    device: Annotated[str | None, typer.Option(help="Render this switch only.")] = None,
+    secrets: options.WithSecrets = False,
+) -> None:
+    """Write the configuration of every switch."""
+    from rocefort.steps.fabric.subject import subject_of, with_secrets, write_texts
+
+    subject = subject_of(fabric, None)
+    texts = subject.texts
+    if device is not None and device not in texts:
+        raise BadInput(f"no switch {device!r}", how=f"one of: {', '.join(texts)}")
+    chosen = {device: texts[device]} if device else dict(texts)
+    if secrets and out is None:
+        raise BadInput("--secrets without --out", how="secrets go into files, never on a screen")
+    if out is not None:
+        ready = with_secrets(chosen, subject.network) if secrets else chosen
+        paths = write_texts(ready, out, private=secrets)
+        typer.echo(f"{len(paths)} configurations in {out}")
+    else:
+        typer.echo("".join(chosen.values()), nl=False)
+
+
+@cli.command()
+def show(
+    fabric: options.Fabric,
+    kind: Annotated[options.TableOption | None, typer.Argument(help="Table to list.")] = None,
+    form: options.TableFormatted = options.TableFormat.TEXT,
+) -> None:
+    """List devices, links, addresses, ports, cabling and more."""
+    from rocefort.design.derive.derive import derive
+    from rocefort.reports.fabric import tables
+
+    fabric, kind = options.fabric_and_table(fabric, kind)
+    network, table = derive(fabric).network, tables.ShowTable(kind.value)
+    if form is options.TableFormat.TEXT:
+        output.write_blocks(*tables.show_report(network, table))
+        return
+    as_data = tables.show_csv if form is options.TableFormat.CSV else tables.show_json
+    typer.echo(as_data(network, table), nl=False)
+
+
+@cli.command()
+def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT) -> None:
+    """List unconfirmed facts of the switches and their commands.
+
+    A fact is unconfirmed if no source states it for the switch model and release.
+    """
+    from rocefort.dialects.words import in_words
+    from rocefort.reports.fabric.open_facts import facts_report
+    from rocefort.steps.fabric.open_facts import open_facts
+
+    found = open_facts(fabric)
+    text = form is options.TraceFormat.TEXT
+    output.write_result(found, lambda found: facts_report(found, in_words), text=text)
+
+
+@cli.command("import")
+def import_(
+    directory: Annotated[Path, typer.Argument(help="Saved configurations, one per switch.")],
+    out: Annotated[Path, typer.Option(help="Directory for fabric.yaml: inventory/NAME.")],
+    hardware: options.SwitchHardware = None,
+    software: options.SwitchReleases = None,
+    switches: options.SwitchTable = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Exit with 1 if a line is not carried over, or is of another design."
+        ),
+    ] = False,
+) -> None:
+    """Write a fabric.yaml from existing configurations.
+
+    Also list the facts that the configurations do not contain.
+    """
+    from rocefort.steps.fabric.import_texts import facts_of, import_fabric, imported_report
+
+    facts = facts_of(hardware or (), software or (), switches)
+    done = import_fabric(directory, out, facts)
+    output.write_blocks(*imported_report(done))
+    end(failed=strict and not done.is_whole)
+
+
+@cli.command()
+def schema(of: options.SchemaOf = options.SchemaDocument.FABRIC) -> None:
+    """Print the JSON Schema of a document or of output."""
+    from rocefort.steps.site.schemas import schema_text
+
+    typer.echo(schema_text(of), nl=False)

@@ -1,0 +1,174 @@
+"""`check`, `verify`, `trace`, `report`, `rules`, `explain`: judge a fabric or configurations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rocefort import options, output
+from rocefort.commands.batfish_service import announce_service
+from rocefort.commands.exit_codes import end
+from rocefort.errors import BadInput
+
+if TYPE_CHECKING:
+    from rocefort.reports.blocks import Block
+
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@cli.command()
+def check(
+    fabric: options.MaybeFabric = None,
+    configs: options.Configs = None,
+    form: options.Formatted = options.Format.TEXT,
+    select: options.Select = None,
+    ignore: options.Ignore = None,
+) -> None:
+    """Check a fabric or saved configurations against the rules."""
+    from rocefort.steps.fabric.report import write_findings
+    from rocefort.steps.fabric.subject import subject_of
+    from rocefort.validators.checks import check as check_all
+    from rocefort.validators.checks import rules as some_rules
+
+    chosen = some_rules(select or (), ignore or ())
+    fabric = options.fabric_unless(configs, fabric)
+    subject = subject_of(fabric, configs)
+    report = check_all(subject.network, subject.sources, run=chosen)
+    write_findings(report, form.value, str(fabric or configs))
+    for note in subject.notes:
+        typer.echo(note, err=form is not options.Format.TEXT)
+    end(failed=report.failed)
+
+
+@cli.command()
+def verify(
+    fabric: options.MaybeFabric = None,
+    configs: options.Configs = None,
+    engine: options.VerificationEngine = options.EngineOption.AUTO,
+    batfish: options.BatfishService = None,
+    failures: options.Failures = None,
+    against: options.Against = None,
+    timings: options.Timings = False,
+    limit: options.QuestionLimit = options.QUESTION_LIMIT_S,
+    form: options.Formatted = options.Format.TEXT,
+) -> None:
+    """Verify sessions, ECMP, reachability and failures.
+
+    The input is the configuration text that the switches receive.
+    """
+    from rocefort.reports.fabric.failures import failures_report
+    from rocefort.reports.fabric.findings import findings_report
+    from rocefort.reports.fabric.verification import (
+        change_report,
+        timings_report,
+        verified_report,
+    )
+    from rocefort.reports.formats.json_report import as_json
+    from rocefort.steps.fabric.report import write_findings
+    from rocefort.steps.fabric.subject import subject_of
+    from rocefort.steps.fabric.verify import VerifyRequest, verify_subject
+    from rocefort.validators import engine_choice
+    from rocefort.validators.checks import titles
+
+    fabric = options.fabric_unless(configs, fabric)
+    subject = subject_of(fabric, configs)
+    who = engine_choice.Engine(engine.value)
+    asked = VerifyRequest(who, batfish, failures, against, limit)
+    announce_service(engine, batfish, limit)
+    done = verify_subject(subject, str(fabric or configs), asked)
+    verified, service = done.verified, done.verified.asked
+    took = service.timings if service else ()
+    blocks: list[Block] = []
+    if form is options.Format.TEXT:
+        blocks.append(verified_report(verified.state, verified.engines, verified.note))
+        blocks += [change_report(change, against or "") for change in verified.changes]
+        blocks += [failures_report(study) for study in done.studies[:1]]
+    if timings and service and form is not options.Format.JSON:
+        blocks.append(timings_report(took, service.version))
+    for note in (verified.note if form is not options.Format.TEXT else "", *done.notes):
+        if note:
+            typer.echo(note, err=True)
+    if form is options.Format.TEXT:
+        output.write_blocks(*blocks, *findings_report(done.report, titles()))
+    elif form is options.Format.JSON:
+        typer.echo(as_json(done.report, done.studies, verified.changes, took), nl=False)
+    else:
+        output.write_blocks(*blocks, err=True)
+        write_findings(done.report, form.value, str(fabric or configs))
+    end(failed=done.report.failed)
+
+
+@cli.command("trace")
+def trace_(
+    ends: options.Ends,
+    configs: options.Configs = None,
+    protocol: Annotated[str, typer.Option(help="Protocol: rdma, tcp, udp or icmp.")] = "rdma",
+    port: Annotated[int | None, typer.Option(help="Destination port for tcp and udp.")] = None,
+    down: options.Down = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Trace packets from SRC to DST over every equal-cost path.
+
+    Each path is listed hop by hop.
+    """
+    from rocefort.reports.fabric.trace import trace_report
+    from rocefort.steps.fabric.subject import subject_of
+    from rocefort.steps.fabric.trace import flow_of, trace_between
+
+    if not 2 <= len(ends) <= (3 if configs is None else 2):
+        raise BadInput(
+            "name a fabric (or --configs DIR) and two ends",
+            how="for example: rocefort trace heps transfer01 storage01",
+        )
+    fabric = options.fabric_unless(configs, Path(ends[0]) if ends[2:] else None)
+    flow = flow_of(protocol, port)
+    found = trace_between(subject_of(fabric, configs), (ends[-2], ends[-1]), flow, down or ())
+    text = form is options.TraceFormat.TEXT
+    output.write_result(found, trace_report, text=text)
+    end(failed=not found.delivered)
+
+
+@cli.command()
+def report(
+    fabric: options.MaybeFabric = None,
+    configs: options.Configs = None,
+    out: Annotated[Path, typer.Option(help="Directory for the page.")] = Path("report"),
+) -> None:
+    """Write one HTML page that shows a whole fabric."""
+    from rocefort.steps.fabric.capacity import demand_of
+    from rocefort.steps.fabric.report import fabric_page, write_page
+    from rocefort.steps.fabric.subject import subject_of
+
+    fabric = options.fabric_unless(configs, fabric)
+    subject = subject_of(fabric, configs)
+    given = demand_of(fabric, None, subject.network)
+    typer.echo(write_page(fabric_page(subject, given), out))
+
+
+@cli.command()
+def rules() -> None:
+    """List the rules."""
+    from rocefort.reports.formats.rule_text import rules_report
+    from rocefort.steps.fabric.rule_texts import rule_texts
+    from rocefort.validators.rules.live.subject import LiveSubject
+    from rocefort.validators.rules.registry import Subject
+    from rocefort.validators.rules.servers.subject import HostSubject
+
+    output.write_blocks(rules_report(rule_texts(Subject, HostSubject, LiveSubject)))
+
+
+@cli.command()
+def explain(
+    rule_id: Annotated[str, typer.Argument(help="Id of a rule, such as PFC004.")],
+) -> None:
+    """Explain a rule: its requirement, the reason and the fix."""
+    from rocefort.reports.formats.rule_text import rule_report
+    from rocefort.steps.fabric.rule_texts import rule_texts
+
+    found = {rule.id: rule for rule in rule_texts()}
+    if rule_id not in found:
+        raise BadInput(f"no rule {rule_id!r}", how=f"one of: {', '.join(found)}")
+    output.write_blocks(*rule_report(found[rule_id]))
