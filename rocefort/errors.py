@@ -15,12 +15,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Problem of an input: its place, its description and its fix."""
+    """Problem of an input: its position, its description and its fix.
 
-    where: str
+    subject: what has the problem, such as a key of the file, a switch or an option.
+    line, column: 1-based; 0: not known. Problems are shown in the order of the file.
+    """
+
+    subject: str
     what: str
     how: str = ""
-    line: int = 0  # 0: not known; problems are shown in the order of the file
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    @property
+    def position(self) -> str:
+        """The position as text, `fabric.yaml:12:5`; "" without a file."""
+        numbers = (number for number in (self.line, self.column) if number)
+        return ":".join((self.file, *map(str, numbers))) if self.file else ""
+
+    @property
+    def where(self) -> str:
+        """Position and subject as text, as far as they are known."""
+        return ": ".join(filter(None, (self.position, self.subject)))
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
@@ -28,14 +45,25 @@ class Problem:
 
 
 class RocefortError(Exception):
-    """Root of all errors: one line per problem, `where: what; how`; exit_code ends the command."""
+    """Root of all errors: one line per problem, `where: what; how`; exit_code ends the command.
+
+    where: the subject of the problem.
+    """
 
     exit_code = 2
 
-    def __init__(
-        self, what: str = "", *, where: str = "", how: str = "", problems: Sequence[Problem] = ()
+    def __init__(  # noqa: PLR0913 - the fields of a problem
+        self,
+        what: str = "",
+        *,
+        where: str = "",
+        how: str = "",
+        file: str = "",
+        line: int = 0,
+        column: int = 0,
+        problems: Sequence[Problem] = (),
     ) -> None:
-        self.problems = tuple(problems) or (Problem(where, what, how),)
+        self.problems = tuple(problems) or (Problem(where, what, how, file, line, column),)
         super().__init__("\n".join(map(str, self.problems)))
 
     @property

@@ -50,6 +50,6 @@ def _check(plan: Plan, fabric: str, path: Path) -> None:
     if plan.fabric != fabric:
         raise Refused(
             f"plan is for fabric {plan.fabric}, not for {fabric}",
-            where=str(path),
+            file=str(path),
             how="give a plan of this fabric",
         )

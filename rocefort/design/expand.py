@@ -91,7 +91,7 @@ def grow(
     expected = data | {key: [*(data.get(key) or ()), *items] for key, items in lists.items()}
     if document.data != expected:
         what = "the new items do not read back as intended"
-        raise Refused(what, where=loaded.document.file, how="write them by hand, and report it")
+        raise Refused(what, file=loaded.document.file, how="write them by hand, and report it")
     new = {key: tuple(str(item["name"]) for item in items) for key, items in lists.items()}
     return GrownFabric(grown, tuple(insertions), loaded_fabric(document, loaded.site), new)
 
@@ -197,7 +197,7 @@ class _Growth:
             if gaps:
                 what += f" ({gaps} lower ids are free, but may be of switches that are gone)"
             how = f"ask for fewer; raising capacity.{group} may move addresses: see `diff`"
-            raise Refused(what, where=f"{self.file}: capacity.{group}", how=how)
+            raise Refused(what, where=f"capacity.{group}", how=how, file=self.file)
         return range(last + 1, last + number + 1)
 
     def _model(self, group: str, like: Switch) -> Item:
@@ -241,7 +241,8 @@ class _Growth:
                     f"{count_of(self.request.servers, 'server')} on each new leaf, and "
                     f"{leaf['hardware']} has {count_of(len(ports), 'port')} for servers like "
                     f"{neighbour.name}'s; the others are kept for spines or of another speed",
-                    where=f"{self.file}: {leaf['name']}",
+                    where=str(leaf["name"]),
+                    file=self.file,
                     how=f"ask for at most {len(ports)}" if ports else "leave --servers out",
                 )
             for port in ports[: self.request.servers]:
@@ -259,7 +260,7 @@ class _Growth:
         segments = self.request.segments or leaf.segments
         if not segments:
             what = f"{leaf.name}, which new leaves are like, serves no segment"
-            raise Refused(what, where=self.file, how="leave --servers out")
+            raise Refused(what, file=self.file, how="leave --servers out")
         return {"name": "server00", "segment": segments[0]}
 
     def _server_ports(self, leaf: Item, neighbour: Leaf, port: object) -> list[str]:

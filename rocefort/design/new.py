@@ -122,7 +122,7 @@ def write_new(name: str, text: str, directory: Path) -> Path:
     except FileExistsError:
         raise Refused(
             "is there already",
-            where=str(shortest(path)),
+            file=str(shortest(path)),
             how="choose another name, or remove it first",
         ) from None
     except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ParsedConfig
@@ -31,50 +32,49 @@ def problems_of(node: Node, parsed: ParsedConfig, text: str, lines: Lines) -> It
     """Yield each value that a template changes, and each line that a site cannot add."""
     edits = compare(node.device, parsed.device)
     for edit in edits:
-        yield Problem(_place(node, parsed, edit, lines), f"{_change(edit)} on {node.name}", STATE)
+        position = _position(parsed, edit, lines)
+        yield _problem(node, position, f"{_change(edit)} on {node.name}", STATE)
     if not edits and parsed.device != node.device:
         what = f"changes the order of lines on {node.name}"
-        yield Problem(_files(node), what, "keep the order of the shipped template")
+        yield _problem(node, None, what, "keep the order of the shipped template")
     rows = text.split("\n")
     for number, what in dialect_of(node).actions(text, parsed.unmodelled):
-        where = _at(lines.get(number)) or _files(node)
-        yield Problem(where, f"{what}, on {node.name}", NO_ACTION)
+        yield _problem(node, lines.get(number), f"{what}, on {node.name}", NO_ACTION)
     for line in parsed.unmodelled:
-        where = _at(lines.get(line.line)) or _files(node)
+        position = lines.get(line.line)
         if dialect_of(node).removes(line):
             what = (
                 f"`{line.text}` removes a line and is no line of a saved configuration "
                 f"on {node.name}"
             )
-            yield Problem(where, what, REMOVED)
+            yield _problem(node, position, what, REMOVED)
         if dialect_of(node).leaves_view(line):
             what = f"`{line.text}` opens a view outside of `{line.path[-1]}` on {node.name}"
-            yield Problem(where, what, "write it at the left margin, with `#` before it")
+            how = "write it at the left margin, with `#` before it"
+            yield _problem(node, position, what, how)
         if " ".join(rows[line.line - 1].split()) != line.text:
-            yield Problem(where, f"`{line.text}` contains a secret on {node.name}", BY_REFERENCE)
+            what = f"`{line.text}` contains a secret on {node.name}"
+            yield _problem(node, position, what, BY_REFERENCE)
 
 
 def placed(node: Node, problems: Iterable[Problem], lines: Lines) -> Iterator[Problem]:
     """Yield problems of a rendered text (`leaf01.cfg:12`) with their lines of a template."""
     for problem in problems:
-        number = problem.where.removeprefix(f"{node.name}.cfg").removeprefix(":")
-        where = _at(lines.get(int(number))) if number.isdecimal() else ""
+        own = problem.file == f"{node.name}.cfg"
         what = f"{problem.what}, on {node.name}"
-        yield Problem(where or _files(node), what, problem.how)
+        yield _problem(node, lines.get(problem.line) if own else None, what, problem.how)
 
 
 def joined(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """Return one problem for each line of a template, the first, with the number of the others."""
     alike: dict[str, list[Problem]] = defaultdict(list)
     for problem in problems:
-        what = "" if ":" in problem.where else field_of(problem.what.rpartition(" on ")[0])
+        what = "" if problem.line else field_of(problem.what.rpartition(" on ")[0])
         alike[f"{problem.where} {what}"].append(problem)
     return tuple(
         first
         if not others
-        else Problem(
-            first.where, f"{first.what}, and {count_of(len(others), 'more value')}", first.how
-        )
+        else replace(first, what=f"{first.what}, and {count_of(len(others), 'more value')}")
         for first, *others in alike.values()
     )
 
@@ -87,21 +87,20 @@ def _change(edit: Edit) -> str:
     return f"changes {edit.path} from {edit.before_text} to {edit.after_text}"
 
 
-def _place(node: Node, parsed: ParsedConfig, edit: Edit, lines: Lines) -> str:
-    """Return template and line of a value; the templates of the site where no line states it."""
+def _position(parsed: ParsedConfig, edit: Edit, lines: Lines) -> Position | None:
+    """Return template and line of a value; None where no line states it."""
     path = edit.path if edit.after is not None else ""
     while path:
         if path in parsed.lines:
-            return _at(lines.get(parsed.lines[path])) or _files(node)
+            return lines.get(parsed.lines[path])
         cut = max(path.rfind("."), path.rfind("["))
         path = path[:cut] if cut > 0 else ""
-    return _files(node)
+    return None
 
 
-def _at(position: Position | None) -> str:
-    return f"{position.file}:{position.line}" if position else ""
-
-
-def _files(node: Node) -> str:
+def _problem(node: Node, position: Position | None, what: str, how: str) -> Problem:
+    """Return a problem at a line of a template; without one, of the templates of the site."""
+    if position:
+        return Problem("", what, how, position.file, position.line)
     own = node.hardware.site_templates if node.hardware else ()
-    return ", ".join(f"{SITE_TEMPLATES}/{name}" for name, _ in own)
+    return Problem(", ".join(f"{SITE_TEMPLATES}/{name}" for name, _ in own), what, how)

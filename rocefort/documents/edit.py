@@ -100,7 +100,7 @@ def replace_file(path: Path, before: str, after: str) -> None:
     try:
         if read_text(target) != before:
             what = "another program changed the file in the meantime"
-            raise Refused(what, where=str(path), how="nothing was written; try again")
+            raise Refused(what, file=str(path), how="nothing was written; try again")
         with tempfile.NamedTemporaryFile(
             "wb", dir=target.parent, prefix=f".{target.name}.", delete=False
         ) as file:
@@ -113,7 +113,7 @@ def replace_file(path: Path, before: str, after: str) -> None:
     except OSError as error:
         if part:
             Path(part).unlink(missing_ok=True)
-        raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(path)) from None
 
 
 class _Source:

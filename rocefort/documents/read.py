@@ -58,6 +58,11 @@ class Document:
         mark = self.keys.get(path)
         return Position(self.file, *mark) if mark else self.at(path)
 
+    def problem(self, path: YamlPath, what: str, how: str = "", *, of_key: bool = False) -> Problem:
+        """Return a problem of the value at a path, or of its key."""
+        at = self.key_at(path) if of_key else self.at(path)
+        return Problem(path_text(path), what, how, at.file, at.line, at.column)
+
 
 def path_text(path: YamlPath) -> str:
     """Return a path as text: ("leaves", 0, "name") -> `leaves[0].name`."""
@@ -86,13 +91,14 @@ def document_of(text: str, path: str, first: str = "fabric: NAME") -> Document:
         raise BadInput(problems=[refusal.problem(path) for refusal in error.refusals]) from None
     except yaml.MarkedYAMLError as error:
         cause = cause_of(text, error)
-        where = f"{path}:{cause.line}:{cause.column}"
-        raise BadInput(cause.what, where=where, how=cause.how) from None
+        raise BadInput(
+            cause.what, how=cause.how, file=path, line=cause.line, column=cause.column
+        ) from None
     except yaml.reader.ReaderError as error:
         raise _bad_character(path, text, chr(error.character)) from None
     if not isinstance(data, dict):
         what = "the file is empty" if data is None else "the file is not a mapping"
-        raise BadInput(what, where=f"{path}:1:1", how=f"begin with `{first}`")
+        raise BadInput(what, how=f"begin with `{first}`", file=path, line=1, column=1)
     return Document(path, data, values, keys)
 
 
@@ -100,7 +106,7 @@ def _bad_character(path: str, text: str, character: str) -> BadInput:
     before = text[: text.index(character)]
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     what = f"character {character!r} is not allowed in YAML"
-    return BadInput(what, where=f"{path}:{line}:{column}", how="remove it")
+    return BadInput(what, how="remove it", file=path, line=line, column=column)
 
 
 def read_text(path: Path) -> str:
@@ -111,20 +117,20 @@ def read_text(path: Path) -> str:
         if len(content) > LARGEST_BYTES:
             raise BadInput(
                 f"the file is larger than {LARGEST_BYTES // 1024 // 1024} MB",
-                where=str(path),
+                file=str(path),
                 how="check the path",
             )
         return content.decode("utf-8")
     except FileNotFoundError:
-        raise BadInput("no such file", where=str(path), how="check the path") from None
+        raise BadInput("no such file", file=str(path), how="check the path") from None
     except IsADirectoryError:
-        raise BadInput("is a directory", where=str(path), how="name the file in it") from None
+        raise BadInput("is a directory", file=str(path), how="name the file in it") from None
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         what = f"not UTF-8 (byte 0x{content[error.start]:02X})"
-        raise BadInput(what, where=f"{path}:{line}", how="save it as UTF-8") from None
+        raise BadInput(what, how="save it as UTF-8", file=str(path), line=line) from None
     except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
+        raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from None
 
 
 _Content = tuple[object, Mapping[YamlPath, Mark], Mapping[YamlPath, Mark]]  # data, values, keys
@@ -141,9 +147,7 @@ class _DocumentProblem:
 
     def problem(self, file: str) -> Problem:
         """Return the problem with its place in a file."""
-        position = str(Position(file, *self.mark))
-        where = f"{position}: {path_text(self.path)}" if self.path else position
-        return Problem(where, self.what, self.how)
+        return Problem(path_text(self.path), self.what, self.how, file, *self.mark)
 
 
 class _DocumentError(Exception):

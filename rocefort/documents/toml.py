@@ -21,13 +21,18 @@ def read_toml(path: Path) -> Document:
     except tomllib.TOMLDecodeError as error:
         place = PLACE.search(str(error))
         what = PLACE.sub("", str(error))
-        mark = (place[1], place[2]) if place and place[1] else (text.count("\n") + 1, 1)
-        where = ":".join(map(str, (path, *mark)))
+        line, column = place.groups() if place and place[1] else (text.count("\n") + 1, 1)
         what = f"not TOML: {what[:1].lower()}{what[1:]}"
-        raise BadInput(what, where=where, how='write each key once: KEY = "VALUE"') from None
+        raise BadInput(
+            what,
+            how='write each key once: KEY = "VALUE"',
+            file=str(path),
+            line=int(line),
+            column=int(column),
+        ) from None
     except (RecursionError, ValueError):  # thousands of brackets, or of digits
         what = "nested too deep, or a number is too long"
-        raise BadInput(what, where=str(path), how='write short values: KEY = "VALUE"') from None
+        raise BadInput(what, file=str(path), how='write short values: KEY = "VALUE"') from None
     values: dict[YamlPath, Mark] = {}
     keys: dict[YamlPath, Mark] = {}
     for number, line in enumerate(text.splitlines(), 1):

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from rocefort.documents.read import Document, YamlPath, path_text
+from rocefort.documents.read import Document, YamlPath
 from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem
 
@@ -51,12 +51,7 @@ def validate(model: type[M], document: Document) -> M:
         )
         raise BadInput(problems=[_problem(document, model, d) for d in details]) from None
     if misread := list(_misread(document.data, valid)):
-        raise BadInput(
-            problems=[
-                Problem(f"{document.at(path)}: {path_text(path)}", what, how)
-                for path, what, how in misread
-            ]
-        )
+        raise BadInput(problems=[document.problem(path, what, how) for path, what, how in misread])
     return valid
 
 
@@ -100,11 +95,10 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
     kind = detail["type"]
     if problem := _key_problem(document, model, path, detail):
         return problem
-    where = f"{document.at(path)}: {path_text(path)}"
     if kind == "value_error":
         what, _, how = str(detail["ctx"]["error"]).partition("; ")
-        return Problem(where, what, how)
-    return Problem(where, *_value_problem(model, path, detail))
+        return document.problem(path, what, how)
+    return document.problem(path, *_value_problem(model, path, detail))
 
 
 def _value_problem(model: type[BaseModel], path: YamlPath, detail: ErrorDetails) -> tuple[str, str]:
@@ -186,20 +180,18 @@ def _key_problem(
     """Return the problem of an unknown or missing key or `kind`; None for other problems."""
     if detail["type"] == "extra_forbidden":
         how = nearest(str(path[-1]), _fields_at(model, path[:-1]))
-        where = f"{document.key_at(path)}: {path_text(path)}"
-        return Problem(where, f"unknown key {str(path[-1])!r}", how)
+        return document.problem(path, f"unknown key {str(path[-1])!r}", how, of_key=True)
     if detail["type"] == "missing":
-        where = f"{document.at(path)}: {path_text(path)}"
-        return Problem(where, f"{str(path[-1])!r} is missing", "add it")
+        return document.problem(path, f"{str(path[-1])!r} is missing", "add it")
     if detail["type"] not in ("union_tag_invalid", "union_tag_not_found"):
         return None
     key = str(detail["ctx"]["discriminator"]).strip("'")
-    where = f"{document.at((*path, key))}: {path_text((*path, key))}"
+    path = (*path, key)
     if detail["type"] == "union_tag_not_found":
-        return Problem(where, f"{key!r} is missing", "add it")
+        return document.problem(path, f"{key!r} is missing", "add it")
     tags = [name.strip(" '") for name in detail["ctx"]["expected_tags"].split(",")]
     tag = str(detail["ctx"]["tag"])
-    return Problem(where, f"there is no {key} {_value_text(tag)}", nearest(tag, tags))
+    return document.problem(path, f"there is no {key} {_value_text(tag)}", nearest(tag, tags))
 
 
 def _value_text(value: object) -> str:

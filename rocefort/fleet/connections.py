@@ -116,12 +116,14 @@ class Connections(Frozen):
 
     def lacks(self, name: str) -> Problem:
         """Return the problem of a switch without an entry, with an example entry."""
-        return Problem(self.file_name, f"no entry for {name}", f"add under devices: {_entry(name)}")
+        return Problem(
+            "", f"no entry for {name}", f"add under devices: {_entry(name)}", self.file_name
+        )
 
     def lacks_server(self, name: str) -> Problem:
         """Return the problem of a server without an entry, with an example entry."""
         entry = _entry(name, "rdma_device: DEVICE", "gid_index: NUMBER")
-        return Problem(self.file_name, f"no entry for {name}", f"add under servers: {entry}")
+        return Problem("", f"no entry for {name}", f"add under servers: {entry}", self.file_name)
 
     @model_validator(mode="after")
     def _scaled_on_loopback(self) -> Self:

@@ -91,4 +91,4 @@ def reading_known_hosts(path: Path, how: str) -> Iterator[None]:
         reason, how = " ".join(str(error).split()), "correct or remove that line"
     else:
         return
-    raise BadInput(f"known hosts cannot be read: {reason}", where=str(path), how=how)
+    raise BadInput(f"known hosts cannot be read: {reason}", file=str(path), how=how)

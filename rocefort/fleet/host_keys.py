@@ -105,7 +105,7 @@ def add_to_record(path: Path, keys: Iterable[HostKey]) -> None:
     except OSError as error:
         raise ServiceFailed(
             f"known hosts cannot be written: {error.strerror}; the file is unchanged",
-            where=str(path),
+            file=str(path),
             how="check its folder and the free space",
         ) from None
 

@@ -195,13 +195,13 @@ def _check(network: Network, connections: Connections) -> None:
             near = get_close_matches(name, known, n=1)
             how = f"did you mean {near[0]!r}?" if near else "remove it"
             what = f"{network.name} has no {kind} {name}"
-            problems.append(Problem(connections.file_name, what, how))
+            problems.append(Problem("", what, how, connections.file_name))
     if not connections.known_hosts.is_file():
         how = (
             "record the host keys of all devices with `rocefort trust`; compare them with their "
             "consoles"
         )
-        problems.append(Problem(str(connections.known_hosts), "no such known_hosts file", how))
+        problems.append(Problem("", "no such known_hosts file", how, str(connections.known_hosts)))
     if problems:
         raise BadInput(problems=problems)
 

@@ -26,7 +26,7 @@ def put_together(files: Mapping[str, str], directory: Path) -> list[Path]:
             with TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as name:
                 _written(files, Path(name) / "new").rename(directory)
     except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(directory)) from None
     return [directory / name for name in files]
 
 
@@ -50,7 +50,7 @@ def create_together(files: Mapping[str, str], directory: Path) -> list[Path]:
             path.rmdir() if path.is_dir() else path.unlink()
         if not isinstance(error, OSError):
             raise
-        raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(directory)) from None
     return [directory / name for name in files]
 
 
@@ -58,11 +58,13 @@ def _taken(directory: Path, name: str) -> Problem | None:
     """Return the problem of a path that exists, or whose folder is a file or a link."""
     path = directory / name
     if path.exists() or path.is_symlink():
-        return Problem(str(path), "is there already", "move it away first")
+        return Problem("", "is there already", "move it away first", str(path))
     inside = [directory / part for part in Path(name).parents][:-1]
     for folder in inside:
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-            return Problem(str(folder), "is a file or a link, not a folder", "move it away first")
+            return Problem(
+                "", "is a file or a link, not a folder", "move it away first", str(folder)
+            )
     return None
 
 

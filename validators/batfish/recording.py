@@ -78,7 +78,7 @@ def check_snapshot(network: Network, sha256: str, recorded: str, path: Path) -> 
         raise BadInput(
             f"recorded for snapshot {sha256[:12]}, this network gives "
             f"{digest[:12]}: its text or the translation has changed since {recorded}",
-            where=str(path),
+            file=str(path),
             how=f"record it again with a running service: {RECORD_COMMAND} -k {path.stem}",
         )
 
@@ -95,8 +95,8 @@ def read_recording(kind: type[Kept], path: Path) -> Kept:
         return kind.model_validate_json(path.read_bytes())
     except OSError as error:
         what = f"no recording: {error.strerror}"
-        raise BadInput(what, where=str(path), how=how) from error
+        raise BadInput(what, file=str(path), how=how) from error
     except ValidationError as error:
         first = error.errors()[0]
         what = " ".join(["not a recording:", *map(str, first["loc"]), first["msg"]])
-        raise BadInput(what, where=str(path), how=how) from error
+        raise BadInput(what, file=str(path), how=how) from error

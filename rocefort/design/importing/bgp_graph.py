@@ -112,7 +112,7 @@ def _names(sources: Sequence[SwitchText]) -> Iterator[Problem]:
         try:
             check_name(source.name)
         except ValueError as error:
-            yield Problem(source.file, f"sysname {error}")
+            yield Problem("sysname", str(error), file=source.file)
 
 
 def _loopbacks(sources: Sequence[SwitchText]) -> Iterator[Problem]:
@@ -122,7 +122,8 @@ def _loopbacks(sources: Sequence[SwitchText]) -> Iterator[Problem]:
         if address is not None and first.setdefault(address, source) is not source:
             other = first[address]
             yield Problem(
-                source.file,
+                "",
                 f"{source.name} and {other.name} both have loopback {address}",
                 f"the other text is {other.file}; each switch of a fabric has one of its own",
+                source.file,
             )

@@ -58,7 +58,7 @@ def read_facts(text: str, file: str) -> SwitchInputs:
     unknown = [name for name in head if name not in COLUMNS]
     if "name" not in head or unknown or len(head) < 2:
         what = f"no column {unknown[0]!r} is known" if unknown else "no columns of switches"
-        raise BadInput(what, where=f"{file}:1", how=f"use a head line of {', '.join(COLUMNS)}")
+        raise BadInput(what, how=f"use a head line of {', '.join(COLUMNS)}", file=file, line=1)
     rows.fieldnames = head
     columns: dict[str, dict[str, str]] = {column: {} for column in COLUMNS}
     problems = []
@@ -66,7 +66,7 @@ def read_facts(text: str, file: str) -> SwitchInputs:
         name = (row["name"] or "").strip()
         if not name or None in row or name in columns["name"]:
             what = f"{name} is there twice" if name in columns["name"] else "not one value a column"
-            problems.append(Problem(f"{file}:{rows.line_num}", what, "write one line a switch"))
+            problems.append(Problem("", what, "write one line a switch", file, rows.line_num))
             continue
         for column in head:
             if value := (row[column] or "").strip():
@@ -255,11 +255,12 @@ def _nothing_fits(
 ) -> Problem:
     if given:
         what = f"no syntax family is known for {given} with {software!r}"
-        return Problem(source.file, f"{source.name}: {what}", "give --software NAME=RELEASE")
+        return Problem("", f"{source.name}: {what}", "give --software NAME=RELEASE", source.file)
     used = listing([*ports.fabric][:2])
     return Problem(
-        source.file,
+        "",
         f"{source.name}: no hardware of inventory/hardware has fabric ports such as {used}"
         + (f" and runs {software}" if software else ""),
         f"name it by --hardware {source.name}=MODEL; add its file if there is none",
+        source.file,
     )

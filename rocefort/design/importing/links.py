@@ -63,17 +63,17 @@ def _impossible(
             spine, leaf = ends[0]
             what = f"{leaf.device} has {count_of(len(ends), 'link')} to {spine.device}"
             how = f"a fabric has {MOST_LINKS_PER_PAIR} at most"
-            yield Problem(graph.sources[leaf.device].file, what, how)
+            yield Problem("", what, how, graph.sources[leaf.device].file)
         for spine, leaf in ends:
             file = graph.sources[leaf.device].file
             for tip in (spine, leaf):
                 if not is_port(tip.port):
                     what = f"{leaf} - {spine}: {tip.port.name} is no port"
-                    yield Problem(file, what, "a link of a fabric joins two ports")
+                    yield Problem("", what, "a link of a fabric joins two ports", file)
             subnet = _subnet(spine, leaf)
             if subnet.prefixlen not in (30, 31):
                 what = f"{leaf} - {spine} has subnet {subnet}"
-                yield Problem(file, what, "a link of a fabric has a /30 or a /31")
+                yield Problem("", what, "a link of a fabric has a /30 or a /31", file)
 
 
 def is_port(interface: Interface) -> bool:

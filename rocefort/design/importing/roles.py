@@ -35,9 +35,10 @@ def roles_of(graph: CablingGraph) -> Roles:
         raise BadInput(
             problems=[
                 Problem(
-                    source.file,
+                    "",
                     f"{source.name} peers with none of the other switches",
                     "take its text out of the directory, or add those of its neighbours",
+                    source.file,
                 )
                 for source in alone
             ]

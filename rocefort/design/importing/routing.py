@@ -83,7 +83,7 @@ def own_passwords(survey: Survey) -> dict[tuple[str, str, int], Data]:
 def asn_of(source: SwitchText) -> int:
     """Return the AS number of a switch; raises BadInput without BGP."""
     if source.device.bgp is None:
-        raise BadInput(f"{source.name} has no BGP", where=source.file)
+        raise BadInput(f"{source.name} has no BGP", file=source.file)
     return source.device.bgp.asn
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.design.load.load import find_fabric
-from rocefort.documents.read import Document, YamlPath, path_text, read_document
+from rocefort.documents.read import Document, YamlPath, read_document
 from rocefort.documents.suggest import nearest
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Problem
@@ -29,8 +29,7 @@ class LoadedDemand:
 
     def problem(self, path: YamlPath, what: str, how: str) -> Problem:
         """Return a problem at a YAML path."""
-        position = self.document.at(path)
-        return Problem(f"{position}: {path_text(path)}", what, how, position.line)
+        return self.document.problem(path, what, how)
 
 
 def demand_beside(fabric: Path) -> Path | None:

@@ -98,7 +98,7 @@ def models_in(directory: Path) -> dict[str, Path]:
         model = _model_of(path)
         if model in files:
             what = f"model {model!r} is in another file of this directory, too"
-            raise BadInput(what, where=f"{path}: model", how="keep one file a model")
+            raise BadInput(what, where="model", how="keep one file a model", file=str(path))
         files[model] = path
     return files
 
@@ -118,23 +118,19 @@ def read_hardware(path: Path, site: Site, families: Collection[str]) -> Hardware
     for number, release in enumerate(device.rocefort.releases):
         if release.family not in families:
             key_path = ("rocefort", "releases", number, "family")
-            where = f"{document.at(key_path)}: rocefort.releases[{number}].family"
             what, how = (
                 f"no syntax family {release.family!r}",
                 nearest(release.family, map(str, families)),
             )
-            raise BadInput(what, where=where, how=how)
+            raise BadInput(problems=[document.problem(key_path, what, how)])
     card_files = _card_files(site) if device.rocefort.cards else {}
     cards: dict[str, ModuleType] = {}
     for slot, name in device.rocefort.cards.items():
         if name not in card_files:
-            where = f"{document.at(('rocefort', 'cards', slot))}: rocefort.cards.{slot}"
             folders = [str(shortest(layer.hardware / CARDS)) for layer in reversed(site.layers)]
-            raise BadInput(
-                f"no card {name!r} in {' or '.join(folders)}",
-                where=where,
-                how=nearest(name, card_files),
-            )
+            what = f"no card {name!r} in {' or '.join(folders)}"
+            problem = document.problem(("rocefort", "cards", slot), what, nearest(name, card_files))
+            raise BadInput(problems=[problem])
         cards[name] = cards.get(name) or _card(card_files[name])
     held = {slot: cards[name] for slot, name in device.rocefort.cards.items()}
     return _hardware(document, device, held)
@@ -156,5 +152,5 @@ def _hardware(document: Document, device: DeviceType, cards: Mapping[str, Module
         return hardware_of(device, cards)
     except ValueError as error:
         what, _, how = str(error).partition("; ")
-        where = f"{document.key_at(('rocefort',))}: rocefort"
-        raise BadInput(what, where=where, how=how) from None
+        problem = document.problem(("rocefort",), what, how, of_key=True)
+        raise BadInput(problems=[problem]) from None

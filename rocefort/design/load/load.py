@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
-from rocefort.documents.read import Document, YamlPath, path_text, read_document
+from rocefort.documents.read import Document, YamlPath, read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric.fabric import Fabric
@@ -27,8 +27,7 @@ class LoadedFabric:
 
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
         """Return a problem at a YAML path."""
-        position = self.document.at(path)
-        return Problem(f"{position}: {path_text(path)}", what, how, position.line)
+        return self.document.problem(path, what, how)
 
 
 def find_fabric(name: Path) -> Path:

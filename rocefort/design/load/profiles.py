@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from rocefort.documents.read import Document, YamlPath, path_text, read_document
+from rocefort.documents.read import Document, YamlPath, read_document
 from rocefort.documents.suggest import nearest
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Problem
@@ -45,9 +45,7 @@ class ProfileUse:
 
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
         """Return a problem at a path in the profile."""
-        position = self.at(path)
-        where = f"{position}: {path_text((*self.path, *path))}"
-        return Problem(where, what, how, position.line)
+        return self.document.problem((*self.path, *path), what, how)
 
 
 @dataclass(frozen=True)
@@ -122,10 +120,6 @@ def _read_profiles(directory: Path) -> Library:
 
 def given_twice(chosen: ProfileUse, first: ProfileUse) -> Problem:
     """Return the problem of a name that another file gives to a profile of this kind."""
-    position = chosen.key_at()
-    return Problem(
-        f"{position}: {path_text(chosen.path)}",
-        f"{words(chosen.kind)} profile {chosen.name!r} is at {first.key_at()}, too",
-        "give this one another name",
-        position.line,
-    )
+    what = f"{words(chosen.kind)} profile {chosen.name!r} is at {first.key_at()}, too"
+    how = "give this one another name"
+    return chosen.document.problem(chosen.path, what, how, of_key=True)

@@ -367,23 +367,23 @@ def _refuse_unused(environment: SiteEnvironment, own: SiteTemplates, shipped: li
         except TemplateSyntaxError as error:
             raise problem_of(error) from error
         except ValueError as error:  # a number of more digits than Python reads
-            raise BadInput(str(error), where=file_of(name), how="correct the template") from error
+            raise BadInput(str(error), file=file_of(name), how="correct the template") from error
         for extends in trees[name].find_all(nodes.Extends):
             parent = extends.template
             if isinstance(parent, nodes.Const) and not isinstance(parent.value, str):
-                where = f"{file_of(name)}:{extends.lineno}"
-                raise BadInput(f"extends {parent.value}, which is no name", where=where, how=EXTEND)
+                what = f"extends {parent.value}, which is no name"
+                raise BadInput(what, how=EXTEND, file=file_of(name), line=extends.lineno)
         named |= set(find_referenced_templates(trees[name]))
     for name, tree in trees.items():
         if name not in shipped and name not in named and None not in named:
             what = "no shipped template has this name, and no template of the site names it"
-            raise BadInput(what, where=file_of(name), how=nearest(name, shipped))
+            raise BadInput(what, file=file_of(name), how=nearest(name, shipped))
         blocks = _blocks(environment, tree, shipped, {name})
         for block in tree.find_all(nodes.Block) if tree.find(nodes.Extends) else ():
             if block.name not in blocks | _inner(tree):
                 what = f"the extended template has no block {block.name!r}"
-                where = f"{file_of(name)}:{block.lineno}"
-                raise BadInput(what, where=where, how=nearest(block.name, sorted(blocks)))
+                how = nearest(block.name, sorted(blocks))
+                raise BadInput(what, how=how, file=file_of(name), line=block.lineno)
 
 
 def _inner(tree: nodes.Template) -> set[str]:
@@ -445,8 +445,8 @@ def rendered(
 def problem_of(error: Exception) -> BadInput:
     """Return the error of a template as one sentence with its file and line."""
     if isinstance(error, TemplateSyntaxError):
-        where = f"{file_of(error.name or '')}:{error.lineno}"
-        return BadInput(f"{error.message}", where=where, how="correct the template")
+        how, file = "correct the template", file_of(error.name or "")
+        return BadInput(f"{error.message}", how=how, file=file, line=error.lineno)
     what = OBJECT.sub(r"\1", str(error)) or type(error).__name__
     how = "correct the template"
     if isinstance(error, TemplateNotFound):
@@ -456,15 +456,16 @@ def problem_of(error: Exception) -> BadInput:
     elif isinstance(error, RecursionError):
         what = "a template extends, includes or calls itself without end"
         how = EXTEND
-    return BadInput(what, where=_where(error), how=how)
+    file, line = _position(error)
+    return BadInput(what, how=how, file=file, line=line)
 
 
-def _where(error: BaseException) -> str:
-    """Return file and line of the innermost template in an error's traceback."""
-    where, trace = SITE_TEMPLATES, error.__traceback__
+def _position(error: BaseException) -> tuple[str, int]:
+    """Return file and line of the innermost template in an error's traceback; line 0: none."""
+    file, line, trace = SITE_TEMPLATES, 0, error.__traceback__
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
         if name.startswith(f"{SITE_TEMPLATES}/"):
-            where = f"{name}:{trace.tb_lineno}"
+            file, line = name, trace.tb_lineno
         trace = trace.tb_next
-    return where
+    return file, line

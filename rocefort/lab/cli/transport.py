@@ -146,7 +146,7 @@ def host_key(state: Path, name: str) -> asyncssh.SSHKey:
         try:
             return asyncssh.read_private_key(path)
         except asyncssh.KeyImportError as error:
-            raise BadInput(f"not a host key: {error}", where=str(path), how="delete it") from None
+            raise BadInput(f"not a host key: {error}", file=str(path), how="delete it") from None
     key = asyncssh.generate_private_key("ssh-ed25519", comment=name)
     path.touch(mode=0o600)
     key.write_private_key(path)

@@ -67,7 +67,7 @@ class AuditLog:
             self._file = os.open(self.path, flags, 0o600)
         except OSError as error:
             how = "choose another file"
-            raise ServiceFailed(str(error.strerror), where=str(self.path), how=how) from None
+            raise ServiceFailed(str(error.strerror), file=str(self.path), how=how) from None
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -68,7 +68,7 @@ class Store:
         except sqlite3.DatabaseError as error:
             how = "delete the file to start again"
             raise ServiceFailed(
-                f"not a state file of a lab: {error}", where=str(self.path), how=how
+                f"not a state file of a lab: {error}", file=str(self.path), how=how
             ) from None
         except OSError as error:
             raise ServiceFailed(str(error), where="lab", how="choose another folder") from error
@@ -81,7 +81,7 @@ class Store:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             how = "end it (`rocefort lab stop`), or choose another folder"
-            raise ServiceFailed("another lab runs there", where=str(self.path), how=how) from None
+            raise ServiceFailed("another lab runs there", file=str(self.path), how=how) from None
         file.truncate(0)  # the process of a lab that was killed
 
     def _open(self) -> None:
@@ -93,7 +93,7 @@ class Store:
         if form not in (0, FORM):
             raise BadInput(
                 f"state of a lab in form {form}; this Rocefort reads form {FORM}",
-                where=str(self.path),
+                file=str(self.path),
                 how="delete the file to start again",
             )
         self._database.executescript(TABLES)
@@ -126,7 +126,7 @@ class Store:
         except (LookupError, ValueError, TypeError) as error:
             raise BadInput(
                 f"the state of {switch.name} cannot be read: {error!r}",
-                where=str(self.path),
+                file=str(self.path),
                 how="delete the file to start again",
             ) from None
         if switch.dies_with(switch.trial_session):
@@ -166,7 +166,7 @@ class Store:
                 self._database.execute("REPLACE INTO switches VALUES (?, ?)", (switch.name, state))
         except sqlite3.DatabaseError as error:
             how = "make room there, or choose another folder"
-            raise ServiceFailed(f"{switch.name}: {error}", where=str(self.path), how=how) from error
+            raise ServiceFailed(f"{switch.name}: {error}", file=str(self.path), how=how) from error
         self._stored[switch.name], self._written[switch.name] = now, digests
 
 

@@ -132,7 +132,7 @@ class RdmaHistory:
         if run_id is None:
             latest = ", ".join(line.id for line in lines[:5])
             how = f"one of the latest: {latest}; or `last`" if latest else "it holds no run"
-            raise BadInput(f"no run {run!r}", where=str(self.path), how=how)
+            raise BadInput(f"no run {run!r}", file=str(self.path), how=how)
         with self._failing("cannot be read"):
             (blob,) = self._db.execute("SELECT result FROM runs WHERE id = ?", (run_id,)).fetchone()
         try:
@@ -140,7 +140,7 @@ class RdmaHistory:
         except (zlib.error, ValidationError):
             raise BadInput(
                 f"run {run_id} cannot be read",
-                where=str(self.path),
+                file=str(self.path),
                 how="it was damaged, or written by another version of rocefort",
             ) from None
 
@@ -210,7 +210,7 @@ def open_history(path: Path, *, make: bool = False) -> Iterator[RdmaHistory]:
     if not path.exists():
         if not make:
             how = "`rocefort rdma run` writes one; name it with --history"
-            raise BadInput("no such history of RDMA runs", where=str(path), how=how)
+            raise BadInput("no such history of RDMA runs", file=str(path), how=how)
         _create(path)
     try:
         connection = sqlite3.connect(path, timeout=BUSY_S)
@@ -230,7 +230,7 @@ def _create(path: Path) -> None:
     except OSError as error:
         how = "name another path with --history"
         what = f"cannot be created: {error.strerror}"
-        raise ServiceFailed(what, where=str(path), how=how) from None
+        raise ServiceFailed(what, file=str(path), how=how) from None
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, *, make: bool) -> None:
@@ -246,10 +246,10 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, make: bool) -> None:
     except sqlite3.DatabaseError as error:
         raise _history_error("cannot be opened", path, error) from None
     if application != APPLICATION:
-        raise BadInput("is no history of RDMA runs", where=str(path), how="name another file")
+        raise BadInput("is no history of RDMA runs", file=str(path), how="name another file")
     if version != SCHEMA:
         how = f"this rocefort reads version {SCHEMA}"
-        raise BadInput(f"is a history of version {version}", where=str(path), how=how)
+        raise BadInput(f"is a history of version {version}", file=str(path), how=how)
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:
@@ -272,8 +272,8 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 
 def _history_error(what: str, path: Path, error: sqlite3.Error) -> BadInput | ServiceFailed:
     if "not a database" in str(error):
-        return BadInput("is no history of RDMA runs", where=str(path), how="name another file")
+        return BadInput("is no history of RDMA runs", file=str(path), how="name another file")
     how = next(
         (how for word, how in HOW if word in str(error)), "check the disk and its permissions"
     )
-    return ServiceFailed(f"{what}: {error}", where=str(path), how=how)
+    return ServiceFailed(f"{what}: {error}", file=str(path), how=how)

@@ -75,7 +75,7 @@ def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> RunHist
     if not history.running:
         raise Refused(
             "has no unfinished run of this plan",
-            where=str(journal),
+            file=str(journal),
             how="`rocefort apply` begins one",
         )
     return history
@@ -84,13 +84,13 @@ def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> RunHist
 def _ask(path: Path, digest: str, kind: str, by: str, approval: Approval | None = None) -> None:
     """Write a request in a separate transaction; the rows of the controller do not change."""
     if not path.is_file():
-        raise BadInput("no such journal", where=str(path), how="`rocefort apply` creates it")
+        raise BadInput("no such journal", file=str(path), how="`rocefort apply` creates it")
     with closing(connected(path, create=False)) as connection:
         try:
             (version,) = connection.execute("pragma user_version").fetchone()
             if version != FORMAT:
                 what = f"is a journal of format {version}, this Rocefort writes {FORMAT}"
-                raise Refused(what, where=str(path), how="use the version that runs this rollout")
+                raise Refused(what, file=str(path), how="use the version that runs this rollout")
             at = utc_now().isoformat(timespec="milliseconds")
             with transaction(connection):
                 wave, data = (approval.wave, json.dumps(asdict(approval))) if approval else ("", "")
@@ -100,4 +100,4 @@ def _ask(path: Path, digest: str, kind: str, by: str, approval: Approval | None 
                     (at, digest, kind, by, wave, data),
                 )
         except sqlite3.Error as error:
-            raise ServiceFailed(f"cannot be written: {error}", where=str(path)) from None
+            raise ServiceFailed(f"cannot be written: {error}", file=str(path)) from None

@@ -69,7 +69,7 @@ class ChainHead:
             self._file = os.open(path, flags, 0o600)
             path.chmod(0o600)
         except OSError as error:
-            raise ServiceFailed(f"cannot be opened: {error.strerror}", where=str(path)) from None
+            raise ServiceFailed(f"cannot be opened: {error.strerror}", file=str(path)) from None
         self.fresh = os.fstat(self._file).st_size == 0
         self.link = FIRST[1]
         if not self.fresh:

@@ -211,9 +211,9 @@ def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
             path, isolation_level=None, check_same_thread=False, factory=Connection
         )
     except OSError as error:
-        raise ServiceFailed(f"cannot be opened: {error.strerror}", where=str(path)) from None
+        raise ServiceFailed(f"cannot be opened: {error.strerror}", file=str(path)) from None
     except sqlite3.Error as error:
-        raise ServiceFailed(f"cannot be opened: {error}", where=str(path)) from None
+        raise ServiceFailed(f"cannot be opened: {error}", file=str(path)) from None
     try:
         connection.execute("pragma journal_mode=wal")
         connection.execute("pragma synchronous=full")
@@ -221,7 +221,7 @@ def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
         connection.execute("pragma wal_autocheckpoint=0")
     except sqlite3.Error as error:
         connection.close()
-        raise ServiceFailed(f"is not a journal: {error}", where=str(path)) from None
+        raise ServiceFailed(f"is not a journal: {error}", file=str(path)) from None
     return connection
 
 
@@ -260,7 +260,7 @@ def _newest(rows: Sequence[Row]) -> tuple[int, str]:
 def damaged(path: Path, wrong: str) -> Refused:
     """Error for a damaged journal, with the cure."""
     how = WITHOUT_HEAD.format(shlex.quote(str(path))) if wrong == HEADLESS else DAMAGED
-    return Refused(f"is damaged: {wrong}", where=str(path), how=how)
+    return Refused(f"is damaged: {wrong}", file=str(path), how=how)
 
 
 def restore_head(path: Path, link: str) -> int:
@@ -270,7 +270,7 @@ def restore_head(path: Path, link: str) -> int:
     Raises Refused for any other link, for changed rows, and if the head exists; BadInput.
     """
     if not path.is_file():
-        raise BadInput("no such journal", where=str(path), how="check its name")
+        raise BadInput("no such journal", file=str(path), how="check its name")
     run = RunDirectory.of_journal(path)
     with (
         locked(run.lock),
@@ -286,7 +286,7 @@ def restore_head(path: Path, link: str) -> int:
             raise damaged(path, str(error)) from None
         wrong = damage(rows, head.read()) or sound
         if not wrong:
-            raise Refused("has its head", where=str(path), how="continue without --restore-head")
+            raise Refused("has its head", file=str(path), how="continue without --restore-head")
         if wrong != HEADLESS or sound:
             raise damaged(path, sound or wrong)
         _check_link(path, rows, link)
@@ -301,11 +301,11 @@ def _check_link(path: Path, rows: Sequence[Row], link: str) -> None:
         return
     if link not in links:
         what = "no row has that link: the last rows are missing, or the link is of another journal"
-        raise Refused(what, where=str(path), how="inspect the switches, then plan again")
+        raise Refused(what, file=str(path), how="inspect the switches, then plan again")
     after = len(links) - links.index(link) - 1
     raise Refused(
         f"{count_of(after, 'row')} came after that link, and perhaps more that are missing",
-        where=str(path),
+        file=str(path),
         how="give the newest printed link; if the run was killed and printed none, inspect the "
         "switches, then plan again",
     )
@@ -315,6 +315,6 @@ def _of_another_format(path: Path, version: int) -> Refused:
     age = "a newer" if version > FORMAT else "an older"
     return Refused(
         f"was written by {age} Rocefort (format {version}, this one writes {FORMAT})",
-        where=str(path),
+        file=str(path),
         how="continue with that version, or begin a new journal when no trial is pending",
     )

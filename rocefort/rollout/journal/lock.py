@@ -133,12 +133,12 @@ def _lock_file(path: Path, mode: int) -> IO[str]:
         attributes = os.fstat(number)
     except OSError as error:
         what, how = f"cannot be opened: {error.strerror}", _cure(error, path)
-        raise ServiceFailed(what, where=str(path), how=how) from None
+        raise ServiceFailed(what, file=str(path), how=how) from None
     if not stat.S_ISREG(attributes.st_mode) or attributes.st_nlink > 1:
         os.close(number)
         raise ServiceFailed(
             "is not a lock file: another process put something else there",
-            where=str(path),
+            file=str(path),
             how="find its owner, then remove it",
         )
     return os.fdopen(number, "r+", encoding="utf-8", errors="replace")

@@ -68,7 +68,7 @@ def status(path: Path) -> JournalReading:
     Raises BadInput for a missing journal, ServiceFailed if no copy of it can be written.
     """
     if not path.is_file():
-        raise BadInput("no such journal", where=str(path), how="`rocefort apply` creates it")
+        raise BadInput("no such journal", file=str(path), how="`rocefort apply` creates it")
     for _ in range(TRIES):
         reading = _journal_reading(path)
         if not reading.damage:
@@ -85,7 +85,7 @@ def _journal_reading(path: Path) -> JournalReading:
     except sqlite3.Error as error:
         return JournalReading((), "", str(error))
     except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
+        raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from None
     entries = tuple(_entry(row) for row in rows[: sound_rows(rows)])
     link = str(rows[-1][-1]) if rows else ""
     return JournalReading(entries, link, damage(_up_to(rows, head), head))
@@ -118,7 +118,7 @@ def _rows(path: Path) -> list[Row]:
             troubles.append(f"{parent or 'the temporary directory'} ({error})")
     how = "set TMPDIR to a directory in which you may write"
     what = f"is read from a copy, which can be written neither to {' nor to '.join(troubles)}"
-    raise ServiceFailed(what, where=str(path), how=how)
+    raise ServiceFailed(what, file=str(path), how=how)
 
 
 def _rows_of(copy: Path) -> list[Row]:

@@ -49,9 +49,9 @@ class KeptTexts:
         try:
             text = path.read_bytes().decode()
         except (OSError, UnicodeDecodeError):
-            raise BadInput("is not stored, or cannot be read", where=str(path)) from None
+            raise BadInput("is not stored, or cannot be read", file=str(path)) from None
         if digest_of(text) != digest:
-            raise BadInput("was changed after it was stored", where=str(path))
+            raise BadInput("was changed after it was stored", file=str(path))
         return text
 
 

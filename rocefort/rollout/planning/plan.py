@@ -192,7 +192,7 @@ def write_plan(plan: Plan, path: Path) -> None:
     try:
         write_whole(path, plan.model_dump_json(indent=1) + "\n")
     except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(path)) from None
 
 
 def read_plan(path: Path) -> Plan:
@@ -200,11 +200,11 @@ def read_plan(path: Path) -> Plan:
     try:
         plan = Plan.model_validate_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise BadInput("no such file", where=str(path), how="make it by `rocefort plan`") from None
+        raise BadInput("no such file", file=str(path), how="make it by `rocefort plan`") from None
     except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
+        raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from None
     except (UnicodeDecodeError, ValidationError):
-        raise Refused("is not a plan of this version", where=str(path), how="plan again") from None
+        raise Refused("is not a plan of this version", file=str(path), how="plan again") from None
     if plan.digest != plan.computed_digest():
-        raise Refused("was changed after it was sealed", where=str(path), how="plan again")
+        raise Refused("was changed after it was sealed", file=str(path), how="plan again")
     return plan

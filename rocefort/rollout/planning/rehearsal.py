@@ -27,7 +27,7 @@ def attach(report: PlanRehearsal, sealed: Path) -> PlanRehearsal:
     try:
         write_whole(path, report.model_dump_json(indent=1) + "\n")
     except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(path)) from None
     return report
 
 
@@ -37,14 +37,14 @@ def attached(sealed: Path, plan: Plan) -> PlanRehearsal:
     try:
         report = PlanRehearsal.model_validate_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise Refused("was not rehearsed", where=str(sealed), how=REHEARSE) from None
+        raise Refused("was not rehearsed", file=str(sealed), how=REHEARSE) from None
     except (OSError, UnicodeDecodeError, ValidationError):
-        raise Refused("is not a report of a rehearsal", where=str(path), how=REHEARSE) from None
+        raise Refused("is not a report of a rehearsal", file=str(path), how=REHEARSE) from None
     if report.digest != _digest(report):
-        raise Refused("was changed after it was sealed", where=str(path), how=REHEARSE)
+        raise Refused("was changed after it was sealed", file=str(path), how=REHEARSE)
     if report.plan != plan.digest:
         what = f"is of plan {report.plan[:12]}, and this is plan {plan.digest[:12]}"
-        raise Refused(what, where=str(path), how=REHEARSE)
+        raise Refused(what, file=str(path), how=REHEARSE)
     return report
 
 
@@ -75,7 +75,7 @@ def require_rehearsal(sealed: Path, plan: Plan) -> None:
     report = attached(sealed, plan)
     if not report.passed:
         how = "correct the fabric and plan again"
-        raise Refused(f"failed its rehearsal: {report.failure}", where=str(sealed), how=how)
+        raise Refused(f"failed its rehearsal: {report.failure}", file=str(sealed), how=how)
 
 
 def _digest(report: PlanRehearsal) -> str:

@@ -65,7 +65,7 @@ def changed_files(plan: Plan) -> list[Problem]:
     for name in sorted({*now, *sealed}):
         if now.get(name) != sealed.get(name):
             what = "is new" if name not in sealed else "has changed" if name in now else "is gone"
-            problems.append(Problem(name, f"{what} since the plan was made", "plan again"))
+            problems.append(Problem("", f"{what} since the plan was made", "plan again", name))
     return problems
 
 
@@ -96,4 +96,4 @@ def _digest(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
+        raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from None

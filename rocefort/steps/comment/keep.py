@@ -35,23 +35,23 @@ def review_text(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
+        raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from None
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        raise BadInput("is no text in UTF-8", where=str(path)) from None
+        raise BadInput("is no text in UTF-8", file=str(path)) from None
     if not text.startswith(MARK):
         raise BadInput(
-            "is no comment of `rocefort review`", where=str(path), how="give the file review.md"
+            "is no comment of `rocefort review`", file=str(path), how="give the file review.md"
         )
     if len(text) > LONGEST:
-        raise BadInput(f"has more than {LONGEST} characters", where=str(path))
+        raise BadInput(f"has more than {LONGEST} characters", file=str(path))
     if any(not (c.isprintable() or c in "\n\t") for c in text):
-        raise BadInput("has control characters", where=str(path))
+        raise BadInput("has control characters", file=str(path))
     if action := QUICK_ACTION.search(text):
         line = 1 + text.count("\n", 0, action.start())
         what = "begins with `/`: GitLab would execute it with the rights of the token"
-        raise BadInput(what, where=f"{path}:{line}", how="give the file review.md")
+        raise BadInput(what, how="give the file review.md", file=str(path), line=line)
     return text
 
 

@@ -78,7 +78,7 @@ def read_directory(directory: Path) -> ConfigDirectory:
         raise BadInput(problems=files.problems)
     if not files.configs:
         how = f"put {_endings(CONFIG_ENDINGS)} there"
-        raise BadInput("no configurations in it", where=str(directory), how=how)
+        raise BadInput("no configurations in it", file=str(directory), how=how)
     displays, notes = _outputs_by_switch(files)
     return ConfigDirectory(tuple(files.configs.values()), displays, notes)
 
@@ -91,13 +91,13 @@ def _files(directory: Path) -> list[Path]:
     try:
         paths = sorted(directory.iterdir())
     except FileNotFoundError:
-        raise BadInput("no such directory", where=str(directory), how="check the path") from None
+        raise BadInput("no such directory", file=str(directory), how="check the path") from None
     except NotADirectoryError:
         how = f"name the directory that holds {_endings(CONFIG_ENDINGS)}"
-        raise BadInput("a file, not a directory", where=str(directory), how=how) from None
+        raise BadInput("a file, not a directory", file=str(directory), how=how) from None
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
-        raise BadInput(what, where=str(directory), how="check the path and its rights") from None
+        raise BadInput(what, file=str(directory), how="check the path and its rights") from None
     return [path for path in paths if path.suffix in CONFIG_ENDINGS + DISPLAY_ENDINGS]
 
 
@@ -111,13 +111,13 @@ def _read_file(path: Path, files: _DirectoryFiles) -> None:
         return
     if path.suffix in DISPLAY_ENDINGS:
         how = in_words("save «neighbours of ports» there")
-        raise BadInput("no output of a command that is read", where=str(path), how=how)
+        raise BadInput("no output of a command that is read", file=str(path), how=how)
     parsed = dialect.parse(text, str(path))
     first = files.configs.get(parsed.device.name)
     if first is not None:
         line = parsed.lines["name"]
         what = f"sysname {parsed.device.name} is also that of {first.path}"
-        raise BadInput(what, where=f"{path}:{line}", how="keep one file a switch")
+        raise BadInput(what, how="keep one file a switch", file=str(path), line=line)
     files.configs[parsed.device.name] = ConfigFile(path, parsed, text, read_by)
 
 
@@ -129,12 +129,12 @@ def read_text(path: Path) -> str:
     try:
         if not path.is_file():
             what = "not a file" if path.exists() else "leads nowhere"
-            raise BadInput(what, where=str(path), how="remove it, or put a configuration there")
+            raise BadInput(what, file=str(path), how="remove it, or put a configuration there")
         with path.open("rb") as file:
             data = file.read(LARGEST_BYTES + 1)
     except OSError as error:  # a loop of links, no right to read
         what = f"cannot be read: {error.strerror}"
-        raise BadInput(what, where=str(path), how="check the file and its rights") from None
+        raise BadInput(what, file=str(path), how="check the file and its rights") from None
     return decoded(data, str(path))
 
 
@@ -143,18 +143,18 @@ def decoded(data: bytes, file: str) -> str:
     how = dialect_of(None).how_to_save
     if len(data) > LARGEST_BYTES:
         what = f"larger than {LARGEST_BYTES // 1024 // 1024} MB"
-        raise BadInput(what, where=file, how=f"no switch has so much; {how}")
+        raise BadInput(what, how=f"no switch has so much; {how}", file=file)
     wide = UTF16.get(data[:2])
     if wide is None and (control := CONTROL.search(data)):
-        where = f"{file}:{_line(data, control.start())}"
-        raise BadInput(f"a binary file (byte 0x{control[0][0]:02X})", where=where, how=how)
+        what, line = f"a binary file (byte 0x{control[0][0]:02X})", _line(data, control.start())
+        raise BadInput(what, how=how, file=file, line=line)
     try:
         text = data.decode(wide or "utf-8-sig")
     except UnicodeDecodeError as error:
         byte, start = data[error.start], error.start
         what = f"not UTF-{16 if wide else 8} (byte 0x{byte:02X})"
-        where = file if wide else f"{file}:{_line(data, start)}"
-        raise BadInput(what, where=where, how="save it as UTF-8") from None
+        line = 0 if wide else _line(data, start)
+        raise BadInput(what, how="save it as UTF-8", file=file, line=line) from None
     if "\r" in text:
         text = re.sub(r"\r*\n|\r", "\n", text)
     return PAGER.sub("", text) if "\x1b" in text or "More --" in text else text

@@ -50,7 +50,7 @@ class FabricFile:
 
     def untouched(self, problems: Iterable[Problem]) -> Refused:
         """Return the refusal with its problems."""
-        end = Problem(str(self.path), self.refusal, "the file is untouched")
+        end = Problem("", self.refusal, "the file is untouched", str(self.path))
         return Refused(problems=[*problems, end])
 
 

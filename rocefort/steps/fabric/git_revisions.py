@@ -15,14 +15,14 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from rocefort.child_environment import environment
 from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
 from rocefort.design.load.load import FABRIC_FILE, load_fabric
-from rocefort.errors import BadInput, Problem, RocefortError, ServiceFailed
+from rocefort.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.paths import INVENTORY
 from rocefort.site import SETTINGS_FILE, SHIPPED, Site, places_of, site_of
 from rocefort.steps.fabric.config_directory import CONFIG_ENDINGS, DISPLAY_ENDINGS
@@ -128,7 +128,7 @@ def _path_of_other(top: Path, text: str, other: str) -> str:
 def _below(top: Path, path: Path) -> str:
     absolute = path.absolute().parent.resolve() / path.name if path.name else path.resolve()
     if not absolute.is_relative_to(top.resolve()):
-        raise BadInput("is not in that repository", where=str(path), how=f"it begins at {top}")
+        raise BadInput("is not in that repository", file=str(path), how=f"it begins at {top}")
     return str(absolute.relative_to(top.resolve()))
 
 
@@ -162,7 +162,14 @@ def checked_out(revision: Revision) -> Iterator[Checkout]:
             yield _take(revision, Path(name), shown)
         except RocefortError as error:
             problems = [
-                Problem(shown(p.where), shown(p.what), shown(p.how), p.line) for p in error.problems
+                replace(
+                    p,
+                    subject=shown(p.subject),
+                    what=shown(p.what),
+                    how=shown(p.how),
+                    file=shown(p.file),
+                )
+                for p in error.problems
             ]
             raise type(error)(problems=problems) from None
 

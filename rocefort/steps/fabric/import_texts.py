@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -79,9 +79,9 @@ def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | Non
     try:
         text = table.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise BadInput("not UTF-8", where=str(table), how="save it as UTF-8") from None
+        raise BadInput("not UTF-8", file=str(table), how="save it as UTF-8") from None
     except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror}", where=str(table)) from None
+        raise BadInput(f"cannot be read: {error.strerror}", file=str(table)) from None
     return options.over(read_facts(text, str(table)))
 
 
@@ -92,7 +92,7 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResu
     """
     if (out / FABRIC_FILE).exists():
         how = "choose another name, or remove it first"
-        raise Refused("is there already", where=str(out / FABRIC_FILE), how=how)
+        raise Refused("is there already", file=str(out / FABRIC_FILE), how=how)
     name = out.absolute().name
     site = site_of(out) or SHIPPED
     saved = read_directory(directory)
@@ -101,7 +101,7 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResu
     try:
         data, notes = draft(name, sources, facts, load_catalogue(site), profiles_of(site))
     except BadInput as error:
-        foreign = (Problem(str(directory), design) for design in designs)
+        foreign = (Problem("", design, file=str(directory)) for design in designs)
         raise BadInput(problems=[*error.problems, *foreign]) from None
     text = fabric_text(data, notes, directory.name)
     derived = _derived_import(text, out, site)
@@ -165,10 +165,7 @@ def _derived_import(text: str, out: Path, site: Site) -> DerivedNetwork:
         except BadInput as error:
             file = f"{out / FABRIC_FILE} (not written)"
             raise BadInput(
-                problems=[
-                    Problem(p.where.replace(str(path), file), p.what, p.how, p.line)
-                    for p in error.problems
-                ]
+                problems=[replace(p, file=p.file.replace(str(path), file)) for p in error.problems]
             ) from None
 
 

@@ -216,5 +216,5 @@ def write_files(files: Mapping[str, str], directory: Path, *, private: bool = Fa
             part.write_text(text, encoding="utf-8")
             part.replace(directory / name)
     except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(directory)) from None
     return [directory / name for name in files]

@@ -67,7 +67,7 @@ def read_faults(
         try:
             faults.append(_parsed_fault(text, switches))
         except BadInput as error:
-            problems += [replace(problem, where=f"--fault {text}") for problem in error.problems]
+            problems += [replace(problem, subject=f"--fault {text}") for problem in error.problems]
     if problems:
         raise BadInput(problems=problems)
     return faults

@@ -64,7 +64,7 @@ def apply_plan(
     """
     options = options or ApplyOptions()
     if options.resume and not run.journal.is_file():
-        raise BadInput("no such journal", where=str(run.journal), how="begin by `rocefort apply`")
+        raise BadInput("no such journal", file=str(run.journal), how="begin by `rocefort apply`")
     with ExitStack() as opened:
         # The lock comes first: it refuses a second controller at once.
         opened.enter_context(holding(access))

@@ -57,7 +57,7 @@ def read_fabric(path: Path) -> KeptFabric:
         return KeptFabric.model_validate_json(KeptTexts(path.parent).read(path.name))
     except ValidationError:
         how = "continue with the version that stored it"
-        raise Refused("is not a fabric of this version", where=str(path), how=how) from None
+        raise Refused("is not a fabric of this version", file=str(path), how=how) from None
 
 
 def load_fabric_of_plan(plan: Plan) -> SealedFabric:
@@ -92,7 +92,7 @@ def load_fabric_of_run(plan: Plan, run: RunDirectory, digest: str) -> SealedFabr
         except (BadInput, Refused) as changed:
             raise Refused(
                 f"{lost.problem.what}, and {changed.problem.where}: {changed.problem.what}",
-                where=str(path),
+                file=str(path),
                 how="restore one of the two",
             ) from None
 

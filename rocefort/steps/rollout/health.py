@@ -95,14 +95,14 @@ def read_baseline(path: Path, network: Network) -> Observed:
         observed = Observed.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise BadInput(f"cannot be read: {reason}", where=str(path), how=how) from None
+        raise BadInput(f"cannot be read: {reason}", file=str(path), how=how) from None
     except ValidationError as error:
         what = f"is not a reading of a fabric: {error.errors()[0]['msg']}"
-        raise BadInput(what, where=str(path), how=how) from None
+        raise BadInput(what, file=str(path), how=how) from None
     if observed.fabric != network.name:
         what = f"is a reading of {observed.fabric}, not of {network.name}"
-        raise BadInput(what, where=str(path), how=how)
+        raise BadInput(what, file=str(path), how=how)
     if observed.at > datetime.now(UTC):
         what = f"is of {observed.at:%Y-%m-%d %H:%M:%S} UTC, which is in the future"
-        raise BadInput(what, where=str(path), how="set the clock of this machine")
+        raise BadInput(what, file=str(path), how="set the clock of this machine")
     return observed

@@ -38,7 +38,7 @@ def plan_and_connections(sealed: Path, connections: Path) -> tuple[Plan, Connect
     if not names.intersection(change.device for change in plan.changes):
         raise Refused(
             f"plan is for fabric {plan.fabric}; {connections} lists none of its switches",
-            where=str(sealed),
+            file=str(sealed),
             how="name the connections of that fabric",
         )
     return plan, access
@@ -65,7 +65,7 @@ def watched(
 def named_journal(sealed: Path, journal: Path | None) -> Path:
     """Journal of a plan; raises BadInput if the named file is missing."""
     if journal is not None and not journal.is_file():
-        raise BadInput("no such journal", where=str(journal), how="check its name")
+        raise BadInput("no such journal", file=str(journal), how="check its name")
     return RunDirectory.of(sealed, journal).journal
 
 

@@ -25,11 +25,11 @@ def back_of(run: RunDirectory, author: str) -> Plan:
     contents = run_history.contents_of(run.journal, plan.digest)
     if contents.damage:
         how = "undo the change in the fabric's files, then `rocefort plan` plans the rollback"
-        raise Refused(f"is damaged: {contents.damage}", where=contents.path, how=how)
+        raise Refused(f"is damaged: {contents.damage}", file=contents.path, how=how)
     if contents.runs and not contents.runs[-1].ended:
         raise Refused(
             "has an unfinished run of this plan",
-            where=contents.path,
+            file=contents.path,
             how="`rocefort resume` or `rocefort abort` first",
         )
     applied = applied_of(plan, run_history.confirmed_of(contents))

@@ -176,7 +176,7 @@ def test_a_segment_or_a_leaf_without_servers_is_said(heps: DerivedNetwork, tmp_p
     ]
     none = replace(heps, network=network.model_copy(update={"servers": ()}))
     assert _load(HEAD, none, tmp_path) == [
-        "1:1: : fabric heps has no server that could send; add servers to the fabric"
+        "1:1: fabric heps has no server that could send; add servers to the fabric"
     ]
 
 

@@ -135,5 +135,6 @@ def test_any_text_is_a_mapping_or_one_error_with_a_place_in_it(text: str) -> Non
         document_of(text, "f")
     except BadInput as error:
         for problem in error.problems:
-            name, line, column = problem.where.split(":")[:3]
-            assert name == "f" and 1 <= int(line) <= text.count("\n") + 2 and int(column) >= 1
+            assert problem.file == "f" and problem.column >= 1
+            assert 1 <= problem.line <= text.count("\n") + 2
+            assert problem.where.startswith(f"f:{problem.line}:{problem.column}")

@@ -41,7 +41,7 @@ def parse(text: str, file: str) -> ParsedConfig:
     """
     if not text.strip() or "\0" in text:
         what = "a binary file" if "\0" in text else "an empty file"
-        raise BadInput(what, where=file, how=WANTED)
+        raise BadInput(what, file=file, how=WANTED)
     reader = _ConfigReader(file)
     reader.read(text)
     reader.refuse_others(text)
@@ -139,7 +139,7 @@ class _ConfigReader:
         return below
 
     def _bad(self, number: int, what: str, how: str = "") -> None:
-        self.problems.append(Problem(f"{self.file}:{number}", masked_text(what), how))
+        self.problems.append(Problem("", masked_text(what), how, self.file, number))
 
     def refuse_others(self, text: str) -> None:
         """Raise BadInput for text of another system; called only after an error in the text.
@@ -152,7 +152,7 @@ class _ConfigReader:
         other = looks_like(text, (COMWARE,) if has_name else None)
         if other is not None:
             what = f"this looks like {other.system} (`{masked_text(other.evidence)}`), not like VRP"
-            raise BadInput(what, where=f"{self.file}:{other.line}", how=WANTED)
+            raise BadInput(what, how=WANTED, file=self.file, line=other.line)
 
     def finish(self) -> ParsedConfig:
         """Build the Device; raise BadInput with all problems."""
@@ -181,7 +181,7 @@ class _ConfigReader:
         if "name" not in self.root.fields:
             raise BadInput(
                 "no sysname, so this is no configuration of a CloudEngine",
-                where=self.file,
+                file=self.file,
                 how=WANTED,
             )
         self._drop_meaningless()
@@ -208,7 +208,7 @@ class _ConfigReader:
         except ValidationError as error:
             raise BadInput(
                 problems=[
-                    Problem(self.file, f"{'.'.join(map(str, part['loc']))}: {part['msg']}")
+                    Problem(".".join(map(str, part["loc"])), part["msg"], file=self.file)
                     for part in error.errors()
                 ]
             ) from error

@@ -138,7 +138,7 @@ def test_any_text_is_read_or_refused_with_its_place(text: str) -> None:
     try:
         parsed = parse(f"sysname a\n{text}", "a.cfg")
     except BadInput as refused:
-        places = [problem.where.partition(":")[0] for problem in refused.problems]
+        places = [problem.file for problem in refused.problems]
         event("refused")
     else:
         places = ["a.cfg"]

@@ -75,7 +75,7 @@ def test_lines_of_a_template_are_kept_and_undone_or_refused(
         parsed = parse(text, "site")
     except BadInput as error:
         event("refused by the parser")
-        places = {problem.where.partition(":")[0] for problem in error.problems}
+        places = {problem.file for problem in error.problems}
         assert places == {"site"}
         return
     if parsed.device != plain.device:
