@@ -141,3 +141,23 @@ class Report(Frozen):
     def failed(self) -> bool:
         """Whether any finding is an error."""
         return any(f.severity is Severity.ERROR for f in self.findings)
+
+
+def new_findings(report: Report, baseline: Report, severity: Severity) -> tuple[Finding, ...]:
+    """Findings of a severity that a baseline does not have with it.
+
+    Two findings are the same if rule, subject and position are equal; numbers may differ.
+    """
+    old, new = (
+        [finding for finding in each.findings if finding.severity is severity]
+        for each in (baseline, report)
+    )
+    identities = set(map(_identity, old))
+    return tuple(finding for finding in new if _identity(finding) not in identities)
+
+
+def _identity(finding: Finding) -> tuple[str, ...]:
+    """Identity of a finding; its subject is the part of the message before the first colon."""
+    about, _, _ = finding.message.partition(": ")
+    where = finding.where
+    return finding.rule, where.device or "", where.interface or "", about

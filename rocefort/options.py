@@ -299,6 +299,10 @@ Rotate = Annotated[
     list[str] | None,
     typer.Option(help="Secret to set again on the switches: env:NAME or file:PATH."),
 ]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(help="Only these switches: a name or a pattern, 'leaf0*'; may be repeated."),
+]
 AllowedSigners = Annotated[
     Path | None,
     typer.Option(

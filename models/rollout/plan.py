@@ -19,9 +19,10 @@ from rocefort.models.fabric.trial_time import SETTLE_S, TrialTime, margin_s
 from rocefort.models.hardware.commit_conditions import ConditionedLine
 from rocefort.models.hardware.hardware import FIRST_DIALECT, DialectName
 from rocefort.models.rollout.edits import Edit
+from rocefort.models.wording import count_of
 
 PLAN_FORMAT: Final = 5
-ADDED: Final = ("rotated", "undoes")  # fields of a plan that came after its format
+ADDED: Final = ("rotated", "undoes", "limit")  # fields of a plan that came after its format
 
 
 class ChangeKind(StrEnum):
@@ -170,6 +171,28 @@ class SealedFile(Frozen):
     sha256: str
 
 
+class PlanLimit(Frozen):
+    """Switches that a plan is limited to, as names and patterns.
+
+    left_out: other switches that differ from the fabric; they stay as they are. warnings: of the
+    fabric that results, which were not there before.
+    """
+
+    switches: tuple[str, ...]
+    left_out: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Sentence on the switches that are not in the plan."""
+        limited = f"limited to {', '.join(self.switches)}"
+        if not self.left_out:
+            return f"{limited}; no other switch differs from the fabric"
+        verb = "differs" if len(self.left_out) == 1 else "differ"
+        count = count_of(len(self.left_out), "switch")
+        return f"{limited}; not in this plan: {count} that {verb}: {', '.join(self.left_out)}"
+
+
 class Plan(Frozen):
     """Sealed plan. `digest` is SHA-256 over everything else in canonical JSON.
 
@@ -179,7 +202,7 @@ class Plan(Frozen):
     author: the user who made it. rotated: references of secrets that are set again. kept: for a
     rollback, the file with the fabric of the run that it undoes, named by its digest. The present
     content of source and files does not count then. undoes: for a rollback, the file of the plan
-    that it undoes.
+    that it undoes. limit: None for a plan of all switches that differ.
     """
 
     format: Literal[5] = PLAN_FORMAT
@@ -194,6 +217,7 @@ class Plan(Frozen):
     base: str = ""
     adopted: tuple[str, ...] = ()
     rotated: tuple[str, ...] = ()
+    limit: PlanLimit | None = None
     trial_s: int
     settle_s: int = SETTLE_S  # until sessions are back after a commit
     changes: tuple[Change, ...]

@@ -322,6 +322,8 @@ def _carry_out(
     from rocefort.steps.rollout.apply import apply_plan  # slow
 
     run = RunDirectory.of(sealed, journal)
+    if plan.limit:
+        typer.echo(plan.limit.sentence, err=progress is options.ProgressOption.JSON)
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):
         with watched(progress.value, plan, access, run.journal, typer.echo) as listener:

@@ -19,6 +19,7 @@ def plan(
     connections: options.ConnectionsFile,
     out: Annotated[Path, typer.Option(help="File for the sealed plan.")] = Path("plan.json"),
     running: options.Running = None,
+    limit: options.Limit = None,
     rotate: options.Rotate = None,
     base: Annotated[
         str, typer.Option(help="Intent of the last rollout, to detect drift: HEAD~1:.")
@@ -38,7 +39,7 @@ def plan(
     from rocefort.steps.rollout.plan import PlanOptions, make_plan, running_of, signed
 
     access = load_connections(connections)
-    wishes = PlanOptions(rotate or (), base, adopt or ())
+    wishes = PlanOptions(rotate or (), base, adopt or (), limit or ())
     try:
         texts = running_of(fabric, access, running, lambda note: typer.echo(note, err=True))
         sealed = make_plan(fabric, access, texts, wishes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 
 from rocefort.errors import BadInput, Problem
 
@@ -14,6 +15,20 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     begins = [candidate for candidate in names if candidate.startswith(name) and name]
     near = begins[:1] or get_close_matches(name, names, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(names)}"
+
+
+def matching_names(
+    option: str, patterns: Collection[str], valid: Collection[str], what: str
+) -> list[str]:
+    """Return the known names that an option's names and patterns (`leaf0*`) match.
+
+    what: message for one that matches nothing, for `format`. Raises BadInput with all of those.
+    """
+    matches = {p: {n for n in valid if fnmatchcase(n, p)} for p in patterns}
+    strangers = [pattern for pattern, names in matches.items() if not names]
+    if problems := [Problem(option, what.format(each), nearest(each, valid)) for each in strangers]:
+        raise BadInput(problems=problems)
+    return [name for name in valid if any(name in names for names in matches.values())]
 
 
 def chosen_names(

@@ -39,6 +39,10 @@ def plan_report(plan: Plan) -> Iterator[Block]:
     yield from _warnings(plan.waves)
     changed = sum(not change.empty for change in plan.changes)
     yield Note(f"{changed} of {len(plan.changes)} switches change")
+    if plan.limit:
+        yield Note(plan.limit.sentence)
+        for text in plan.limit.warnings:
+            yield Note(f"WARNING of the fabric that results: {text}", Tone.WARNING)
 
 
 def _change(plan: Plan, wave: Wave) -> str:

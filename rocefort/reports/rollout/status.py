@@ -26,6 +26,8 @@ def status_report(status: RolloutStatus) -> Iterator[Block]:
     """Show each wave; for a current or failed wave also its switches."""
     yield Note(f"plan {status.plan[:12]} of {status.fabric}")
     yield Note(f"state: {status.state}")
+    if status.progress.plan.limit:
+        yield Note(status.progress.plan.limit.sentence)
     if status.rehearsal:
         yield Note(f"rehearsal: {status.rehearsal}")
     if status.journal.damage:

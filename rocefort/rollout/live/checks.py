@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 from rocefort.dialects.choose import dialect_of
 from rocefort.errors import DeviceFailed, Refused, RocefortError
 from rocefort.models.fabric.trial_time import SETTLE_S
-from rocefort.models.finding import Finding, Report, Severity
+from rocefort.models.finding import Finding, Report, Severity, new_findings
 from rocefort.models.network.network import Network, Node, Sources
 from rocefort.models.network.observed import DeviceSeen, Observed
 from rocefort.models.wording import count_of
@@ -145,21 +145,9 @@ def errors_of(report: Report) -> tuple[Finding, ...]:
 
 
 def new_errors(report: Report, baseline: Report) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Errors that are new since a baseline, and those of the baseline.
-
-    Two findings are the same error if rule, subject and position are equal; numbers may differ.
-    """
-    old_identities = {_identity(finding) for finding in errors_of(baseline)}
-    errors = errors_of(report)
-    new = tuple(finding for finding in errors if _identity(finding) not in old_identities)
-    return new, tuple(finding for finding in errors if finding not in new)
-
-
-def _identity(finding: Finding) -> tuple[str, ...]:
-    """Identity of a finding; its subject is the part of the message before the first colon."""
-    about, _, _ = finding.message.partition(": ")
-    where = finding.where
-    return finding.rule, where.device or "", where.interface or "", about
+    """Errors that are new since a baseline, and those of the baseline."""
+    new = new_findings(report, baseline, Severity.ERROR)
+    return new, tuple(finding for finding in errors_of(report) if finding not in new)
 
 
 def with_neighbours(network: Network, devices: Sequence[str]) -> tuple[str, ...]:

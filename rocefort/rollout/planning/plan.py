@@ -79,6 +79,11 @@ class SwitchConfigs:
         change = self.change(self.running, self.intended)
         return change.model_copy(update={"conditions": conditions_of(change.patch, self.family)})
 
+    @property
+    def none(self) -> Change:
+        """Change of nothing, for a switch that a plan leaves out."""
+        return self.change_before(self.running, self.running)
+
     def change(self, old: Device, new: Device, lines: tuple[Paths, Paths] | None = None) -> Change:
         """Change of this switch from one Device to another.
 

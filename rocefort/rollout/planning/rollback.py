@@ -49,7 +49,7 @@ def plan_back(plan: Plan, applied: Collection[str], families: Mapping[str, Famil
         for wave in reversed(plan.waves)
         if (devices := tuple(device for device in wave.devices if device in chosen))
     )
-    return plan.model_copy(update={"changes": changes, "waves": waves}).seal()
+    return plan.model_copy(update={"changes": changes, "waves": waves, "limit": None}).seal()
 
 
 def _drained_rollback(

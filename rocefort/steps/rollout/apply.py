@@ -85,7 +85,11 @@ def apply_plan(
 
         def check_plan(seen: Mapping[str, SwitchState]) -> None:
             if options.derives:
-                refuse_forged(plan, access, seen, switches.running, again=label.left_trials)
+                texts = dict(switches.running)
+                if plan.limit:  # the fabric that results depends on the other switches, too
+                    names = [node.name for node in network.nodes if node.name not in texts]
+                    texts |= _texts(beside, names)
+                refuse_forged(plan, access, seen, texts, again=label.left_trials)
 
         config = RolloutConfig(
             plan=plan,

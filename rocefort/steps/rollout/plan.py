@@ -24,6 +24,7 @@ from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.both_ends import refuse_two_sided
 from rocefort.rollout.planning.difference import ComparedSwitch
+from rocefort.rollout.planning.limit import limit_of, limited_to
 from rocefort.rollout.planning.lockout import refuse_lockout
 from rocefort.rollout.planning.maintenance import refuse_beyond_trial
 from rocefort.rollout.planning.pending_trials import trial_notes
@@ -56,12 +57,14 @@ class PlanOptions:
 
     rotate: references whose secrets are set again on every switch that has them. base: the intent
     that was rolled out last (a fabric, or REV:path), against which drift shows. adopt: drift that
-    the plan may overwrite, `leaf01` or `leaf01:PATTERN`.
+    the plan may overwrite, `leaf01` or `leaf01:PATTERN`. limit: names and patterns of the only
+    switches that may change; empty: all.
     """
 
     rotate: Collection[str] = ()
     base: str = ""
     adopt: Sequence[str] = ()
+    limit: Sequence[str] = ()
 
 
 def intent_digest(derived: DerivedNetwork) -> str:
@@ -119,9 +122,10 @@ def make_plan(
     """Check, verify, then seal a plan.
 
     changed: switches that are in its waves although they run their target.
-    Raises Refused for a fabric with errors, unowned drift, a possible lockout, a session whose ends
-    change in two waves and do not match meanwhile, a spine that the others cannot replace, and
-    trials that end before their checks; NeedsMaintenance for a change that no trial can make.
+    Raises Refused for a fabric with errors, a limit that leaves new errors, unowned drift, a
+    possible lockout, a session whose ends change in two waves and do not match meanwhile, a spine
+    that the others cannot replace, and trials that end before their checks; NeedsMaintenance for a
+    change that no trial can make.
     """
     wishes = wishes or PlanOptions()
     derived = derive(fabric)
@@ -132,15 +136,16 @@ def make_plan(
     lines = {name: switch.own for name, switch in last.items()}
     configs = sides_of(subject.network, running, wishes.rotate, lines)
     sides = {each.node.name: each for each in configs}
-    owned = adopted_drift(sides.values(), _last(last, sides), wishes.adopt)
-    refuse_beyond_trial(subject.network, sides)
-    refuse_two_sided(subject.network, sides)
-    refuse_lockout(sides.values(), {device.name: device.user for device in access.devices})
+    chosen = limited_to(wishes.limit, sides)
+    owned = adopted_drift(chosen.values(), _last(last, sides), wishes.adopt)
+    refuse_beyond_trial(subject.network, chosen)
+    refuse_two_sided(subject.network, chosen)
+    refuse_lockout(chosen.values(), {device.name: device.user for device in access.devices})
     demand = demand_of(fabric, None, subject.network)
-    capacity = capacity_of(subject, demand, solution) if _asks(subject, sides) else None
+    capacity = capacity_of(subject, demand, solution) if _asks(subject, chosen) else None
     policy = derived.fabric.rollout
     judge = WaveImpact(subject.network, sides, policy, capacity if demand.demand else None)
-    changing = [n for n, each in sides.items() if n in changed or not each.whole.empty]
+    changing = [n for n, each in chosen.items() if n in changed or not each.whole.empty]
     waves = _waves(derived, subject, changing, access)
     source = find_fabric(fabric).resolve()
     demands = [Path(demand.file)] if demand.file else []
@@ -154,9 +159,10 @@ def make_plan(
         base=pinned(wishes.base, find_fabric(fabric)),
         adopted=owned,
         rotated=tuple(sorted(wishes.rotate)),
+        limit=limit_of(wishes.limit, subject.network, subject.sources, sides, chosen),
         trial_s=policy.trial_s,
         settle_s=policy.settle_s,
-        changes=tuple(each.whole for each in sides.values()),
+        changes=tuple(each.whole if n in chosen else each.none for n, each in sides.items()),
         waves=judge.assess(waves),
     )
     return with_trial_time(plan, policy, gate_s, str(find_fabric(fabric))).seal()
@@ -181,7 +187,7 @@ def _waves(
 def _asks(subject: ReadNetwork, sides: Mapping[str, SwitchConfigs]) -> bool:
     """Whether a spine changes so that the other spines must carry its traffic."""
     spines = subject.network.role(Role.SPINE)
-    return any(sides[node.name].whole.service_affecting for node in spines)
+    return any(n.name in sides and sides[n.name].whole.service_affecting for n in spines)
 
 
 def _last(

@@ -16,7 +16,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Connections
 from rocefort.models.rollout.events import RunningConfig, SwitchState, TrialOwner
-from rocefort.models.rollout.plan import Change, Gate, Plan, Wave
+from rocefort.models.rollout.plan import Change, Gate, Plan, PlanLimit, Wave
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.rollout.plan import PlanOptions, make_plan
 from rocefort.steps.rollout.rollback import refuse_forged_back
@@ -45,8 +45,9 @@ def refuse_forged(
 ) -> None:
     """Raise Refused if a plan does not follow from its fabric and the running configurations.
 
-    seen, running: of every switch of its waves. again: an earlier run of this plan may have left
-    switches drained. A rollback plan is not derived, but made again from its journal.
+    seen, running: of every switch of its waves; of a limited plan running has the other switches,
+    too. again: an earlier run of this plan may have left switches drained. A rollback plan is not
+    derived, but made again from its journal.
     """
     if plan.kept:
         refuse_forged_back(plan)
@@ -61,10 +62,11 @@ def refuse_forged(
     subject = subject_of_derived(derive(Path(plan.source)))
     nodes = subject.network.by_name
     texts = {n: dialect_of(nodes[n]).as_saved(t) for n, t in subject.texts.items()}
-    texts |= {
-        n: running[n] for n, each in seen.items() if each.runs is not RunningConfig.INTERMEDIATE
-    }
-    derived = make_plan(Path(plan.source), access, texts, PlanOptions(plan.rotated), changed=seen)
+    drained = {n for n, each in seen.items() if each.runs is RunningConfig.INTERMEDIATE}
+    read = {*seen, *(running if plan.limit else ())}
+    texts |= {name: running[name] for name in read - drained}
+    wishes = PlanOptions(plan.rotated, limit=plan.limit.switches if plan.limit else ())
+    derived = make_plan(Path(plan.source), access, texts, wishes, changed=seen)
     for difference in _differences(plan, derived, seen, old):
         raise Refused(difference, where=f"plan {plan.digest[:12]}", how=HOW)
 
@@ -80,6 +82,7 @@ def _differences(
     plan: Plan, derived: Plan, seen: Mapping[str, SwitchState], old: set[str]
 ) -> Iterator[str]:
     """Sentences on the differences, in order."""
+    yield from _of_limit(plan.limit, derived.limit)
     derived_changes = {change.device: change for change in derived.changes}
     for change in plan.changes:
         other = derived_changes.get(change.device)
@@ -96,6 +99,14 @@ def _differences(
             yield f"{times} is {getattr(plan, times)}, but {getattr(derived, times)} in the fabric"
     for sealed, other_wave in zip_longest(plan.waves, derived.waves):
         yield from _of_wave(sealed, other_wave, old)
+
+
+def _of_limit(sealed: PlanLimit | None, derived: PlanLimit | None) -> Iterator[str]:
+    """Switches that differ and that the limited plan does not list; fewer may differ by now."""
+    if sealed and derived:
+        for name in derived.left_out:
+            if name not in sealed.left_out:
+                yield f"{name}: differs from the fabric, and the plan neither has nor lists it"
 
 
 def seen_new(seen: Mapping[str, SwitchState], change: Change) -> bool:

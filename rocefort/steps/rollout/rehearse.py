@@ -256,7 +256,9 @@ def _carried_out(
             applied = _apply_on_twin(plan, ground, twin, [watch, *([listener] if listener else [])])
         if watch.interrupted:
             raise ServiceFailed("was interrupted", how=ANEW)
-        checks = () if applied.failure else tuple(_checks(ground, sides, twin, probes, before))
+        checks = (
+            () if applied.failure else tuple(_checks(plan, ground, sides, twin, probes, before))
+        )
     return _RehearsalRun(applied, watch, _loss(load, twin), checks)
 
 
@@ -320,7 +322,8 @@ def _apply_on_twin(
         return apply_plan(plan, access, run, listeners, options)
 
 
-def _checks(
+def _checks(  # noqa: PLR0913, PLR0917 - the plan, both sides of it, and the twin
+    plan: Plan,
     ground: SealedFabric,
     sides: PlannedTexts,
     twin: Twin,
@@ -329,7 +332,7 @@ def _checks(
 ) -> Iterator[RehearsedCheck]:
     """Checks of the twin after the last wave against the intended network."""
     plain = ground.fabric.network
-    texts = sides.after if sides.backwards else render_all(plain)
+    texts = sides.after if sides.backwards or plan.limit else render_all(plain)
     network = with_outside(network_of_texts(plain, texts))
     now = Twin.find(twin.record.name, twin.registry)
     now.choice = replace(twin.choice, expected=expected_sessions(network))
