@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from threading import Thread
 from typing import TypeVar
@@ -12,14 +13,16 @@ from typing import TypeVar
 from nornir.core import Nornir
 from nornir.core.configuration import Config, LoggingConfig, SSHConfig
 from nornir.core.exceptions import ConnectionNotOpen
+from nornir.core.inventory import Host
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import Result, Task
 from nornir.plugins.runners import ThreadedRunner
 from nornir_napalm.plugins.connections import Napalm
 
-from rocefort.errors import DeviceFailed
+from rocefort.errors import BadInput, DeviceFailed, Problem, Refused
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
+from rocefort.fleet.credentials import key_of, resolve
 from rocefort.fleet.inventory import (
     SESSIONS,
     SWITCHES,
@@ -29,10 +32,12 @@ from rocefort.fleet.inventory import (
 )
 from rocefort.fleet.open_files import require_open_files
 from rocefort.models.network.network import Network
+from rocefort.models.wording import count_of, listing
 
 T = TypeVar("T")
 
 WORKERS = 20
+MOST_NAMED = 8  # users of a credential
 END_S = 2.0  # the longest wait for a session that hangs while it is closed
 
 # Failures come back as results. Without a handler here Python would also print the traceback of
@@ -57,6 +62,43 @@ def open_fleet(network: Network, connections: Connections, workers: int = WORKER
     # See NEW_SESSION.
     require_open_files(sum(1 + host.has_parent_group(SWITCHES) for host in hosts))
     return Nornir(inventory=inventory, config=config, runner=ThreadedRunner(num_workers=workers))
+
+
+def require_credentials(nornir: Nornir, names: Iterable[str]) -> None:
+    """Read the credentials of hosts before a session opens.
+
+    Raises one error with each missing credential once, and the hosts that use it: BadInput, or
+    Refused if the files exist but other users can read them.
+    """
+    unique_names = set(names)
+    hosts = [host for host in nornir.inventory.hosts.values() if host.name in unique_names]
+    users: dict[str, list[Host]] = {}
+    for host in hosts:
+        if isinstance(host, FleetHost):
+            users.setdefault(host.credential, []).append(host)
+    failed: list[BadInput | Refused] = []
+    problems: list[Problem] = []
+    for credential, using in users.items():
+        try:
+            _ = key_of(credential) or resolve(credential)
+        except (BadInput, Refused) as error:
+            failed.append(error)
+            what = f"{error.problem.what}, and {_who_uses(using)}"
+            problems.append(Problem(error.problem.where, what, error.problem.how))
+    if failed:
+        kind = BadInput if any(isinstance(error, BadInput) for error in failed) else Refused
+        raise kind(problems=problems)
+
+
+def _who_uses(hosts: Sequence[Host]) -> str:
+    """Sentence on the hosts that use a credential, the first of them by name."""
+    if len(hosts) == 1:
+        return f"{hosts[0].name} uses it"
+    kinds = Counter("switch" if h.has_parent_group(SWITCHES) else "server" for h in hosts)
+    names = [host.name for host in hosts[:MOST_NAMED]]
+    more = [f"{len(hosts) - MOST_NAMED} more"] if len(hosts) > MOST_NAMED else []
+    counts = listing(count_of(number, kind) for kind, number in kinds.items())
+    return f"{counts} use it: {listing([*names, *more])}"
 
 
 def on_hosts(nornir: Nornir, names: Iterable[str], step: Callable[[Task], T]) -> dict[str, T]:

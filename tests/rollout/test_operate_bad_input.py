@@ -191,13 +191,13 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         no_password,
         2,
-        "stopped: env:NO_SUCH_VARIABLE: the environment has no variable NO_SUCH_VARIABLE; export "
-        "NO_SUCH_VARIABLE with the password, or change the credential",
+        "rocefort: env:NO_SUCH_VARIABLE: the environment has no variable NO_SUCH_VARIABLE, and leaf08 "
+        "uses it; export NO_SUCH_VARIABLE with the password, or change the credential",
     ),
     (
         open_password,
         4,
-        "stopped: file:{directory}/open: the file has mode 0644, not 0600; "
+        "rocefort: file:{directory}/open: the file has mode 0644, not 0600, and leaf08 uses it; "
         "chmod 600 {directory}/open",
     ),
     (

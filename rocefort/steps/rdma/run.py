@@ -18,7 +18,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.errors import BadInput, DeviceFailed, Problem, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.inventory import NEW_SESSION
-from rocefort.fleet.nornir_session import on_hosts, open_fleet
+from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
 from rocefort.models.fabric.rdma import is_within
 from rocefort.models.network.network import Network, Server
 from rocefort.models.network.observed import StateTopic
@@ -162,6 +162,7 @@ def _refuse_outside(window: str | None, fabric: str) -> None:
 def _server_probes(
     nornir: Nornir, servers: Sequence[Server], request: RdmaRequest
 ) -> dict[str, ServerProbe]:
+    require_credentials(nornir, [server.name for server in servers])
     probed = probe(nornir, servers, perftest=request.suite not in WITHOUT_PERFTEST)
     refuse_undrained(probed.values(), request.drained)
     return probed

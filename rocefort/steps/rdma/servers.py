@@ -18,7 +18,7 @@ from rocefort.documents.suggest import chosen_names
 from rocefort.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.nornir_session import on_hosts, open_fleet
+from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
 from rocefort.models.finding import Report
 from rocefort.models.network.servers import HostPlan, HostSeen, HostsSeen
 from rocefort.models.wording import count_of
@@ -108,6 +108,7 @@ def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> 
             raise BadInput(problems=[access.lacks_server(name) for name in lacking])
         plans = {name: plan for name, plan in plans.items() if name in accessible}
     with open_fleet(derived.network, access) as nornir:
+        require_credentials(nornir, plans)
         seen = observe_hosts(nornir, plans, access.command_timeout_s)
     reading = HostsSeen(fabric=derived.network.name, hosts=seen)
     report = check_hosts(derived.network, plans, reading, derived.sources)

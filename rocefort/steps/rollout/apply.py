@@ -11,7 +11,12 @@ from nornir.core import Nornir
 from rocefort.clock import Clock
 from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.nornir_session import end_fleet, open_fleet, refuse_ended
+from rocefort.fleet.nornir_session import (
+    end_fleet,
+    open_fleet,
+    refuse_ended,
+    require_credentials,
+)
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import Observed
@@ -30,7 +35,7 @@ from rocefort.rollout.controller.trial_label import label_of
 from rocefort.rollout.journal.journal import EventListener, SqliteJournal, open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.text_store import KeptTexts
-from rocefort.rollout.live.checks import LiveChecks
+from rocefort.rollout.live.checks import LiveChecks, with_neighbours
 from rocefort.rollout.live.readings import close_sessions, observe
 from rocefort.rollout.live.wave_checks import WaveChecks
 from rocefort.rollout.planning.secrets import references_of
@@ -78,6 +83,11 @@ def apply_plan(
         network = ground.fabric.network
         label = label_of(plan.digest, journal.events(), resume=options.resume)
         nornir = opened.enter_context(open_fleet(network, reached))
+        if not options.resume:  # a begun run continues with the switches that it can reach
+            changing = [name for wave in plan.waves for name in wave.devices]
+            pairs = [pair for wave in plan.waves for pair in wave.gate.pairs]
+            servers = [name for pair in pairs for name in (pair.client, pair.server)]
+            require_credentials(nornir, [*with_neighbours(network, changing), *servers])
         # An act that may hang has separate sessions, which end_checks closes after its time limit.
         beside = opened.enter_context(open_fleet(network, reached))
         clock = Clock(reached.time_scale)

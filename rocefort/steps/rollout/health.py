@@ -14,7 +14,7 @@ from rocefort.design.derive.derive import derive
 from rocefort.documents.suggest import chosen_names
 from rocefort.errors import BadInput
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.nornir_session import open_fleet
+from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import Observed
@@ -62,6 +62,7 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
     names = chosen_names("--device", devices, switches, f"no switch {{!r}} in {network.name}")
     reference = read_baseline(baseline, network) if baseline else None
     with open_fleet(network, access) as nornir:
+        require_credentials(nornir, names)
         earlier = reference
         if interval_s is not None:
             earlier = observe(nornir, network, names)

@@ -12,7 +12,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.nornir_session import open_fleet
+from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Role
@@ -104,6 +104,7 @@ def running_of(
     network = derive(fabric).network
     names = [node.name for node in network.nodes]
     with open_fleet(network, access) as nornir:
+        require_credentials(nornir, names)
         running = collect_running(nornir, names)
         if say is not None:
             for note in trial_notes(collect_trials(nornir, names)):
