@@ -70,11 +70,12 @@ class TraceFormat(StrEnum):
 
 
 class ProgressOption(StrEnum):
-    """Progress display of a rollout: `auto` draws on a terminal and writes lines elsewhere."""
+    """Progress display: `auto` draws on a terminal and writes lines elsewhere."""
 
     AUTO = "auto"
     PLAIN = "plain"
     JSON = "json"
+    NONE = "none"
 
 
 class ColorOption(StrEnum):
@@ -316,7 +317,31 @@ SigningKey = Annotated[
     typer.Option("--sign", help="SSH key that signs the plan; the signature goes into PLAN.sig."),
 ]
 SealedPlan = Annotated[Path, typer.Argument(metavar="PLAN", help="Sealed plan, written by `plan`.")]
-ProgressShown = Annotated[ProgressOption, typer.Option("--progress", help="Progress display.")]
+PROGRESS = "ROCEFORT_PROGRESS"
+
+
+def _show_progress(context: typer.Context, kind: ProgressOption) -> ProgressOption:
+    """Show the progress of a command until it ends, unless its output is to be quiet."""
+    root, words = context.find_root(), context.command_path.split()
+    if not context.resilient_parsing and not root.params.get("quiet"):
+        from rocefort.reports.progress.display import progress_display  # noqa: PLC0415 - not for `--help`
+
+        context.with_resource(progress_display(kind.value, " ".join(words[1:])))
+    return kind
+
+
+ProgressShown = Annotated[
+    ProgressOption, typer.Option("--progress", envvar=PROGRESS, help="Progress of the rollout.")
+]
+StepProgress = Annotated[
+    ProgressOption,
+    typer.Option(
+        "--progress",
+        envvar=PROGRESS,
+        callback=_show_progress,
+        help="Progress on standard error, of a command that lasts.",
+    ),
+]
 Journal = Annotated[
     Path | None, typer.Option(help="Journal of the rollout; PLAN.journal by default.")
 ]

@@ -17,7 +17,13 @@ from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
 from rocefort.json_schema import schema_of
 from rocefort.models.base import Frozen
-from rocefort.options import ENVIRONMENT, ColorOption, EngineOption, TraceFormat
+from rocefort.options import (
+    ENVIRONMENT,
+    ColorOption,
+    EngineOption,
+    ProgressOption,
+    TraceFormat,
+)
 
 
 def _check_address(value: str) -> str:
@@ -47,6 +53,9 @@ class Settings(Frozen):
     format: TraceFormat | None = Field(default=None, description="Output format: text or json.")
     color: ColorOption | None = Field(
         default=None, description="Colors: auto follows the terminal, NO_COLOR and FORCE_COLOR."
+    )
+    progress: ProgressOption | None = Field(
+        default=None, description="Progress display: auto, plain, json or none."
     )
     allowed_signers: Path | None = Field(
         default=None,

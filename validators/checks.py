@@ -12,6 +12,7 @@ from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.network.servers import HostPlan, HostsSeen
+from rocefort.progress import tracked
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.live.subject import IntendedState, LiveSubject, Readings, intended_of
 from rocefort.validators.rules.registry import Rule, Subject, registered
@@ -99,7 +100,7 @@ def _check_waivers(network: Network, sources: Sources) -> None:
 def _report(overview: Overview, subjects: Sequence[Subject], today: date | None) -> Report:
     """Verdicts on subjects, one for each rule, sorted into a report; waived findings apart."""
     network, sources = overview.network, overview.sources
-    verdicts = [verdict for subject in subjects for verdict in subject.verdicts()]
+    verdicts = [each for subject in tracked(subjects, "rules") for each in subject.verdicts()]
     findings = [verdict for verdict in verdicts if isinstance(verdict, Finding)]
     not_judged = [verdict for verdict in verdicts if isinstance(verdict, NotJudged)]
     order = {subject.rule.id: index for index, subject in enumerate(subjects)}

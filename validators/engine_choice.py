@@ -11,6 +11,7 @@ from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.routing import RoutingState
 from rocefort.models.results.routing_change import RoutingChange
+from rocefort.progress import Step, note
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.failures.study import single_failures
 from rocefort.validators.routing.engine import Solution, analyse
@@ -89,7 +90,9 @@ def run(
     except (ServiceFailed, Refused) as error:
         if engine is Engine.BOTH:
             raise
-        return replace(done, note=f"no answer of Batfish: {error}")
+        fallback = f"no answer of Batfish: {error}"
+        note(fallback)
+        return replace(done, note=fallback)
     report = done.report.joined(engine_comparison(network, solution, answers.state, sources))
     return _with_batfish(replace(done, report=report), answers, network, options.before, sources)
 
@@ -133,7 +136,8 @@ def _with_change(
     """Add the embedded engine's result on a change."""
     if options.before is None:
         return done
-    before = _solved_before(options.before)
+    with Step("earlier state"):
+        before = _solved_before(options.before)
     both_have = common_switches(options.before, network)
     change = change_since(before, done.state, done.solution, both_have)
     report = verify_change(network, change, sources, done.solution)

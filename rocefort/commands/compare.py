@@ -29,6 +29,7 @@ def diff(
     back: Annotated[
         bool, typer.Option("--back", help="Show the commands that undo each change.")
     ] = False,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
     exit_code: options.ExitCode = False,
 ) -> None:
@@ -48,6 +49,7 @@ def drift(
     fabric: options.Fabric,
     configs: Annotated[Path, typer.Option(help="Directory of the running configurations.")],
     patch: Annotated[bool, typer.Option("--patch", help=options.PATCH)] = False,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
 ) -> None:
     """Compare the running configurations with the intent."""
@@ -75,6 +77,7 @@ def review(
     engine: options.VerificationEngine = options.EngineOption.AUTO,
     batfish: options.BatfishService = None,
     failures: options.Failures = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
     """Review a change in git: Markdown, HTML, JSON and SARIF.
 

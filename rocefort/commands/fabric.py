@@ -20,6 +20,7 @@ def render(
     out: Annotated[Path | None, typer.Option(help="Directory for one file per switch.")] = None,
     device: Annotated[str | None, typer.Option(help="Render this switch only.")] = None,
     secrets: options.WithSecrets = False,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
     """Write the configuration of every switch."""
     from rocefort.steps.fabric.subject import subject_of, with_secrets, write_texts
@@ -86,6 +87,7 @@ def import_(
             "--strict", help="Exit with 1 if a line is not carried over, or is of another design."
         ),
     ] = False,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
     """Write a fabric.yaml from existing configurations.
 

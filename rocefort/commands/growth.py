@@ -57,6 +57,7 @@ def expand(
     segments: options.NewSegments = None,
     names: options.NewNames = None,
     dry_run: DryRun = False,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
     """Add spines and leaves to a fabric.yaml.
 
@@ -80,6 +81,7 @@ def remove(
         list[str], typer.Argument(metavar="NAME...", help="Spines, leaves and servers.")
     ],
     dry_run: DryRun = False,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
     """Remove spines, leaves and servers from a fabric.yaml.
 
@@ -101,6 +103,7 @@ def rename(
     old: Annotated[str, typer.Argument(help="Name of a spine, leaf or server.")],
     new: Annotated[str, typer.Argument(help="Its new name.")],
     dry_run: DryRun = False,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
     """Rename a spine, leaf or server, and all references to it.
 
@@ -126,6 +129,7 @@ def stages(
     like: options.NewLike = None,
     segments: options.NewSegments = None,
     names: options.NewNames = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
     """Verify every intermediate state of an expansion.
 
@@ -146,6 +150,7 @@ def capacity(
     fabric: options.Fabric,
     demand: options.DemandFile = None,
     failures: options.SingleFailures = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Compare a traffic demand with the capacity of a fabric.

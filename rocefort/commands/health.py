@@ -31,6 +31,7 @@ def health(
     clock_limit: Annotated[float, typer.Option(min=1, help="Largest clock offset (s).")] = 5.0,
     disk_limit: Annotated[int, typer.Option(min=0, help="Least free flash (MB).")] = 100,
     pause_limit: Annotated[int, typer.Option(min=0, help="Most PFC frames per second.")] = 1000,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.Formatted = options.Format.TEXT,
 ) -> None:
     """Check the live state of the switches; changes nothing."""

@@ -28,6 +28,7 @@ def plan(
         list[str] | None, typer.Option(help="Drift to overwrite: leaf01, or leaf01:PATH with *.")
     ] = None,
     sign: options.SigningKey = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
     """Seal a plan from the running to the intended state."""
     from rocefort.fleet.connections import load_connections

@@ -23,6 +23,7 @@ cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 def check(
     fabric: options.MaybeFabric = None,
     configs: options.Configs = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.Formatted = options.Format.TEXT,
     select: options.Select = None,
     ignore: options.Ignore = None,
@@ -53,6 +54,7 @@ def verify(
     against: options.Against = None,
     timings: options.Timings = False,
     limit: options.QuestionLimit = options.QUESTION_LIMIT_S,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.Formatted = options.Format.TEXT,
 ) -> None:
     """Verify sessions, ECMP, reachability and failures.
@@ -136,6 +138,7 @@ def report(
     fabric: options.MaybeFabric = None,
     configs: options.Configs = None,
     out: Annotated[Path, typer.Option(help="Directory for the page.")] = Path("report"),
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
     from rocefort.steps.fabric.capacity import demand_of

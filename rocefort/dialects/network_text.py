@@ -11,6 +11,7 @@ from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem
 from rocefort.models.network.network import Network, Node, Position, TextLine
+from rocefort.progress import tracked
 
 
 def render_node(node: Node) -> str:
@@ -22,7 +23,7 @@ def render_node(node: Node) -> str:
 
 def render_all(network: Network) -> dict[str, str]:
     """Return the text of every switch, by name."""
-    return {node.name: render_node(node) for node in network.nodes}
+    return {node.name: render_node(node) for node in tracked(network.nodes, "render")}
 
 
 def read_back(network: Network, texts: Mapping[str, str]) -> Network:
@@ -33,7 +34,7 @@ def read_back(network: Network, texts: Mapping[str, str]) -> Network:
     """
     nodes: list[Node] = []
     problems: list[Problem] = []
-    for node in network.nodes:
+    for node in tracked(network.nodes, "read back"):
         parsed = _read(node, texts[node.name], problems)
         if parsed is not None:
             lines = with_commands(parsed.unmodelled, dialect_of(node))

@@ -33,6 +33,7 @@ from rocefort.fleet.inventory import (
 from rocefort.fleet.open_files import require_open_files
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of, listing
+from rocefort.progress import Step
 
 T = TypeVar("T")
 
@@ -110,10 +111,14 @@ def on_hosts(nornir: Nornir, names: Iterable[str], step: Callable[[Task], T]) ->
     unique_names = dict.fromkeys(names)
 
     def task(task: Task) -> Result:
-        return Result(task.host, result=step(task))
+        try:
+            return Result(task.host, result=step(task))
+        finally:
+            progress.advance()
 
     chosen = nornir.filter(filter_func=lambda host: host.name in unique_names)
-    answers = chosen.run(task=task, on_failed=True)
+    with Step("devices", len(chosen.inventory.hosts)) as progress:
+        answers = chosen.run(task=task, on_failed=True)
     answers.raise_on_error()
     return {name: answers[name][0].result for name in unique_names if name in answers}
 

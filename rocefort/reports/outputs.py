@@ -29,6 +29,7 @@ from rocefort.models.rollout.rehearsal import PlanRehearsal
 from rocefort.reports.fabric.diff import DifferenceOutput
 from rocefort.reports.fabric.tables import TableOutput
 from rocefort.reports.formats.json_report import FindingsOutput
+from rocefort.reports.progress.events import ProgressOutput
 from rocefort.reports.review.files import ReviewsOutput
 from rocefort.reports.rollout.events import EndOutput, FollowedOutput, StepOutput
 from rocefort.reports.rollout.status import HistoryOutput, StatusOutput
@@ -63,15 +64,17 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "lab spread": FlowSpread,
     "lab load": UnderLoad,
 }
+PROGRESS = "progress"  # --progress json of other commands: a line each on standard error
 
 
 def output_schema() -> str:
     """The schema as JSON (draft 2020-12), ending in a newline; same models, same bytes."""
     mode: Final = "serialization"
+    kinds: dict[str, Any] = {**OUTPUTS, PROGRESS: ProgressOutput}
     own, shared = TypeAdapter.json_schemas(
-        (name, mode, TypeAdapter(kind)) for name, kind in OUTPUTS.items()
+        (name, mode, TypeAdapter(kind)) for name, kind in kinds.items()
     )
-    commands = {name.replace(" ", "-"): own[name, mode] for name in OUTPUTS}
+    commands = {name.replace(" ", "-"): own[name, mode] for name in kinds}
     schema = {
         **schema_head("output", "JSON of Rocefort's commands"),
         "anyOf": [{"$ref": f"#/$defs/{name}"} for name in commands],

@@ -29,7 +29,8 @@ def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, A
 
 
 def _writes_json(command: Any) -> bool:
-    kinds = [getattr(each.type_descriptor, "annotation", None) for each in command.params]
+    params = [each for each in command.params if each.name != "_progress"]  # on standard error
+    kinds = [getattr(each.type_descriptor, "annotation", None) for each in params]
     return any("JSON" in kind.__members__ for kind in kinds if isinstance(kind, EnumMeta))
 
 

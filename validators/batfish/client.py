@@ -28,6 +28,7 @@ from pybatfish.datamodel.flow import HeaderConstraints, PathConstraints  # noqa:
 from rocefort.models.device.packet_filters import Flow  # noqa: E402
 from rocefort.models.network.network import End  # noqa: E402
 from rocefort.models.results.routing import Timing  # noqa: E402
+from rocefort.progress import Step  # noqa: E402
 from rocefort.validators.batfish.access import PLAIN, ServiceAccess  # noqa: E402
 from rocefort.validators.batfish.time_limits import ended_after, interrupted_by_signals  # noqa: E402
 
@@ -67,7 +68,7 @@ class TimedSession(Session):  # type: ignore[misc]  # pybatfish has no types
         """Measure the questions of the block, and end them at the limit."""
         before = time.monotonic()
         late = QuestionTimeout(f"{question} was not answered in {self.limit_s:g} s")
-        with ended_after(self.limit_s, late):
+        with Step(question, limit_s=self.limit_s, counted=True), ended_after(self.limit_s, late):
             yield
         self.timings.append(Timing(question=question, seconds=time.monotonic() - before))
 
@@ -84,12 +85,13 @@ def session(
     """Session with the zipped snapshot in a network of its own, which is deleted at the end."""
     with interrupted_by_signals(), contextlib.ExitStack() as after:
         after.callback(_hang_up)
-        batfish = TimedSession(host, port, access)
-        name = network_name()
-        after.callback(_forget, batfish, name, min(DELETE_S, access.limit_s))
-        with batfish.asking("network"):
-            batfish.set_network(name)
-        add_snapshot(batfish, snapshot, BASE)
+        with Step("snapshot", 3):
+            batfish = TimedSession(host, port, access)
+            name = network_name()
+            after.callback(_forget, batfish, name, min(DELETE_S, access.limit_s))
+            with batfish.asking("network"):
+                batfish.set_network(name)
+            add_snapshot(batfish, snapshot, BASE)
         yield batfish
 
 

@@ -38,6 +38,7 @@ from rocefort.models.results.routing import (
     RoutingState,
     SessionStatus,
 )
+from rocefort.progress import Step
 from rocefort.validators.batfish.access import (
     HOST,
     PLAIN,
@@ -149,7 +150,8 @@ def open_session(files: Files, service: Service) -> Iterator[BatfishSession]:
     """Session with a snapshot; any failure becomes one ServiceFailed."""
     where = str(service)
     patience_s = min(VERSION_S, service.access.limit_s)
-    version = server_version(service.host, service.port, patience_s, service.access)
+    with Step("version", limit_s=patience_s):
+        version = server_version(service.host, service.port, patience_s, service.access)
     check_version(version, where)
     zipped = zip_snapshot(files)
     with (
@@ -168,13 +170,15 @@ def put_questions(
     asking: BatfishSession, network: Network, of: str | None = None
 ) -> BatfishAnswers:
     """Send the questions on routing about one snapshot, by default the first."""
-    sessions = [_session_row(row) for row in asking.rows("bgpSessionStatus", of=of)]
-    ports = asking.rows("interfaceProperties", of=of, interfaces=HOST_PORT)
+    with Step("routes", 3):
+        sessions = [_session_row(row) for row in asking.rows("bgpSessionStatus", of=of)]
+        ports = asking.rows("interfaceProperties", of=of, interfaces=HOST_PORT)
+        routes = route_rows(asking, of)
     up = sorted(row["Interface"]["hostname"] for row in ports if row["Active"])
     return BatfishAnswers(
         version=asking.version,
         sessions=tuple(sorted(sessions, key=lambda row: (row.node, row.peer))),
-        routes=route_rows(asking, of),
+        routes=routes,
         hosts_up=tuple(up),
         traces=trace_rows(asking, network, up, of),
         flows=tuple(_flows(asking, network, up, of)),
@@ -271,19 +275,20 @@ def _traces(
     give one example a source and might forge the source address. A host without a link cannot be
     traced.
     """
-    addresses = {server.address.ip for server in network.servers or ()}
-    for destination in sorted(addresses) if up else ():
-        yield from asking.speaker.trace(asking.session, up, destination, Flow(), of)
+    addresses = sorted({server.address.ip for server in network.servers or ()}) if up else []
+    with Step("paths", len(addresses)):
+        for destination in addresses:
+            yield from asking.speaker.trace(asking.session, up, destination, Flow(), of)
 
 
 def _flows(
     asking: BatfishSession, network: Network, up: list[str], of: str | None = None
 ) -> Iterator[FlowRow]:
     """Every path of each other flow that the policy names, from a host that is up."""
-    for question in questions(network):
-        source = host_name(question.source.name)
-        if source in up:
-            address = question.destination.address.ip
+    from_up = [each for each in questions(network) if host_name(each.source.name) in up]
+    with Step("flows", len(from_up)):
+        for question in from_up:
+            source, address = host_name(question.source.name), question.destination.address.ip
             for row in asking.speaker.trace(asking.session, [source], address, question.flow, of):
                 yield FlowRow(**dict(_trace_row(row)), flow=question.flow)
 

@@ -15,6 +15,7 @@ from rocefort.models.base import Frozen
 T = TypeVar("T", bound=Frozen)
 Row = dict[str, Any]
 Ask = Callable[..., list[Row]]
+CHECK_QUESTIONS = 8  # of `collect_checks`
 COMPATIBLE = ("UNIQUE_MATCH", "DYNAMIC_MATCH")
 
 

@@ -18,6 +18,7 @@ from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, Demand
 from rocefort.models.network.network import End, Network, Role, Sources
 from rocefort.models.results.capacity import AfterFailure, CapacityReport, DemandTotals, Kind, Use
 from rocefort.models.results.routing import Failure
+from rocefort.progress import tracked
 from rocefort.validators.capacity.bisection import bisection_gbps
 from rocefort.validators.capacity.failure_scope import chosen_groups
 from rocefort.validators.capacity.link_loads import Loads, PortLoads
@@ -128,7 +129,7 @@ class _CapacityStudy:
         twins = SymmetryClasses(self.loads.base, self.spread)
         failures = single_failures(self.network, self.loads.solution)
         chosen = chosen_groups(tuple(twins.alike(failures)), self.scope, len(self.cables))
-        effects = tuple(self._after(group, asking) for group in chosen.groups)
+        effects = tuple(self._after(group, asking) for group in tracked(chosen.groups, "failures"))
         self._share_worst(twins.classes)
         by_first = {group[0]: _by_switch(group) for group in chosen.groups}
         uses = [self._use(place, found, by_first) for place, found in asking.items()]

@@ -26,6 +26,7 @@ from rocefort.models.results.routing import (
     PairLoss,
     WidthLoss,
 )
+from rocefort.progress import tracked
 from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.failures.buffer_cycles import Buffers
 from rocefort.validators.failures.cabling_baseline import Cabling, RemainingCabling
@@ -123,12 +124,14 @@ def study(
     solved = solution or analyse(network, origins)
     failures, population = chosen_failures(single_failures(network, solved), scope)
     work = PreparedSolution(network, solved, origins)
+    # Single failures end with those of spines, which take longer than the others.
+    studied = tracked(failures, "failures", even=scope != SINGLE and not scope.startswith(SOME))
     return FailureStudy.model_construct(
         scope=scope,
         population=population,
         seed=SEED if sampled(scope) else None,
         circles=work.circles,
-        effects=tuple(work.effect(failure) for failure in failures),
+        effects=tuple(work.effect(failure) for failure in studied),
     )
 
 

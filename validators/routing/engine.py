@@ -19,6 +19,7 @@ from rocefort.models.device.packet_filters import Flow
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.reachability import Reachability
 from rocefort.models.results.routing import BgpSession, FlowVerdict, Route, RoutingState
+from rocefort.progress import Step
 from rocefort.validators.routing.bgp import BgpTables, PrefixClass, solve_bgp
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.routing.forwarding import Forwarder, PathEnd, ServerJourneys, trips
@@ -217,9 +218,10 @@ def analyse(network: Network, sources: Sources | None = None) -> Solution:
     `trips` raise it for a server on an unknown switch.
     """
     origins = sources or Sources()
-    underlay = build(with_outside(network), origins)
-    peers = peerings(underlay, origins)
-    return Solution(underlay, peers, solve_bgp(underlay, peers, origins))
+    with Step("routing"):
+        underlay = build(with_outside(network), origins)
+        peers = peerings(underlay, origins)
+        return Solution(underlay, peers, solve_bgp(underlay, peers, origins))
 
 
 def solve(network: Network, sources: Sources | None = None) -> RoutingState:

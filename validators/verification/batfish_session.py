@@ -18,6 +18,7 @@ from rocefort.models.results.routing import (
     RoutingState,
     Timing,
 )
+from rocefort.progress import Step
 from rocefort.validators.batfish.access import Service, check_version
 from rocefort.validators.batfish.engine import (
     BatfishAnswers,
@@ -31,7 +32,7 @@ from rocefort.validators.batfish.engine import (
     trace_rows,
 )
 from rocefort.validators.batfish.snapshot import Files, host_name, snapshot_files, zip_snapshot
-from rocefort.validators.batfish.snapshot_checks import Checks, collect_checks
+from rocefort.validators.batfish.snapshot_checks import CHECK_QUESTIONS, Checks, collect_checks
 from rocefort.validators.failures.impact import FailureCosts
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.verification.batfish_failures import (
@@ -82,8 +83,9 @@ def ask_all(
     files = snapshot_files(whole)
     earlier = None if before is None else with_outside(before)
     earlier_zip = b"" if earlier is None else zip_snapshot(snapshot_files(earlier))
-    with open_session(files, service) as asking:
-        checks = collect_checks(asking.rows)
+    with Step("Batfish"), open_session(files, service) as asking:
+        with Step("checks", CHECK_QUESTIONS):
+            checks = collect_checks(asking.rows)
         answers = put_questions(asking, whole)
         state = interpret(whole, answers)
         result = BatfishResult(state, checks, files, asking.version)
@@ -92,13 +94,14 @@ def ask_all(
             effects = _effects(asking, whole, answers, costs, failures)
             result = replace(result, study=study_of(failures, effects))
         if earlier is not None:
-            asking.speaker.add_snapshot(asking.session, earlier_zip, BEFORE)
-            then = put_questions(asking, earlier, BEFORE)
-            result = replace(
-                result,
-                before=interpret(earlier, then),
-                examples=tuple(_examples(asking, whole, earlier, (answers, then))),
-            )
+            with Step("earlier state"):
+                asking.speaker.add_snapshot(asking.session, earlier_zip, BEFORE)
+                then = put_questions(asking, earlier, BEFORE)
+                result = replace(
+                    result,
+                    before=interpret(earlier, then),
+                    examples=tuple(_examples(asking, whole, earlier, (answers, then))),
+                )
         note = check_version(asking.version, str(service))
         return replace(result, note=note, timings=tuple(asking.session.timings))
 
@@ -110,11 +113,13 @@ def _effects(
     costs: FailureCosts,
     failures: BatfishFailureScope,
 ) -> Iterator[FailureEffect]:
-    for number, failure in enumerate(failures.failures):
-        name = fork_name(number)
-        asking.speaker.fork(asking.session, name, *deactivated(failure))
-        yield costs.effect(failure, _after(asking, network, answers, failure, name))
-        asking.speaker.forget(asking.session, name)
+    with Step("failures", len(failures.failures)):
+        for number, failure in enumerate(failures.failures):
+            name = fork_name(number)
+            with Step(str(failure), counted=True):
+                asking.speaker.fork(asking.session, name, *deactivated(failure))
+                yield costs.effect(failure, _after(asking, network, answers, failure, name))
+                asking.speaker.forget(asking.session, name)
 
 
 def _after(

@@ -25,6 +25,7 @@ from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Lossless
 from rocefort.models.finding import Waiver
 from rocefort.models.network.network import Network, Reserved, Segment, Sources
+from rocefort.progress import Step
 from rocefort.site import SHIPPED, Site
 
 
@@ -53,12 +54,14 @@ def derive_loaded(loaded: LoadedFabric, catalogue: Catalogue | None = None) -> D
 
     catalogue: hardware and families; by default those of the fabric's site.
     """
-    context = Context(loaded, catalogue or load_catalogue(loaded.site), profiles_of(loaded.site))
-    check_intent(context)
-    check_border(context)
-    joints = tuple(joints_of(context))
-    check_fit(context, joints)
-    network = _network(context, joints)
+    with Step("derive"):
+        site = loaded.site
+        context = Context(loaded, catalogue or load_catalogue(site), profiles_of(site))
+        check_intent(context)
+        check_border(context)
+        joints = tuple(joints_of(context))
+        check_fit(context, joints)
+        network = _network(context, joints)
     return DerivedNetwork(
         network, context.sources, loaded.fabric, loaded.document, context.lossless, loaded.site
     )

@@ -25,6 +25,7 @@ from rocefort.models.results.difference import (
 from rocefort.models.rollout.compare import classify, compare
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import Change, ChangeKind
+from rocefort.progress import tracked
 from rocefort.rollout.planning.referenced_acls import with_used
 from rocefort.rollout.planning.secrets import with_known_secrets
 
@@ -108,7 +109,7 @@ def difference(before: ComparedSide, after: ComparedSide, families: Families) ->
     An encrypted secret of a switch counts as the one that the other side refers to.
     """
     both = [name for name in after.switches if name in before.switches]
-    switches = (_switch(name, before, after, families) for name in both)
+    switches = (_switch(name, before, after, families) for name in tracked(both, "compare"))
     return FabricDifference(
         before=before.name,
         after=after.name,

@@ -12,6 +12,7 @@ from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.data import Display, ParsedConfig
 from rocefort.dialects.words import in_words
 from rocefort.errors import BadInput, Problem
+from rocefort.progress import tracked
 
 CONFIG_ENDINGS = (".cfg", ".txt", ".conf")
 LARGEST_BYTES = (
@@ -69,7 +70,7 @@ def read_directory(directory: Path) -> ConfigDirectory:
     systems, one sysname twice, an output without its switch.
     """
     files = _DirectoryFiles()
-    for path in _files(directory):
+    for path in tracked(_files(directory), "read"):
         try:
             _read_file(path, files)
         except BadInput as error:

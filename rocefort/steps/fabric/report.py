@@ -12,6 +12,7 @@ from rocefort.dialects.data import sources_of
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Node, Position, Sources
 from rocefort.output import write_blocks
+from rocefort.progress import Step, tracked
 from rocefort.reports.fabric.findings import findings_comment, findings_report
 from rocefort.reports.formats.json_report import as_json
 from rocefort.reports.formats.junit import as_junit
@@ -70,24 +71,25 @@ def fabric_page(subject: ReadNetwork, given: DemandFile | None = None) -> str:
         return report.joined(verify_failures(network, study, sources)) if study else report
 
     texts: dict[str, Position] = {}
-    for name, text in subject.texts.items():
+    for name, text in tracked(subject.texts.items(), "places"):
         dialect = dialect_of(network.by_name[name])
         texts |= sources_of(dialect.parse(text, f"{name}.cfg"), f"{name}.cfg")
     demands = port_demands(network)
-    return page(
-        PageContent(
-            network=network,
-            report=report_of(subject.sources),
-            texts=subject.texts,
-            text_report=report_of(Sources(texts)),
-            routing=solution.state,
-            budgets=tuple(_budget(node, demands.get(node.name, ())) for node in network.nodes),
-            titles=titles(),
-            failures=failing.study,
-            failures_note=failing.note,
-            capacity=capacity_of(subject, given, solution) if given and given.demand else None,
+    with Step("page"):
+        return page(
+            PageContent(
+                network=network,
+                report=report_of(subject.sources),
+                texts=subject.texts,
+                text_report=report_of(Sources(texts)),
+                routing=solution.state,
+                budgets=tuple(_budget(node, demands.get(node.name, ())) for node in network.nodes),
+                titles=titles(),
+                failures=failing.study,
+                failures_note=failing.note,
+                capacity=capacity_of(subject, given, solution) if given and given.demand else None,
+            )
         )
-    )
 
 
 def write_page(text: str, directory: Path) -> Path:

@@ -27,6 +27,7 @@ from rocefort.models.results.review import (
     SwitchLines,
     UnreviewedFabric,
 )
+from rocefort.progress import Step, tracked
 from rocefort.reports.review.files import (
     review_page,
     reviews_json,
@@ -81,9 +82,11 @@ def make_reviews(asked: ReviewRequest) -> Reviews:
     changed = named or changed_fabrics(asked.base, asked.head)
     reviews: list[Review] = []
     errors: dict[str, RocefortError] = {}
-    for file, path in changed.present.items():
+    count = len(changed.present)
+    for number, (file, path) in enumerate(changed.present.items(), 1):
         try:
-            reviews.append(make_review(path, asked))
+            with Step(f"{file} ({number} of {count})" if count > 1 else file):
+                reviews.append(make_review(path, asked))
         except RocefortError as error:
             errors[file] = error
     if errors and not reviews:
@@ -157,21 +160,19 @@ def write_reviews(found: Reviews, directory: Path, page_url: str = PAGE) -> list
     page_url: future address of the page. Returns the files of the directory itself. Raises BadInput
     if a file cannot be written; of one fabric all are then as before.
     """
-    if found.only:
-        page = review_page(found.only, titles())
-    else:
-        folders = _folders(found.reviews)
-        for review in found.reviews:
-            alone = Reviews(base=review.base, head=review.head, reviews=(review,))
-            write_reviews(alone, directory / folders[review.file])
-        page = reviews_page(found, folders)
-    files = {
-        MARKDOWN: reviews_markdown(found, titles(), page=page_url),
-        PAGE: page,
-        JSON: reviews_json(found),
-        SARIF: reviews_sarif(found.reviews, rule_texts()),
-    }
-    return put_together(files, directory)
+    folders = {} if found.only else _folders(found.reviews)
+    for review in found.reviews if folders else ():
+        alone = Reviews(base=review.base, head=review.head, reviews=(review,))
+        write_reviews(alone, directory / folders[review.file])
+    with Step("pages"):
+        only = found.only
+        files = {
+            MARKDOWN: reviews_markdown(found, titles(), page=page_url),
+            PAGE: review_page(only, titles()) if only else reviews_page(found, folders),
+            JSON: reviews_json(found),
+            SARIF: reviews_sarif(found.reviews, rule_texts()),
+        }
+        return put_together(files, directory)
 
 
 def _folders(reviews: Sequence[Review]) -> dict[str, str]:
@@ -223,7 +224,7 @@ def _lines(
     was, will = compared
     old = origins(was.sources, sight.before, intent, files, head=False)
     new = origins(will.sources, sight.after, intent, files, head=True)
-    for name in names:
+    for name in tracked(names, "lines"):
         now = will.switches[name]
         if now.dialect != was.switches[name].dialect:
             continue  # texts of two systems cannot be compared
@@ -267,8 +268,8 @@ def _read_back(network: Network, will: ComparedSide, names: Collection[str]) -> 
     required = set(names)
     problems = [
         Problem(node.name, "its text differs from the derived configuration")
-        for node in network.nodes
-        if node.name in required and not _text_matches(node, will.switches[node.name])
+        for node in tracked([each for each in network.nodes if each.name in required], "read back")
+        if not _text_matches(node, will.switches[node.name])
     ]
     if problems:
         raise BadInput(problems=problems)

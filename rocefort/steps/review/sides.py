@@ -17,6 +17,7 @@ from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Position, Sources
 from rocefort.paths import shortest
+from rocefort.progress import Step
 from rocefort.site import SHIPPED, Site, site_of
 from rocefort.steps.fabric.git_revisions import (
     NotInGit,
@@ -231,7 +232,8 @@ def _review_side(  # noqa: PLR0913 - one side
     try:
         document = read_document(shortest(root / path))
         families = dict(load_catalogue(site).families)
-        derived = with_template_lines(derive_loaded(loaded_fabric(document, site)))
+        with Step(title):
+            derived = with_template_lines(derive_loaded(loaded_fabric(document, site)))
     except BadInput as error:
         if not may_fail:
             raise

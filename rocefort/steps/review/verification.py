@@ -18,6 +18,7 @@ from rocefort.models.results.review import (
 )
 from rocefort.models.results.routing import FailureEffect, FailureStudy, RoutingState, SessionStatus
 from rocefort.models.rollout.compare import effect_of
+from rocefort.progress import Step
 from rocefort.steps.fabric.failures import FailureReport, study_failures
 from rocefort.steps.fabric.subject import ReadNetwork
 from rocefort.validators import engine_choice
@@ -31,6 +32,8 @@ from rocefort.validators.rules.verification.change import (
 )
 from rocefort.validators.rules.verification.reachability import verify
 from rocefort.validators.rules.verification.redundancy import verify_redundancy
+
+BASE = "base"  # name of a step of the progress
 
 
 @dataclass(frozen=True)
@@ -85,20 +88,23 @@ def verify_both(
         quiet = _same(base.network, head.network, difference, buffers=False)
         earlier = failing
         if failing.study and not quiet:  # buffers differ, and so may PFC pauses
-            earlier = _study(base, asking, analyse(base.network, base.sources))
+            with Step(BASE):
+                earlier = _study(base, asking, analyse(base.network, base.sources))
         verification = _review_verification(done, failing, earlier, done.state, done.solution)
         return ReviewVerification(
             verification.model_copy(update={"same": True}), report, report, done.solution
         )
-    solved = analyse(base.network, base.sources)
-    was = verify(base.network, solved.state, base.sources, solved)
+    with Step(BASE):
+        solved = analyse(base.network, base.sources)
+        was = verify(base.network, solved.state, base.sources, solved)
     changes = done.changes
     if not both:
         both_have = common_switches(base.network, head.network)
         changes = (change_since(solved, done.state, done.solution, both_have),)
         judged = verify_change(head.network, changes[0], head.sources, done.solution)
         report = report.joined(judged)
-    earlier = _study(base, asking, solved) if failing.study else FailureReport()
+    with Step(BASE):
+        earlier = _study(base, asking, solved) if failing.study else FailureReport()
     was = was.joined(earlier.report) if earlier.report else was
     studies = earlier.study, failing.study
     report = report.joined(verify_redundancy(base.network, head.network, studies, head.sources))

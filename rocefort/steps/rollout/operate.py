@@ -12,7 +12,7 @@ from pathlib import Path
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.models.fabric.approvals import Approval
-from rocefort.models.rollout.events import ApplyRules
+from rocefort.models.rollout.events import ApplyRules, Event
 from rocefort.models.rollout.plan import Plan
 from rocefort.models.rollout.runs import JournalContents, RolloutStatus
 from rocefort.models.wording import count_of
@@ -27,7 +27,7 @@ from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.rollout.planning.rehearsal import rehearsal_record, require_rehearsal
 from rocefort.rollout.planning.signing import principals_of
 
-LIVE, PLAIN, JSON, AUTO = "live", "plain", "json", "auto"
+LIVE, PLAIN, JSON, AUTO, NONE = "live", "plain", "json", "auto", "none"
 Say = Callable[[str], None]
 
 
@@ -48,11 +48,11 @@ def plan_and_connections(sealed: Path, connections: Path) -> tuple[Plan, Connect
 def watched(
     kind: str, plan: Plan, access: Connections, journal: Path, say: Say
 ) -> Iterator[EventListener]:
-    """Listener that shows progress: drawn on a terminal, as lines, or as JSON lines."""
+    """Listener that shows progress: drawn on a terminal, as lines, as JSON lines, or not."""
     if kind == AUTO:
         kind = LIVE if sys.stdout.isatty() else PLAIN
     if kind != LIVE:
-        yield JsonLines(say) if kind == JSON else WaveLines(say)
+        yield _without_display if kind == NONE else (JsonLines if kind == JSON else WaveLines)(say)
         return
     from rocefort.reports.rollout.live_progress import LiveProgress  # noqa: PLC0415 - rich is slow
 
@@ -60,6 +60,10 @@ def watched(
     progress = replace(progress, scale=access.time_scale)
     with LiveProgress(plan, progress) as live:
         yield live
+
+
+def _without_display(_event: Event, /) -> None:
+    """Show nothing of an event."""
 
 
 def named_journal(sealed: Path, journal: Path | None) -> Path:

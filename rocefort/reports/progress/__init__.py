@@ -1,0 +1,1 @@
+"""Displays of a command's progress, on standard error."""
