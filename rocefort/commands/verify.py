@@ -142,13 +142,15 @@ def report(
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
     from rocefort.steps.fabric.capacity import demand_of
+    from rocefort.steps.fabric.provenance import provenance_of
     from rocefort.steps.fabric.report import fabric_page, write_page
     from rocefort.steps.fabric.subject import subject_of
 
     fabric = options.fabric_unless(configs, fabric)
     subject = subject_of(fabric, configs)
     given = demand_of(fabric, None, subject.network)
-    typer.echo(write_page(fabric_page(subject, given), out))
+    provenance = provenance_of(configs or fabric or Path())
+    typer.echo(write_page(fabric_page(subject, given, provenance), out))
 
 
 @cli.command()

@@ -91,7 +91,7 @@
       group.element.hidden = count === 0;
       shown += count;
     }
-    for (const rule of all("article.rule")) {
+    for (const rule of all("details.rule")) {
       rule.hidden = all(".group", rule).every((group) => group.hidden);
     }
     document.getElementById("shown").textContent = `${shown} of ${total} shown`;

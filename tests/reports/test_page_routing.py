@@ -133,6 +133,9 @@ def test_every_leaf_of_heps_has_both_spines(heps: DerivedNetwork) -> None:
     assert matrix.words == "Every leaf reaches every other with width 2."
     assert [line.name for line in matrix.lines] == [f"leaf{n:02}" for n in range(1, 9)]
     assert matrix.widths[0] == (None, 2, 2, 2, 2, 2, 2, 2)
+    text = page(_content(heps.network, solve(heps.network)))
+    assert f"<p>{matrix.words}</p>" in text
+    assert '<table id="matrix">' not in text
 
 
 def test_a_lost_link_narrows_its_leaf_alone_to_and_fro(heps: DerivedNetwork) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from rocefort.models.base import Frozen
@@ -61,6 +62,34 @@ class DeviceBudget(Frozen):
         return BufferFit.FITS if self.buffer_confirmed else BufferFit.UNCONFIRMED
 
 
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Origin of a page: its time, version and files, and the git commit of these.
+
+    engine: who verified the routing, with its version. revision: empty if the files are in no
+    commit. uncommitted: whether they differ from it.
+    """
+
+    made: datetime
+    version: str
+    engine: str
+    source: str
+    revision: str = ""
+    uncommitted: bool | None = None
+
+    @property
+    def made_text(self) -> str:
+        """`2026-11-23 20:29 UTC`."""
+        return f"{self.made.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+    @property
+    def revision_text(self) -> str:
+        """`commit 0d1ee4c0aa11 with uncommitted changes`, or that there is none."""
+        if not self.revision:
+            return "in no git commit"
+        return f"commit {self.revision[:12]}" + " with uncommitted changes" * bool(self.uncommitted)
+
+
 @dataclass(frozen=True)
 class PageContent:
     """Everything on the page; what is None or empty is shown as not known or not done.
@@ -72,6 +101,7 @@ class PageContent:
     texts: configuration by device. titles: a rule's title by its id.
     failures_note: why no failures were studied.
     capacity: a demand against the fabric; not shown where there is none.
+    provenance: passed in, so that the same content is always the same page.
     """
 
     network: Network
@@ -84,3 +114,4 @@ class PageContent:
     failures: FailureStudy | None = None
     failures_note: str = ""
     capacity: CapacityReport | None = None
+    provenance: Provenance | None = None

@@ -36,6 +36,11 @@ class Matrix:
     words: str
     note: str = ""
 
+    @property
+    def uniform(self) -> bool:
+        """Whether all pairs have one width, so that the sentence has all of it."""
+        return len({width for row in self.widths for width in row if width is not None}) < 2
+
     def as_json_value(self) -> dict[str, object]:
         """For the script."""
         lines = [[line.name, line.leaves, line.first] for line in self.lines]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
-from rocefort.models.network.network import Network
+from rocefort.models.network.network import Network, Role
 from rocefort.reports.page.content import PageContent
 from rocefort.reports.wording import device_ports, file_lines, group_items
 
@@ -41,6 +41,16 @@ class VerdictGroup:
     note: str
     cause: str
     places: tuple[VerdictPlace, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of verdicts."""
+        return len(self.places)
+
+    @property
+    def heading(self) -> tuple[str, str]:
+        """Kind and rule: verdicts that share a heading."""
+        return self.kind, self.rule
 
     @property
     def devices(self) -> str:
@@ -148,15 +158,20 @@ def views_of(text: str) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class WorstVerdicts:
-    """Worst kind of verdict by device and port, and the counts of each device."""
+    """Worst own finding by device and port, and the counts of all verdicts of each device.
 
+    common: kind and rule of the findings that every switch has, or every one of a role. They
+    belong to no single switch and colour nothing.
+    """
+
+    devices: Mapping[str, str]
     ports: Mapping[tuple[str, str], str]
     counts: Mapping[str, Mapping[str, int]]
+    common: tuple[tuple[str, str], ...] = ()
 
     def of_device(self, device: str) -> str:
-        """Return the worst finding of a device or `none`; others than findings do not count."""
-        counts = self.counts.get(device, {})
-        return next((kind for kind in SEVERITIES if counts.get(kind)), "none")
+        """Return the worst own finding of a device or `none`."""
+        return self.devices.get(device, "none")
 
     def of_link(self, *ends: tuple[str, str]) -> str:
         """Return the worst finding at the ports of a link."""
@@ -166,13 +181,28 @@ class WorstVerdicts:
 
 def worst_of(network: Network, groups: tuple[VerdictGroup, ...]) -> WorstVerdicts:
     """Return the colours of the picture, and the counts next to each configuration."""
+    devices: dict[str, str] = {}
     ports: dict[tuple[str, str], str] = {}
+    common = tuple(_common(network, groups))
     counts: dict[str, dict[str, int]] = {node.name: {} for node in network.nodes}
     for group in groups:  # the worst kinds come first
         for place in group.places:
             device, interface = place.where.device, place.where.interface
             if device in counts:
                 counts[device][group.kind] = counts[device].get(group.kind, 0) + 1
-            if device and interface and group.kind in SEVERITIES:
+            if device is None or group.kind not in SEVERITIES or group.heading in common:
+                continue
+            devices.setdefault(device, group.kind)
+            if interface:
                 ports.setdefault((device, interface), group.kind)
-    return WorstVerdicts(ports, counts)
+    return WorstVerdicts(devices, ports, counts, common)
+
+
+def _common(network: Network, groups: Iterable[VerdictGroup]) -> Iterator[tuple[str, str]]:
+    """Kind and rule of findings that every switch has, or every one of a role of several."""
+    roles = [{node.name for node in alike} for alike in map(network.role, Role) if len(alike) > 2]
+    sets = [*roles, {node.name for node in network.nodes}]
+    for key, alike in group_items(groups, lambda group: group.heading).items():
+        devices = {place.where.device for group in alike for place in group.places}
+        if key[0] in SEVERITIES and any(members <= devices for members in sets if len(members) > 1):
+            yield key

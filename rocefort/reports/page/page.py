@@ -16,7 +16,13 @@ from rocefort.models.wording import count_of
 from rocefort.reports.fabric.utilisation import LEVELS, OVER
 from rocefort.reports.page.capacity import picture
 from rocefort.reports.page.configs import packed_texts
-from rocefort.reports.page.content import BufferFit, DeviceBudget, PageContent, PortBudget
+from rocefort.reports.page.content import (
+    BufferFit,
+    DeviceBudget,
+    PageContent,
+    PortBudget,
+    Provenance,
+)
 from rocefort.reports.page.ecmp_matrix import matrix_of
 from rocefort.reports.page.failures import failure_table
 from rocefort.reports.page.findings import (
@@ -41,7 +47,7 @@ from rocefort.reports.wording import (
 )
 from rocefort.reports.writers.templates import environment, file_text
 
-__all__ = ["BufferFit", "DeviceBudget", "PageContent", "PortBudget", "page"]
+__all__ = ["BufferFit", "DeviceBudget", "PageContent", "PortBudget", "Provenance", "page"]
 
 LABELS = {
     "error": "error",
@@ -73,6 +79,7 @@ def page(content: PageContent) -> str:
             network=content.network,
             report=content.report,
             verdict=verdict(content.report),
+            provenance=_provenance(content),
             sizes=_sizes(content.network),
             tiles=_tiles(content.report),
             kinds=KINDS,
@@ -98,10 +105,22 @@ def page(content: PageContent) -> str:
                 "tables": as_json_value(tables),
                 **packed_texts(content.texts),
                 "paths": paths.as_json_value() if paths else None,
-                "matrix": matrix.as_json_value() if matrix else None,
+                "matrix": matrix.as_json_value() if matrix and not matrix.uniform else None,
             },
         )
     )
+
+
+def _provenance(content: PageContent) -> list[tuple[str, str]]:
+    """Names and values of the origin of the page."""
+    made = content.provenance
+    if made is None:
+        return []
+    return [
+        ("Made", f"{made.made_text} by Rocefort {made.version}"),
+        ("From", f"{made.source}, {made.revision_text}"),
+        ("Routing", f"verified by the {made.engine}" if content.routing else "not verified"),
+    ]
 
 
 def _tables(content: PageContent) -> tuple[PageTable, ...]:
@@ -139,7 +158,7 @@ def _tiles(report: Report) -> list[tuple[str, str]]:
 
 
 def _by_rule(groups: Iterable[VerdictGroup]) -> dict[tuple[str, str], list[VerdictGroup]]:
-    return group_items(groups, lambda group: (group.kind, group.rule))
+    return group_items(groups, lambda group: group.heading)
 
 
 def _by_cause(

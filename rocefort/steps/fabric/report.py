@@ -17,7 +17,7 @@ from rocefort.reports.fabric.findings import findings_comment, findings_report
 from rocefort.reports.formats.json_report import as_json
 from rocefort.reports.formats.junit import as_junit
 from rocefort.reports.formats.sarif import as_sarif
-from rocefort.reports.page.content import DeviceBudget, PageContent, PortBudget
+from rocefort.reports.page.content import DeviceBudget, PageContent, PortBudget, Provenance
 from rocefort.reports.page.page import page
 from rocefort.reports.writers.markdown import markdown_of
 from rocefort.steps.fabric.capacity import DemandFile, capacity_of
@@ -56,7 +56,9 @@ def _for_programs(report: Report, form: str, subject: str) -> str:
     return as_json(report)
 
 
-def fabric_page(subject: ReadNetwork, given: DemandFile | None = None) -> str:
+def fabric_page(
+    subject: ReadNetwork, given: DemandFile | None = None, provenance: Provenance | None = None
+) -> str:
     """HTML page of a fabric: topology, findings, embedded verification, and every text.
 
     given: a traffic demand to compare with its capacity.
@@ -88,6 +90,7 @@ def fabric_page(subject: ReadNetwork, given: DemandFile | None = None) -> str:
                 failures=failing.study,
                 failures_note=failing.note,
                 capacity=capacity_of(subject, given, solution) if given and given.demand else None,
+                provenance=provenance,
             )
         )
 
