@@ -79,13 +79,12 @@ def options_of_rocefort(
 
 
 def app() -> None:
-    """Run the command line; print every error as one line, and exit with its code."""
+    """Run the command line; print every error, and exit with its code."""
     collect_seldom()
     try:
         cli()
     except RocefortError as error:
-        said = internal_errors.masked(str(error))
-        output.print_error(f"rocefort: {said}" if len(said.splitlines()) < 2 else said)
+        output.print_error(internal_errors.masked(output.text_of_error(error)))
         sys.exit(error.exit_code)
     except SystemExit as ended:
         if ended.code == INTERRUPTED and _by_ctrl_c(ended):  # Typer prints nothing

@@ -2,7 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic.config import JsonDict
+
+VALUE, WHY = "x-value", "x-why"
+BOUND_WORDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
+
+
+def named(value: str, why: str = "") -> JsonDict:
+    """Name the values of a field that has bounds, for messages and the JSON schema.
+
+    `json_schema_extra=named("a VLAN", "1 is the default")` gives "write a VLAN from 2 to 4094".
+    """
+    return {VALUE: value, WHY: why}
+
+
+def in_range(value: str, why: str, bounds: Mapping[str, object], unit: str = "") -> str:
+    """Return a value with its bounds: `a VLAN from 2 to 4094 (1 is the default)`.
+
+    bounds: `ge`, `gt`, `le` and `lt` with their numbers.
+    """
+    shown = {name: str(bound).removesuffix(".0") for name, bound in bounds.items()}
+    if {"ge", "le"} <= shown.keys():
+        text = f"from {shown['ge']} to {shown['le']}"
+    else:
+        text = " and ".join(f"{BOUND_WORDS[n]} {shown[n]}" for n in BOUND_WORDS if n in shown)
+        text = f"of {text}" if text.startswith("at ") else text
+    return " ".join(filter(None, (value, text, unit, f"({why})" if why else "")))
 
 
 def listing(items: Iterable[object]) -> str:

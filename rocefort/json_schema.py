@@ -10,6 +10,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from rocefort import __version__
+from rocefort.models.wording import VALUE, WHY, in_range
 
 _ADDRESS = r"\d{1,3}(\.\d{1,3}){3}"
 # Formats that JSON Schema does not have.
@@ -17,6 +18,7 @@ _PATTERNS = {
     "ipv4network": f"^{_ADDRESS}/[0-9]{{1,2}}$",
     "ipv4interface": f"^{_ADDRESS}/[0-9]{{1,2}}$",
 }
+_BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 
 
 def schema_of(model: type[BaseModel], name: str) -> str:
@@ -55,7 +57,7 @@ class _Schema(GenerateJsonSchema):
 
 
 def _closed(node: Any) -> Any:  # noqa: ANN401 - walks JSON
-    """Give address formats a pattern, and close maps whose keys have one."""
+    """Give address formats a pattern, close maps whose keys have one, and describe ranges."""
     if isinstance(node, list):
         return [_closed(item) for item in node]
     if not isinstance(node, dict):
@@ -63,6 +65,12 @@ def _closed(node: Any) -> Any:  # noqa: ANN401 - walks JSON
     out = {key: _closed(value) for key, value in node.items()}
     if isinstance(out.get("format"), str) and out["format"] in _PATTERNS:
         out["pattern"] = _PATTERNS[out.pop("format")]
+    if value := out.pop(VALUE, None):
+        every = (out, *out.get("anyOf", ()))
+        bounds = {name: one[key] for one in every for name, key in _BOUNDS.items() if key in one}
+        range_ = in_range(value, out.pop(WHY, ""), bounds)
+        sentence = f"{range_[:1].upper()}{range_[1:]}."
+        out["description"] = " ".join(filter(None, (out.get("description"), sentence)))
     if "patternProperties" in out:
         out["additionalProperties"] = False
     return out

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO, TypeVar, cast
 
 import click
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
+    from rocefort.errors import RocefortError
     from rocefort.reports.blocks import Block
 
     Result = TypeVar("Result", bound=BaseModel)
@@ -50,6 +52,14 @@ def write_result(
         write_blocks(*(blocks if isinstance(blocks, Iterable) else (blocks,)))
     else:
         click.echo(result.model_dump_json(indent=2))
+
+
+def text_of_error(error: RocefortError) -> str:
+    """Return the text of an error: a line for each problem, with the line of its file below it."""
+    text = str(error)
+    if excerpts := sys.modules.get("rocefort.documents.excerpts"):  # no file was read without it
+        text = excerpts.sentences_with_excerpts(error.problems, get_terminal_size().columns)
+    return text if "\n" in str(error) else f"rocefort: {text}"
 
 
 def print_error(text: str) -> None:

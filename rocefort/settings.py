@@ -17,6 +17,7 @@ from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
 from rocefort.json_schema import schema_of
 from rocefort.models.base import Frozen
+from rocefort.models.wording import named
 from rocefort.options import (
     ENVIRONMENT,
     ColorOption,
@@ -48,7 +49,10 @@ class Settings(Frozen):
         default=None, description="Batfish service: HOST:PORT or https://HOST:PORT."
     )
     batfish_limit: float | None = Field(
-        default=None, gt=0, description="Time limit of each question to Batfish (s)."
+        default=None,
+        gt=0,
+        json_schema_extra=named("a time limit in seconds"),
+        description="Time limit of each question to Batfish (s).",
     )
     format: TraceFormat | None = Field(default=None, description="Output format: text or json.")
     color: ColorOption | None = Field(

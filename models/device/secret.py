@@ -13,7 +13,10 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from rocefort.models.base import Frozen, check_reference
+from rocefort.models.wording import named
 
+# Keys whose value is a reference; another value may be the secret itself.
+SECRET_KEYS = frozenset({"password", "authentication", "privacy", "credential"})
 CIPHER: Final = "encrypted"
 CLEAR: Final = "readable"
 # One word of a path or a variable's name, without a character that closes the placeholder.
@@ -61,6 +64,7 @@ class Authentication(Frozen):
         default=1,
         ge=1,
         le=999_999_999,
+        json_schema_extra=named("a version of the password"),
         description="Counted up when the password is changed in place: so a rotation shows.",
     )
 

@@ -9,6 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from rocefort.models.base import Frozen
+from rocefort.models.wording import named
 
 # NAME [options] KEYTYPE KEY: ssh-keygen(1), ALLOWED SIGNERS.
 Signer = Annotated[
@@ -31,14 +32,23 @@ class Approvals(Frozen):
         default=True, description="Whether the author of a plan may not approve its waves."
     )
     expires_h: float = Field(
-        default=24, gt=0, le=8760, description="Time until an approval expires, hours."
+        default=24,
+        gt=0,
+        le=8760,
+        json_schema_extra=named("a time in hours"),
+        description="Time until an approval expires, hours.",
     )
     count: int = Field(
-        default=1, ge=1, le=9, description="Number of different people who approve each wave."
+        default=1,
+        ge=1,
+        le=9,
+        json_schema_extra=named("a number of people"),
+        description="Number of different people who approve each wave.",
     )
     from_switches: int = Field(
         default=1,
         ge=1,
+        json_schema_extra=named("a number of switches"),
         description="Smallest number of switches whose change needs approval. A service-affecting "
         "change always needs it.",
     )

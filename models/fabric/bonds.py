@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from rocefort.models.base import Frozen, Name
 from rocefort.models.device.eth_trunk import HIGHEST_ID, MANUAL, MOST_LINKS, Bond
 from rocefort.models.fabric.types import PORT_NAME, InterfaceName
+from rocefort.models.wording import named
 
 OTHER_LEAF = re.compile(rf"\S+[\s:/]+{PORT_NAME}", re.ASCII)
 TWO_LEAVES = (
@@ -63,12 +64,14 @@ class ServerBond(Frozen):
         default=1,
         ge=1,
         le=MOST_LINKS,
+        json_schema_extra=named("a number of members"),
         description="Fewest members that are up; with fewer, the whole bond goes down.",
     )
     id: int | None = Field(
         default=None,
         ge=0,
         le=HIGHEST_ID,
+        json_schema_extra=named("an Eth-Trunk number"),
         description="Number of its Eth-Trunk, given by hand; otherwise by its first port.",
     )
 

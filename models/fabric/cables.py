@@ -8,6 +8,7 @@ from pydantic import Field
 
 from rocefort.models.base import Frozen
 from rocefort.models.hardware.transceivers import CableMedium, Fec
+from rocefort.models.wording import named
 
 
 class CableKind(Frozen):
@@ -30,8 +31,12 @@ class CableKind(Frozen):
 class Cables(Frozen):
     """Cables by link class: lengths in metres, and their kind."""
 
-    fabric_m: float = Field(gt=0, le=10000, description="Leaf to spine, m.")
-    server_m: float = Field(gt=0, le=10000, description="Leaf to server, m.")
+    fabric_m: float = Field(
+        gt=0, le=10000, json_schema_extra=named("a cable length"), description="Leaf to spine, m."
+    )
+    server_m: float = Field(
+        gt=0, le=10000, json_schema_extra=named("a cable length"), description="Leaf to server, m."
+    )
     fabric: CableKind | None = Field(
         default=None, description="What leaf-spine cables are; none: FEC is left to the switches."
     )

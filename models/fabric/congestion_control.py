@@ -8,10 +8,11 @@ from pydantic import Field
 
 from rocefort.models.base import Name
 from rocefort.models.fabric.sourced import Sourced
+from rocefort.models.wording import named
 
-Micros = Annotated[int, Field(ge=0, le=1_000_000)]
-Mbps = Annotated[int, Field(ge=0, le=1_600_000)]
-Of1024 = Annotated[int, Field(ge=0, le=1024)]
+Micros = Annotated[int, Field(ge=0, le=1_000_000, json_schema_extra=named("a time"))]
+Mbps = Annotated[int, Field(ge=0, le=1_600_000, json_schema_extra=named("a rate in Mb/s"))]
+Of1024 = Annotated[int, Field(ge=0, le=1024, json_schema_extra=named("a share of 1024"))]
 
 
 class Reaction(Sourced):
@@ -47,12 +48,17 @@ class Dcqcn(Reaction):
         default=None, description="Time between two increases of the rate (T), us.", examples=[300]
     )
     byte_counter_bytes: int | None = Field(
-        default=None, ge=0, le=1_000_000_000, description="Bytes between two increases (B)."
+        default=None,
+        ge=0,
+        le=1_000_000_000,
+        json_schema_extra=named("a number of bytes"),
+        description="Bytes between two increases (B).",
     )
     recovery_stages: int | None = Field(
         default=None,
         ge=1,
         le=31,
+        json_schema_extra=named("a number of increases"),
         description="Increases of fast recovery before additive ones (F).",
     )
     additive_increase_mbps: Mbps | None = Field(
@@ -69,10 +75,15 @@ class Dcqcn(Reaction):
         default=None,
         ge=0,
         le=31,
+        json_schema_extra=named("a power of 2"),
         description="A cut is alpha (of 1024) divided by 2 to this power; 11: half of alpha.",
     )
     min_decrease_percent: int | None = Field(
-        default=None, ge=0, le=100, description="A cut leaves at least so much of the rate, %."
+        default=None,
+        ge=0,
+        le=100,
+        json_schema_extra=named("a percentage"),
+        description="A cut leaves at least so much of the rate, %.",
     )
     decrease_period_us: Micros | None = Field(
         default=None, description="Shortest time between two cuts, us."

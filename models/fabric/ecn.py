@@ -9,6 +9,7 @@ from pydantic import Field
 from rocefort.models.base import Frozen
 from rocefort.models.device.drop_profile import LONGEST_DROP_PROFILE
 from rocefort.models.fabric.sourced import Sourced
+from rocefort.models.wording import named
 
 AiModel = Literal["ai_ecn_hpc", "ai_ecn_centralizedstorage", "ai_ecn_distributedfilestorage"]
 SpeedGbps = Literal["10", "25", "40", "50", "100", "200", "400", "800"]
@@ -19,13 +20,20 @@ class EcnThresholds(Frozen):
     """Thresholds for ports of one speed; sizes in kbytes of 1024 bytes."""
 
     kmin_kbytes: int = Field(
-        ge=1, description="From this depth of the queue on some packets are marked, kbytes."
+        ge=1,
+        json_schema_extra=named("a threshold"),
+        description="From this depth of the queue on some packets are marked, kbytes.",
     )
     kmax_kbytes: int = Field(
-        ge=1, description="From this depth of the queue on all packets are marked, kbytes."
+        ge=1,
+        json_schema_extra=named("a threshold"),
+        description="From this depth of the queue on all packets are marked, kbytes.",
     )
     pmax_percent: int = Field(  # `discard-percentage`, V300R023C00
-        ge=1, le=100, description="Chance of a mark just below kmax_kbytes, %."
+        ge=1,
+        le=100,
+        json_schema_extra=named("a percentage"),
+        description="Chance of a mark just below kmax_kbytes, %.",
     )
 
 

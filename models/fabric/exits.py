@@ -12,9 +12,10 @@ from rocefort.models.device.bgp import Bfd
 from rocefort.models.device.secret import Authentication
 from rocefort.models.fabric.cables import CableKind
 from rocefort.models.fabric.types import Asn, InterfaceName, Metres, Mtu
+from rocefort.models.wording import named
 
 MOST_EXITS, MOST_ACCEPTED = 999, 999  # indexes of prefix lists are built of both numbers
-ExitId = Annotated[int, Field(ge=1, le=MOST_EXITS)]
+ExitId = Annotated[int, Field(ge=1, le=MOST_EXITS, json_schema_extra=named("an id"))]
 
 
 class AcceptedPrefix(Frozen):
@@ -23,7 +24,11 @@ class AcceptedPrefix(Frozen):
     id: int = Field(ge=1, le=MOST_ACCEPTED, description="Permanent number within its exit.")
     prefix: IPv4Network = Field(description="The prefix itself.", examples=["172.16.0.0/16"])
     longest: int | None = Field(
-        default=None, ge=1, le=32, description="Parts of it down to this length may come in too."
+        default=None,
+        ge=1,
+        le=32,
+        json_schema_extra=named("a prefix length"),
+        description="Parts of it down to this length may come in too.",
     )
 
     @model_validator(mode="after")

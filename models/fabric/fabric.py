@@ -19,6 +19,7 @@ from rocefort.models.fabric.routing import Capacity, Pools, Routing
 from rocefort.models.fabric.trial_time import SETTLE_S
 from rocefort.models.fabric.types import MOST_PATHS, LinksPerPair, Mtu
 from rocefort.models.finding import Waiver
+from rocefort.models.wording import named
 
 
 class Rollout(Frozen):
@@ -37,6 +38,7 @@ class Rollout(Frozen):
         default=600,
         ge=60,
         le=65535,
+        json_schema_extra=named("a trial time"),
         description="Time after which a trial ends, s: then the switch rolls back automatically. A "
         "plan raises it for a soak.",
     )
@@ -44,10 +46,14 @@ class Rollout(Frozen):
         default=SETTLE_S,
         ge=1,
         le=3600,
+        json_schema_extra=named("a time to settle"),
         description="Most time that sessions may need to come back after a commit, s.",
     )
     max_unavailable: int = Field(
-        default=1, ge=1, description="Most switches that change at the same time."
+        default=1,
+        ge=1,
+        json_schema_extra=named("a number of switches"),
+        description="Most switches that change at the same time.",
     )
     drain: bool = Field(
         default=True,
@@ -57,6 +63,7 @@ class Rollout(Frozen):
         default=1,
         ge=0,
         le=MOST_PATHS,
+        json_schema_extra=named("a number of equal-cost paths"),
         description="Fewest equal-cost paths between leaves while a spine is out of traffic; a "
         "plan that leaves fewer is refused. With 0, even a loss of service is only a warning.",
     )
@@ -64,6 +71,7 @@ class Rollout(Frozen):
         default=1,
         gt=0,
         le=1,
+        json_schema_extra=named("a share of the peak", "1 is all of it"),
         description="Share of the demand's peak that flows while changes are made.",
     )
     approvals: Approvals = Field(
@@ -78,6 +86,7 @@ class Policy(Frozen):
         default=None,
         gt=0,
         le=1000,
+        json_schema_extra=named("a ratio", "3 is 3:1"),
         description="Most Gb/s of servers for each Gb/s of uplinks, on every leaf.",
         examples=[3],
     )

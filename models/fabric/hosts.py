@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.sourced import Sourced
+from rocefort.models.wording import named
 
 # Linux takes 15 characters (IFNAMSIZ); only those without a meaning in a shell or a path.
 LINUX_INTERFACE = r"^[A-Za-z][A-Za-z0-9_-]{0,14}$"
@@ -30,7 +31,7 @@ SysctlValue = Annotated[
     Field(pattern=SYSCTL_VALUE),
     WithJsonSchema({"anyOf": [{"type": "string", "pattern": SYSCTL_VALUE}, {"type": "integer"}]}),
 ]
-Ring = Annotated[int, Field(ge=64, le=65536)]
+Ring = Annotated[int, Field(ge=64, le=65536, json_schema_extra=named("a ring size in descriptors"))]
 
 
 class HostProfile(Sourced):

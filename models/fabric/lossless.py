@@ -8,6 +8,7 @@ from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.fabric.sourced import Sourced
 from rocefort.models.fabric.types import Dscp
 from rocefort.models.hardware.hardware import SyntaxFamily
+from rocefort.models.wording import named
 
 
 class DeadlockTimers(Frozen):
@@ -27,12 +28,21 @@ class DeadlockTimers(Frozen):
 class Deadlock(Frozen):
     """Intended deadlock timers, ms; `by_family` for families that cannot express them."""
 
-    detect_ms: int = Field(ge=1, description="A queue paused for so long is deadlocked, ms.")
-    recovery_ms: int = Field(ge=1, description="How long a deadlocked queue ignores pauses, ms.")
+    detect_ms: int = Field(
+        ge=1,
+        json_schema_extra=named("a detection time"),
+        description="A queue paused for so long is deadlocked, ms.",
+    )
+    recovery_ms: int = Field(
+        ge=1,
+        json_schema_extra=named("a recovery time"),
+        description="How long a deadlocked queue ignores pauses, ms.",
+    )
     turn_off: int | None = Field(  # range of `priority turn-off`, V300R023C00
         default=None,
         ge=1,
         le=300,
+        json_schema_extra=named("a number of deadlocks"),
         description="Number of deadlocks within 20 s after which a port turns PFC off until an "
         "operator restores it; none: the switch's default (30 on V300).",
     )
@@ -48,27 +58,46 @@ class Deadlock(Frozen):
 class QueueWeight(Frozen):
     """Queue that is served by weight."""
 
-    queue: int = Field(ge=0, le=7, description="The queue.")
+    queue: int = Field(
+        ge=0, le=7, json_schema_extra=named("a queue", "a port has eight"), description="The queue."
+    )
     weight: int = Field(  # range of `qos queue drr`, V300R023C00
-        ge=1, le=100, description="Its share against the other weighted queues.", examples=[65]
+        ge=1,
+        le=100,
+        json_schema_extra=named("a DRR weight"),
+        description="Its share against the other weighted queues.",
+        examples=[65],
     )
 
 
 class Lossless(Sourced):
     """Lossless profile: queues, PFC, scheduling and ECN; sizes in kbytes of 1024 bytes."""
 
-    queue: int = Field(ge=0, le=5, description="The queue that PFC pauses, and no other.")
+    queue: int = Field(
+        ge=0,
+        le=5,
+        json_schema_extra=named("a lossless queue"),
+        description="The queue that PFC pauses, and no other.",
+    )
     roce_dscp: Dscp = Field(description="DSCP of RoCE packets.", examples=[34])
     cnp_dscp: Dscp = Field(description="DSCP of congestion notifications (CNP).", examples=[48])
     cnp_queue: int = Field(
-        default=6, ge=0, le=7, description="Queue of CNP, of strict priority and never paused."
+        default=6,
+        ge=0,
+        le=7,
+        json_schema_extra=named("a queue", "a port has eight"),
+        description="Queue of CNP, of strict priority and never paused.",
     )
     domain: Name = Field(default="roce", description="Name of the diffserv domain.")
     xoff_kbytes: int = Field(
-        ge=1, description="A port pauses its peer at this depth of the queue, kbytes."
+        ge=1,
+        json_schema_extra=named("a threshold"),
+        description="A port pauses its peer at this depth of the queue, kbytes.",
     )
     xon_kbytes: int = Field(
-        ge=1, description="The peer sends again below this, kbytes; two frames or more under xoff."
+        ge=1,
+        json_schema_extra=named("a threshold"),
+        description="The peer sends again below this, kbytes; two frames or more under xoff.",
     )
     headroom_kbytes: int | None = Field(
         default=None,

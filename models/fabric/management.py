@@ -13,6 +13,7 @@ from rocefort.models.device.users import Right
 from rocefort.models.fabric.policy import SegmentPolicy
 from rocefort.models.fabric.types import Id
 from rocefort.models.fabric.unique import unique_by
+from rocefort.models.wording import named
 
 SENSOR_PATH, LONGEST_SENSOR_PATH = r"^[a-z][a-z0-9-]*:[A-Za-z0-9/:_.-]+$", 512
 
@@ -45,7 +46,11 @@ class User(Frozen):
 
     name: Name = Field(description="Login name; a switch requires six characters or more.")
     level: int | None = Field(
-        default=None, ge=0, le=3, description="Privilege level: 3 is everything, 1 monitoring."
+        default=None,
+        ge=0,
+        le=3,
+        json_schema_extra=named("a privilege level", "3 is everything, 1 is monitoring"),
+        description="Privilege level: 3 is everything, 1 monitoring.",
     )
     role: Name | None = Field(
         default=None,
@@ -93,7 +98,11 @@ class Role(Frozen):
 class ManagementAccess(Frozen):
     """Network that may reach the command line; `id` is permanent and never reused."""
 
-    id: Id = Field(le=800_000_000, description="Permanent number; its ACL rule follows from it.")
+    id: Id = Field(
+        le=800_000_000,
+        json_schema_extra=named("an id"),
+        description="Permanent number; its ACL rule follows from it.",
+    )
     prefix: IPv4Network = Field(description="Its addresses.", examples=["10.255.0.0/24"])
 
 
@@ -112,7 +121,11 @@ class Security(Frozen):
         description="Allowed traffic between segments; none: all is allowed, without filters.",
     )
     idle_timeout_min: int | None = Field(  # range of `idle-timeout`, V300R023C00
-        default=None, ge=1, le=35791, description="A session idle for so long is closed, minutes."
+        default=None,
+        ge=1,
+        le=35791,
+        json_schema_extra=named("a time in minutes"),
+        description="A session idle for so long is closed, minutes.",
     )
 
 
@@ -134,7 +147,13 @@ class CollectorIntent(Frozen):
     """Receiver of telemetry."""
 
     address: IPv4Address = Field(description="Its address.", examples=["10.255.0.252"])
-    port: int = Field(ge=1, le=65535, description="Its port.", examples=[57400])
+    port: int = Field(
+        ge=1,
+        le=65535,
+        json_schema_extra=named("a TCP or UDP port"),
+        description="Its port.",
+        examples=[57400],
+    )
     tls: bool = Field(default=True, description="Whether gRPC is encrypted.")
 
 

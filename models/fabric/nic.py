@@ -12,8 +12,11 @@ from rocefort.models.fabric.congestion_control import CongestionControl
 from rocefort.models.fabric.hosts import HostProfile
 from rocefort.models.fabric.sourced import Sourced
 from rocefort.models.fabric.types import Dscp
+from rocefort.models.wording import named
 
-Priority = Annotated[int, Field(ge=0, le=7)]
+Priority = Annotated[
+    int, Field(ge=0, le=7, json_schema_extra=named("a priority", "802.1Q has eight"))
+]
 PARAMETER_NAME = r"^[A-Za-z0-9][A-Za-z0-9_./<>-]{0,127}$"
 
 
@@ -46,7 +49,12 @@ class NicProfile(Sourced):
         default=None, description="Priorities on which its congestion control is on."
     )
     mtu_bytes: int | None = Field(
-        default=None, ge=1280, le=9978, description="Its MTU, bytes of IP.", examples=[9000]
+        default=None,
+        ge=1280,
+        le=9978,
+        json_schema_extra=named("an MTU, bytes of IP,"),
+        description="Its MTU, bytes of IP.",
+        examples=[9000],
     )
 
     def priority(self, dscp: int) -> int:
@@ -68,7 +76,10 @@ class Parameter(Frozen):
     low: int | None = Field(default=None, description="Lowest value that it takes; none: unknown.")
     high: int | None = Field(default=None, description="Highest value; none: unknown.")
     factor: int = Field(
-        default=1, ge=1, description="What a profile's value is multiplied by for the NIC."
+        default=1,
+        ge=1,
+        json_schema_extra=named("a factor"),
+        description="What a profile's value is multiplied by for the NIC.",
     )
 
     def takes(self, value: int) -> bool:

@@ -25,7 +25,7 @@ from rocefort.models.fabric.types import (
 )
 from rocefort.models.hardware.breakout import SplitType
 from rocefort.models.hardware.hardware import PortRange, expand_ports
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, named
 
 
 class SegmentIntent(Frozen):
@@ -43,7 +43,11 @@ class SegmentIntent(Frozen):
         default=None, description="VLAN on the leaves; none: the switches' out-of-band network."
     )
     leaf_prefix_length: int = Field(
-        default=24, ge=8, le=30, description="Length of one leaf's part of the prefix."
+        default=24,
+        ge=8,
+        le=30,
+        json_schema_extra=named("a prefix length"),
+        description="Length of one leaf's part of the prefix.",
     )
 
 
@@ -117,6 +121,7 @@ class ServerIntent(Frozen):
     speed_gbps: int | None = Field(
         default=None,
         ge=1,
+        json_schema_extra=named("a speed"),
         description="Speed of its NIC, Gb/s, which must be its port's; otherwise not checked.",
         examples=[100],
     )

@@ -10,10 +10,11 @@ from pydantic import Field, model_validator
 from rocefort.models.base import Frozen, Name
 from rocefort.models.device.packet_filters import ROCE_PORT, Flow, PortRange, Protocol
 from rocefort.models.fabric.unique import unique_by
+from rocefort.models.wording import named
 
 LAST_ENTRY = 9999  # so that numbers of rules stay readable: entry 12 to VLAN 130 is rule 120130
 Action = Literal["allow", "deny"]
-Port = Annotated[int, Field(ge=0, le=65535)]
+Port = Annotated[int, Field(ge=0, le=65535, json_schema_extra=named("a TCP or UDP port"))]
 
 
 class PolicyEntry(Frozen):
@@ -25,6 +26,7 @@ class PolicyEntry(Frozen):
     id: int = Field(
         ge=1,
         le=LAST_ENTRY,
+        json_schema_extra=named("an id"),
         description="Permanent number; the lowest entry that fits decides, and ACL rules follow.",
     )
     action: Action = Field(description="What happens to it.")

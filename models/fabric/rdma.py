@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from rocefort.models.base import Frozen, Name
+from rocefort.models.wording import named
 
 CLOCK = r"([01]\d|2[0-3]):[0-5]\d"
 WINDOW = re.compile(f"(?P<begin>{CLOCK})-(?P<end>{CLOCK})")
@@ -44,15 +45,26 @@ class Rdma(Frozen):
     """Expected results of an RDMA test, and the times and servers that it may use."""
 
     line_rate_fraction: float = Field(
-        gt=0, le=1, description="Bandwidth that must come through, as a fraction of line rate."
+        gt=0,
+        le=1,
+        json_schema_extra=named("a fraction", "1 is line rate"),
+        description="Bandwidth that must come through, as a fraction of line rate.",
     )
-    latency_us: float = Field(gt=0, description="Latency of small messages across spines, us.")
+    latency_us: float = Field(
+        gt=0,
+        json_schema_extra=named("a latency"),
+        description="Latency of small messages across spines, us.",
+    )
     latency_tolerance: float = Field(
-        ge=0, le=10, description="How far above latency_us it may be, as a fraction of it."
+        ge=0,
+        le=10,
+        json_schema_extra=named("a fraction", "0.1 is 10 %"),
+        description="How far above latency_us it may be, as a fraction of it.",
     )
     same_leaf_latency_us: float | None = Field(
         default=None,
         gt=0,
+        json_schema_extra=named("a latency"),
         description="Latency of small messages within a leaf, us, with the same tolerance; "
         "otherwise it is measured and not judged.",
     )
@@ -60,6 +72,7 @@ class Rdma(Frozen):
         default=None,
         gt=0,
         le=10,
+        json_schema_extra=named("a fraction", "0.1 is 10 %"),
         description="Most that pairs of one kind may differ, fastest less slowest, as a fraction "
         "of their median; otherwise not judged.",
         examples=[0.1],
@@ -67,6 +80,7 @@ class Rdma(Frozen):
     pause_rate_pps: float | None = Field(
         default=None,
         ge=0,
+        json_schema_extra=named("a rate in frames a second"),
         description="Most PFC frames a second on the RoCE queue of a port during a test; "
         "otherwise they are counted and not judged.",
         examples=[1000],
@@ -80,6 +94,7 @@ class Rdma(Frozen):
     rate_limit_gbps: float | None = Field(
         default=None,
         gt=0,
+        json_schema_extra=named("a rate"),
         description="Most that one sender of a test may send, Gb/s; otherwise its line rate.",
         examples=[40],
     )

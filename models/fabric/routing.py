@@ -18,16 +18,23 @@ from rocefort.models.fabric.types import (
     Id,
     LinksPerPair,
 )
+from rocefort.models.wording import named
 
 
 class Capacity(Frozen):
     """Numbers of spines, leaves and links that allocation reserves addresses and ports for."""
 
     spines: int = Field(
-        ge=1, le=MOST_SPINES, description="Highest spine id that there will ever be."
+        ge=1,
+        le=MOST_SPINES,
+        json_schema_extra=named("a number of spines"),
+        description="Highest spine id that there will ever be.",
     )
     leaves: int = Field(
-        ge=1, le=MOST_LEAVES, description="Highest leaf id that there will ever be."
+        ge=1,
+        le=MOST_LEAVES,
+        json_schema_extra=named("a number of leaves"),
+        description="Highest leaf id that there will ever be.",
     )
     links_per_pair: LinksPerPair = Field(
         default=1,
@@ -76,12 +83,23 @@ class Routing(Frozen):
     maximum_paths: int = Field(
         ge=1,
         le=MOST_PATHS,
+        json_schema_extra=named("a number of equal paths"),
         description="How many equal paths BGP uses: at least the spines of the capacity times its "
         "links_per_pair.",
     )
-    keepalive_s: int = Field(default=10, ge=1, le=21845, description="BGP keepalive, s.")
+    keepalive_s: int = Field(
+        default=10,
+        ge=1,
+        le=21845,
+        json_schema_extra=named("a BGP keepalive"),
+        description="BGP keepalive, s.",
+    )
     hold_s: int = Field(
-        default=30, ge=3, le=65535, description="BGP hold time, s; at least three keepalives."
+        default=30,
+        ge=3,
+        le=65535,
+        json_schema_extra=named("a BGP hold time"),
+        description="BGP hold time, s; at least three keepalives.",
     )
     bfd: Bfd | None = Field(default=None, description="BFD of all BGP peers; none: no BFD.")
     authentication: Authentication | None = Field(

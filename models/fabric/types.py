@@ -8,17 +8,33 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from rocefort.models.wording import named
+
 MOST_SPINES, MOST_LEAVES = 64, 2048
 MOST_PATHS = 128  # V300R023C00 `maximum load-balancing`
-Asn = Annotated[int, Field(ge=1, le=4294967294)]
-Dscp = Annotated[int, Field(ge=0, le=63)]
-Vlan = Annotated[int, Field(ge=2, le=4094)]
-Mtu = Annotated[int, Field(ge=1280, le=9600)]  # V300R023C00 `mtu` ends at 9600
-Id = Annotated[int, Field(ge=1)]
+Asn = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=4294967294,
+        json_schema_extra=named("an AS number", "RFC 7607 and RFC 7300 reserve 0 and 4294967295"),
+    ),
+]
+Dscp = Annotated[int, Field(ge=0, le=63, json_schema_extra=named("a DSCP", "the field has 6 bits"))]
+Vlan = Annotated[
+    int,
+    Field(ge=2, le=4094, json_schema_extra=named("a VLAN", "1 is the default VLAN of a switch")),
+]
+Mtu = Annotated[  # V300R023C00 `mtu` ends at 9600
+    int, Field(ge=1280, le=9600, json_schema_extra=named("an MTU, bytes of IP,"))
+]
+Id = Annotated[int, Field(ge=1, json_schema_extra=named("an id"))]
 MOST_LINKS_PER_PAIR = 16
-LinksPerPair = Annotated[int, Field(ge=1, le=MOST_LINKS_PER_PAIR)]
+LinksPerPair = Annotated[
+    int, Field(ge=1, le=MOST_LINKS_PER_PAIR, json_schema_extra=named("a number of links"))
+]
 PORT_NAME = r"\d+GE\d+/\d+/\d+(:\d+)?"
-Metres = Annotated[float, Field(gt=0, le=10000)]
+Metres = Annotated[float, Field(gt=0, le=10000, json_schema_extra=named("a cable length"))]
 
 
 def check_link_subnet(value: IPv4Network) -> IPv4Network:

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.network.network import Network, Server
+from rocefort.models.wording import named
 
 RATES = {"Gb/s": 1.0, "Tb/s": 1000.0}  # in Gb/s
 VOLUMES = {"GB": 0.001, "TB": 1.0, "PB": 1000.0}  # in TB
@@ -88,7 +89,11 @@ class DemandFlow(Frozen):
         default=None, description="Who receives; otherwise all servers."
     )
     share: float | None = Field(
-        default=None, gt=0, le=100, description="Of the peak; 1 is all of it. Or `peak`."
+        default=None,
+        gt=0,
+        le=100,
+        json_schema_extra=named("a share of the peak", "1 is all of it"),
+        description="Of the peak; 1 is all of it. Or `peak`.",
     )
     peak: Rate | None = Field(default=None, description="How much: 1.6 Tb/s. Or `share`.")
 

@@ -11,15 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from rocefort.documents.read import Document, YamlPath
-from rocefort.models.device.secret import REFERENCE
+from rocefort.models.device.secret import REFERENCE, SECRET_KEYS
 from rocefort.models.network.network import Position
 from rocefort.models.results.review import IntentChange
 
 # Keys that identify an item of a list: the first one that all items have with unique values.
 KEYS = ("name", "id", "rule", "port", "queue", "dscp", "prefix")
 LONGEST = 200  # characters of a value that a change shows
-# Keys whose values refer to a secret: a value without a reference may be the secret itself.
-SECRETS = frozenset({"password", "authentication", "privacy"})
 HIDDEN = "(hidden: no reference)"
 _ABSENT = object()
 
@@ -128,7 +126,7 @@ def _flow(value: object, key: str) -> str:
         return "{" + ", ".join(f"{k}: {_flow(item, str(k))}" for k, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(_flow(item, key) for item in value) + "]"
-    if key in SECRETS and value is not None and not re.fullmatch(REFERENCE, str(value)):
+    if key in SECRET_KEYS and value is not None and not re.fullmatch(REFERENCE, str(value)):
         return HIDDEN
     if isinstance(value, bool):
         return "true" if value else "false"

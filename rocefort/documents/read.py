@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from rocefort.documents.excerpts import remember_text, sounds_secret
 from rocefort.documents.syntax_errors import NO_BREAK, cause_of
 from rocefort.errors import BadInput, Problem
 from rocefort.models.network.network import Position
@@ -85,6 +86,7 @@ def read_document(path: Path, first: str = "fabric: NAME") -> Document:
 
 def document_of(text: str, path: str, first: str = "fabric: NAME") -> Document:
     """Read text as a YAML file; `path` is its name in errors. Raises as `read_document` does."""
+    remember_text(path, text)
     try:
         data, values, keys = _small_content(text) if len(text) <= SMALL else _content(text)
     except _DocumentError as error:
@@ -206,13 +208,15 @@ class _Builder:
         if type(event) is yaml.ScalarEvent and not (event.anchor or event.tag):
             return _scalar(event)  # the usual case
         if isinstance(event, yaml.AliasEvent):
-            self._refuse(event, path, f"alias *{event.anchor}", "write the value out")
+            what = f"alias {_shown(f'*{event.anchor}', path)}"
+            self._refuse(event, path, what, "write the value out")
             return None
         if event.anchor:
-            self._refuse(event, path, f"anchor &{event.anchor}", "write the value out")
+            what = f"anchor {_shown(f'&{event.anchor}', path)}"
+            self._refuse(event, path, what, "write the value out")
         tag = getattr(event, "tag", None)
         if tag:
-            self._refuse(event, path, f"tag {tag}", "remove the tag")
+            self._refuse(event, path, f"tag {_shown(tag, path)}", "remove the tag")
         if isinstance(event, yaml.MappingStartEvent):
             return self._mapping(path)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -250,6 +254,11 @@ class _Builder:
 
     def _refuse(self, event: yaml.Event, path: YamlPath, what: str, how: str) -> None:
         self.refusals.append(_DocumentProblem(_mark(event), path, what, how))
+
+
+def _shown(word: str, path: YamlPath) -> str:
+    """Return a word of a value, or its first character where it may be a secret: `!x`, `*x`."""
+    return word[0] if sounds_secret(path_text(path)) else word
 
 
 def _key_problem(event: yaml.NodeEvent) -> tuple[str, str]:

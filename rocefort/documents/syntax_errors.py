@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import yaml
 from yaml._yaml import Mark as CMark
 
+from rocefort.documents.excerpts import sounds_secret
+
 NO_BREAK_SPACE = "\u00a0"
 NO_BREAK = ("a no-break space (U+00A0) where YAML needs a space", "replace it by a space")
 CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)  # git's marks of both ends
@@ -125,7 +127,8 @@ def _of_tokens(
 
 
 def _no_colon(lines: list[str], place: tuple[int, int]) -> SyntaxProblem:
-    what = f"no `: ` after the key in {lines[place[0] - 1].strip()!r}"
+    line = lines[place[0] - 1].strip()
+    what = f"no `: ` after the key{'' if sounds_secret(line) else f' in {line!r}'}"
     return SyntaxProblem(*place, what, "write `key: value`, with a space after the colon")
 
 

@@ -6,6 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from rocefort.documents.excerpts import remember_text
 from rocefort.documents.read import Document, Mark, YamlPath, read_text
 from rocefort.errors import BadInput
 
@@ -16,6 +17,7 @@ PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 def read_toml(path: Path) -> Document:
     """Read one TOML file; raises BadInput with the place of a syntax error."""
     text = read_text(path)
+    remember_text(str(path), text)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
-import types
-import typing
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from rocefort.documents.read import Document, YamlPath
+from rocefort.documents.excerpts import sounds_secret
+from rocefort.documents.model_fields import (
+    bounds_of,
+    fields_at,
+    items_of,
+    keys_at,
+    name_of_values,
+    types_at,
+)
+from rocefort.documents.read import Document, YamlPath, path_text
 from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem
+from rocefort.models.wording import BOUND_WORDS, in_range
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -25,7 +32,6 @@ NUMBER = ("float_parsing", "float_type", "finite_number")
 UNITS = {"kbytes": "kbytes", "ms": "milliseconds", "s": "seconds", "us": "microseconds"}
 UNITS |= {"m": "metres", "gbps": "Gb/s"}  # by the last word of a key
 BOUNDS = ("greater_than_equal", "greater_than", "less_than_equal", "less_than")
-BOUND_WORDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 CHOICES = re.compile(r"'([^']*)'")
 LONGEST_PREFIX, HIGHEST_OCTET = 32, 255  # of IPv4
 EXPECTED = {  # pydantic's messages name Python's types
@@ -104,7 +110,7 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
 def _value_problem(model: type[BaseModel], path: YamlPath, detail: ErrorDetails) -> tuple[str, str]:
     """Return what is wrong with a value, and its fix."""
     kind, given = detail["type"], detail["input"]
-    shown = _value_text(given)
+    shown = "this value" if sounds_secret(path_text(path)) else _value_text(given)
     what, how = f"{shown} cannot be used", EXPECTED.get(kind) or _plain(detail["msg"])
     if kind == "too_short" and not given:
         what, how = f"{str(path[-1])!r} is empty", "give at least one"
@@ -125,35 +131,14 @@ def _value_problem(model: type[BaseModel], path: YamlPath, detail: ErrorDetails)
 
 def _range(model: type[BaseModel], path: YamlPath, detail: ErrorDetails) -> str:
     """Return the fix of a number that is out of range: both bounds of its field, with the unit."""
-    bounds = _bounds_at(model, path)
+    fields: list[Any] = [*fields_at(model, path)]
+    if not fields:  # of a list or a mapping
+        of_key = detail["loc"][-1:] == ("[key]",)
+        fields = [*items_of(types_at(model, path[:-1]), of_key=of_key)]
+    bounds = {name: bound for field in fields for name, bound in bounds_of(field).items()}
     bounds |= {name: bound for name, bound in detail["ctx"].items() if name in BOUND_WORDS}
-    shown = {name: str(bound).removesuffix(".0") for name, bound in bounds.items()}
-    unit = _unit(path).removeprefix(", in")
-    if {"ge", "le"} <= shown.keys():
-        return f"write {shown['ge']} to {shown['le']}{unit}"
-    words = [f"{word} {shown[name]}" for name, word in BOUND_WORDS.items() if name in shown]
-    return f"write {' and '.join(words)}{unit}"
-
-
-def _bounds_at(model: type[BaseModel], path: YamlPath) -> dict[str, object]:
-    """Return bounds of the number at a path: `ge`, `le`, `gt` and `lt` with their values."""
-    owners = filter(_is_model, _annotations_at(model, path[:-1]))
-    fields = [field for owner in owners if (field := owner.model_fields.get(str(path[-1])))]
-    marks = [mark for field in fields for mark in _marks(field)]
-    return {n: getattr(mark, n) for mark in marks for n in BOUND_WORDS if hasattr(mark, n)}
-
-
-def _marks(annotation: object) -> Iterator[object]:
-    """Yield the constraints in Annotated[..] and in the members of a union."""
-    if isinstance(annotation, FieldInfo):
-        yield from annotation.metadata
-        yield from _marks(annotation.annotation)
-    elif typing.get_origin(annotation) is typing.Annotated:
-        for mark in typing.get_args(annotation)[1:]:
-            yield from _marks(mark) if isinstance(mark, FieldInfo) else (mark,)
-    else:
-        for member in typing.get_args(annotation):
-            yield from _marks(member)
+    value, why = next((name for name in map(name_of_values, fields) if name[0]), ("", ""))
+    return f"write {in_range(value, why, bounds, _unit(path).removeprefix(', in '))}"
 
 
 def _network_problem(value: object, shown: str) -> tuple[str, str]:
@@ -179,7 +164,7 @@ def _key_problem(
 ) -> Problem | None:
     """Return the problem of an unknown or missing key or `kind`; None for other problems."""
     if detail["type"] == "extra_forbidden":
-        how = nearest(str(path[-1]), _fields_at(model, path[:-1]))
+        how = nearest(str(path[-1]), keys_at(model, path[:-1]))
         return document.problem(path, f"unknown key {str(path[-1])!r}", how, of_key=True)
     if detail["type"] == "missing":
         return document.problem(path, f"{str(path[-1])!r} is missing", "add it")
@@ -236,45 +221,3 @@ def _item(data: object, part: str | int) -> object:
         return data.get(part)
     inside = isinstance(data, list) and isinstance(part, int) and part < len(data)
     return data[part] if isinstance(data, list) and isinstance(part, int) and inside else None
-
-
-def _fields_at(model: object, path: YamlPath) -> list[str]:
-    """Return valid keys at a path; of a union those of all its members."""
-    return [
-        name for one in _annotations_at(model, path) if _is_model(one) for name in one.model_fields
-    ]
-
-
-def _annotations_at(model: object, path: YamlPath) -> list[Any]:
-    """Return the types of the value at a path; of a union its members."""
-    annotations = [model]
-    for part in path:
-        annotations = [below for one in annotations for below in _below(one, part)]
-    return [one for kind in annotations for one in _members(kind)]
-
-
-def _below(annotation: object, part: str | int) -> Iterator[object]:
-    """Yield annotations one part of a path below another."""
-    for one in _members(annotation):
-        arguments = typing.get_args(one)
-        if _is_model(one):
-            field = one.model_fields.get(str(part))
-            yield from (field.annotation,) if field else ()
-        elif arguments:  # dict[key, M], tuple[M, ...]
-            yield arguments[1 if typing.get_origin(one) is dict else 0]
-
-
-def _members(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 - annotations have no type
-    """Yield the types in Annotated[M, ..] and unions."""
-    origin = typing.get_origin(annotation)
-    if origin is typing.Annotated:
-        yield from _members(typing.get_args(annotation)[0])
-    elif origin in (typing.Union, types.UnionType):
-        for one in typing.get_args(annotation):
-            yield from _members(one)
-    else:
-        yield annotation
-
-
-def _is_model(annotation: object) -> typing.TypeGuard[type[BaseModel]]:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -18,6 +18,7 @@ from rocefort.errors import Problem
 from rocefort.fleet.credentials import KeyOrReference
 from rocefort.json_schema import schema_of
 from rocefort.models.base import Frozen, Name, Reference
+from rocefort.models.wording import named
 
 MOST_TIME_SCALE = 1000
 HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:_-]{0,252}")
@@ -31,7 +32,7 @@ def check_host(value: str) -> str:
 
 
 Host = Annotated[str, AfterValidator(check_host)]
-Seconds = Annotated[float, Field(gt=0, le=3600)]
+Seconds = Annotated[float, Field(gt=0, le=3600, json_schema_extra=named("a time limit"))]
 
 
 class SshAccess(Frozen):
@@ -39,7 +40,13 @@ class SshAccess(Frozen):
 
     name: Name = Field(description="Name of the switch in the fabric.")
     host: Host = Field(description="Address or host name.", examples=["10.255.0.1"])
-    port: int = Field(default=22, ge=1, le=65535, description="Port of its SSH server.")
+    port: int = Field(
+        default=22,
+        ge=1,
+        le=65535,
+        json_schema_extra=named("a TCP or UDP port"),
+        description="Port of its SSH server.",
+    )
     user: Name = Field(description="Login name.")
     credential: Reference = Field(
         description="Password by reference: env:NAME, file:PATH or keyring:SERVICE/USER.",
@@ -57,12 +64,16 @@ class ServerAccess(SshAccess):
     )
     rdma_device: Name = Field(description="RDMA device for measurements.", examples=["mlx5_0"])
     gid_index: int = Field(
-        ge=0, le=255, description="Index of the RoCE v2 GID of the segment's address."
+        ge=0,
+        le=255,
+        json_schema_extra=named("a GID index"),
+        description="Index of the RoCE v2 GID of the segment's address.",
     )
     qp_timeout: int | None = Field(
         default=None,
         ge=1,
         le=31,
+        json_schema_extra=named("an exponent", "14 is 67 ms, 20 is 4.3 s"),
         description="Wait for an answer before a retransmission: 4.096 us times two to the power "
         "of this value (InfiniBand's local ACK timeout); perftest's default is 14.",
     )
@@ -95,6 +106,7 @@ class Connections(Frozen):
         default=1,
         ge=1,
         le=MOST_TIME_SCALE,
+        json_schema_extra=named("a factor"),
         description="Speed of the timers; a lab sets it for its own switches, on loopback.",
     )
     devices: tuple[SshAccess, ...] = Field(description="SSH access of each switch.")

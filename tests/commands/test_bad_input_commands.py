@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from messages import messages
 
 from rocefort import tasks
 
@@ -68,7 +69,11 @@ def test_no_command_begins_with_a_bad_fabric(
     told = capsys.readouterr()
     assert ended.value.code == 2
     assert told.out == ""
-    assert len(told.err.splitlines()) == 1
+    assert len(messages(told.err).splitlines()) == 1
+    message, row, mark = told.err.splitlines()  # the message, its line of the file, a mark below
+    line, column = message.split(":")[2:4]
+    assert row == f"  {line} | {path.read_text().splitlines()[int(line) - 1]}"
+    assert mark.index("^") == row.index("|") + 1 + int(column)
     assert told.err.startswith("rocefort: fabric.yaml:")
     assert sentence in told.err
     assert sorted(tmp_path.iterdir()) == before

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from messages import messages
 from pydantic import TypeAdapter
 
 from rocefort.models.finding import Finding, Severity
@@ -183,5 +184,5 @@ def test_a_wrong_waiver(
     path = edit_heps(("rollout:\n", waiver.replace(old, new)))
     code, out, err = _run(monkeypatch, capsys, "check", str(path))
     assert (code, out) == (2, "")
-    assert err.rstrip().endswith(says)
+    assert messages(err).rstrip().endswith(says)
     assert f"{path}:" in err

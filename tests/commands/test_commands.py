@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from messages import messages
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import render_all
@@ -100,7 +101,7 @@ def test_problems_of_one_stage_come_together(rocefort: Rocefort, edit_heps: Edit
     path = edit_heps(("hold_s: 30", "hold_sec: 30"), ("name: leaf03", "name: leaf 03"))
     done = rocefort("check", path)
     assert done.code == 2
-    assert [line.split(": ")[1] for line in done.err.splitlines()] == [
+    assert [line.split(": ")[1] for line in messages(done.err).splitlines()] == [
         "routing.hold_sec",
         "leaves[2].name",
     ]

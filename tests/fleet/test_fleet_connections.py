@@ -64,7 +64,7 @@ def test_written_and_read_again(tmp_path: Path) -> None:
         (
             "port: 2222",
             "port: 70000",
-            ":10:11: servers[0].port: 70000 is out of range; write 1 to 65535",
+            ":10:11: servers[0].port: 70000 is out of range; write a TCP or UDP port from 1 to 65535",
         ),
         (
             "credential: env:SWITCH_PASSWORD",

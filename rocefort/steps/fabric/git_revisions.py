@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from rocefort.child_environment import environment
 from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
 from rocefort.design.load.load import FABRIC_FILE, load_fabric
+from rocefort.documents.excerpts import remember_name
 from rocefort.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.paths import INVENTORY
 from rocefort.site import SETTINGS_FILE, SHIPPED, Site, places_of, site_of
@@ -161,6 +162,8 @@ def checked_out(revision: Revision) -> Iterator[Checkout]:
         try:
             yield _take(revision, Path(name), shown)
         except RocefortError as error:
+            for problem in error.problems:
+                remember_name(problem.file, shown(problem.file))
             problems = [
                 replace(
                     p,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from messages import messages
 
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]
@@ -19,7 +20,7 @@ QUICK = ("--failures", "none")
 
 def refused(done: Any, *sentences: str) -> None:
     """Assert exit code 2, one line on standard error, and no file."""
-    assert (done.code, done.err) == (2, f"rocefort: {''.join(sentences)}\n")
+    assert (done.code, messages(done.err)) == (2, f"rocefort: {''.join(sentences)}\n")
     assert not done.written.exists()
 
 

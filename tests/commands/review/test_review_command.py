@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
+from messages import messages
 
 from rocefort.errors import BadInput
 from rocefort.reports.review.files import reviews_markdown
@@ -262,7 +263,7 @@ def test_bad_input_is_one_line_and_writes_nothing(
     done = review(*arguments)
     assert done.code == 2
     assert done.err.startswith(said)
-    assert len(done.err.splitlines()) == 1
+    assert len(messages(done.err).splitlines()) == 1
     assert not done.written.exists()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from messages import messages
 
 from rocefort.reports.review.files import reviews_markdown
 from rocefort.reports.writers.markdown import LIMIT
@@ -194,7 +195,7 @@ def test_a_fabric_that_cannot_be_reviewed_does_not_hide_the_others(
     assert "2 fabrics changed: no new errors, 1 fabric not reviewed" in done.words
     clone.edit(("keepalive_s: 10", "keepalive_s: never"))
     none = review(*QUICK)
-    assert (none.code, len(none.err.splitlines())) == (2, 2)
+    assert (none.code, len(messages(none.err).splitlines())) == (2, 2)
     assert not none.written.exists()
 
 

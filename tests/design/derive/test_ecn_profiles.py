@@ -112,7 +112,9 @@ def test_a_threshold_leads_back_to_its_line(edit_heps: Edit) -> None:
         ),
         (
             [("kmax_kbytes: 100, pmax_percent: 5", "kmax_kbytes: 100, pmax_percent: 101")],
-            ["profiles.ecn.own.thresholds.25.pmax_percent: 101 is out of range; write 1 to 100"],
+            [
+                "profiles.ecn.own.thresholds.25.pmax_percent: 101 is out of range; write a percentage from 1 to 100"
+            ],
         ),
     ],
 )

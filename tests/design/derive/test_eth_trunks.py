@@ -113,7 +113,7 @@ M_LAG += "two names, each with a port and an address on its leaf, and let the ho
         (
             "[100GE1/0/1, 100GE1/0/5]",
             "      minimum_links: 257\n",
-            ["257 is out of range; write 1 to 256"],
+            ["257 is out of range; write a number of members from 1 to 256"],
         ),
         (
             "[100GE1/0/1, 100GE1/0/5]",

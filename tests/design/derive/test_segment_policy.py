@@ -176,7 +176,7 @@ def test_law_3_another_leaf_and_segment_only_add_lines(edit_heps: EditHeps) -> N
         ),
         (
             "      - {id: 10000, action: deny, source: [compute], destination: [storage]}\n",
-            "security.policy.entries[0].id: 10000 is out of range; write 1 to 9999",
+            "security.policy.entries[0].id: 10000 is out of range; write an id from 1 to 9999",
         ),
     ],
 )

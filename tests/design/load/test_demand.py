@@ -126,7 +126,9 @@ BAD: list[tuple[str, list[str]]] = [
     ),
     (
         HEAD + "flows:\n  - {share: -1}\n",
-        ["4:13: flows[0].share: -1 is out of range; write more than 0 and at most 100"],
+        [
+            "4:13: flows[0].share: -1 is out of range; write a share of the peak above 0 and at most 100 (1 is all of it)"
+        ],
     ),
     (
         HEAD + "flows:\n  - {share: 0.5}\n  - {share: 0.5}\n",

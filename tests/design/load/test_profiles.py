@@ -111,10 +111,10 @@ CASES: list[tuple[list[tuple[str, str]], list[str]]] = [
     (
         [(OWN, f"{OWN}  nic:\n    ours: {{dscp2prio: {{64: 3, 24: 8, x: 1}}}}\n")],
         [
-            "fabric.yaml:<ours:>:28: profiles.nic.ours.dscp2prio.64: '64' is out of range; write at "
-            "most 63",
-            "fabric.yaml:<ours:>:35: profiles.nic.ours.dscp2prio.24: 8 is out of range; write at "
-            "most 7",
+            "fabric.yaml:<ours:>:28: profiles.nic.ours.dscp2prio.64: '64' is out of range; write a "
+            "DSCP from 0 to 63 (the field has 6 bits)",
+            "fabric.yaml:<ours:>:35: profiles.nic.ours.dscp2prio.24: 8 is out of range; write a "
+            "priority from 0 to 7 (802.1Q has eight)",
             "fabric.yaml:<ours:>:41: profiles.nic.ours.dscp2prio.x: 'x' is not a whole number; write "
             "the number alone",
         ],

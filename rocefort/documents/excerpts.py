@@ -1,0 +1,158 @@
+"""Lines of a file that has problems, each with a mark below the value: `12 |   vlan: 5000`.
+
+A line that may contain a secret is never shown: one with a key that sounds like a secret and a
+value that is no reference, and every line below such a key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from unicodedata import combining, east_asian_width
+
+from rocefort.errors import Problem
+from rocefort.models.device.secret import SECRET_KEYS
+
+MOST = 10  # excerpts of one error
+MOST_TEXTS = 64  # that are kept
+NARROWEST = 20  # characters of a line that are shown on any terminal
+TAB = "    "
+CUT = ".."
+STEMS = ("pass", "pwd", "secret", "cred", "auth", "priv", "key", "token", "communit", "cipher")
+LOGIN = re.compile(r"://\S*@")
+WORD = re.compile(r"[^\W\d][\w]*")
+REFERENCE = r"""["']?(?:env|file|key|keyring):[\w./~@+-]+["']?(?=[ ]*(?:[,}]|$))"""
+SAFE_VALUE = re.compile(  # a reference to a secret, or a key whose value is below it
+    rf"""[\w-]+["']?[ ]*[:=](?:[ ]*{REFERENCE}|[ ]*$)"""
+)
+TOKEN = re.compile(
+    r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|[^\s,\]}].*?(?=\s*(?:[,\]}]|\s\#|:\s|:$|$))"""
+)
+
+_texts: OrderedDict[str, str] = OrderedDict()
+
+
+def remember_text(file: str, text: str) -> None:
+    """Keep the text of a file that was read, for excerpts."""
+    _texts[file] = text
+    _texts.move_to_end(file)
+    if len(_texts) > MOST_TEXTS:
+        _texts.popitem(last=False)
+
+
+def remember_name(file: str, shown: str) -> None:
+    """Keep another name for a file: errors name a file of a git revision `REV:PATH`."""
+    if file in _texts:
+        remember_text(shown, _texts[file])
+
+
+def sentences_with_excerpts(problems: Sequence[Problem], width: int) -> str:
+    """Return the text of an error: each problem in one line, then its excerpt.
+
+    width: of the terminal.
+    """
+    out: list[str] = []
+    shown = 0
+    for problem in problems:
+        text = _texts.get(problem.file) if shown < MOST else None
+        lines = excerpt(text, problem.line, problem.column, width) if text else []
+        shown += bool(lines)
+        out += [str(problem), *lines]
+    if shown == MOST < len(problems):
+        out.append(f"{len(problems)} problems; the first {MOST} with their lines")
+    return "\n".join(out)
+
+
+def excerpt(text: str, line: int, column: int, width: int) -> list[str]:
+    """Return a line of a text with its number, and a mark below the value at a column.
+
+    Returns [] if there is no such line, or if it may contain a secret. width: of the terminal.
+    """
+    lines = text.removeprefix("\ufeff").split("\n")
+    if not (0 < line <= len(lines) and column > 0) or may_be_secret(lines, line):
+        return []
+    row = lines[line - 1].rstrip()
+    column = min(column, len(row) + 1)
+    token = TOKEN.match(row, column - 1)
+    before, marked = _plain(row[: column - 1]), _plain(token[0] if token else "")
+    after = _plain(row[column - 1 + len(token[0] if token else "") :])
+    gutter = " " * len(str(line))
+    before, marked, after = _fitted(before, marked, after, max(width - len(gutter) - 5, NARROWEST))
+    mark = " " * _columns(before) + "^" * max(1, _columns(marked))
+    return [f"  {line} | {before}{marked}{after}", f"  {gutter} | {mark}"]
+
+
+def may_be_secret(lines: Sequence[str], line: int) -> bool:
+    """Whether a line may contain a secret, or continue the value of a secret key above it."""
+    row = lines[line - 1]
+    if sounds_secret(SAFE_VALUE.sub("", row)):
+        return True
+    above = [one for one in lines[: line - 1] if one.strip()]
+    if above and sounds_secret(above[-1]) and _opens_quote(above[-1]):
+        return True
+    return any(map(sounds_secret, _enclosing(above, _indent(row))))
+
+
+def sounds_secret(text: str) -> bool:
+    """Whether a text has a word like the name of a secret, `credntial`, or a login in a URL."""
+    return bool(LOGIN.search(text)) or any(
+        _secret_word(word.lower()) for word in WORD.findall(text)
+    )
+
+
+def _secret_word(word: str) -> bool:
+    return any(stem in word for stem in STEMS) or bool(get_close_matches(word, SECRET_KEYS, 1, 0.7))
+
+
+def _enclosing(above: Sequence[str], indent: int) -> Iterator[str]:
+    """Yield the lines above that are indented less, from the nearest."""
+    for one in reversed(above):
+        if indent == 0:
+            return
+        if _indent(one) < indent:
+            indent = _indent(one)
+            yield one
+
+
+def _opens_quote(line: str) -> bool:
+    return line.count('"') % 2 == 1 or line.count("'") % 2 == 1
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _fitted(before: str, marked: str, after: str, width: int) -> tuple[str, str, str]:
+    """Cut the parts of a line to a width around the marked part."""
+    if _columns(before + marked + after) <= width:
+        return before, marked, after
+    marked = _head(marked, width // 2)
+    room = width - _columns(marked)
+    if _columns(before) > room // 2:
+        before = CUT + _head(before[::-1], room // 2 - len(CUT))[::-1]
+    room -= _columns(before)
+    return before, marked, after if _columns(after) <= room else _head(after, room - 2) + CUT
+
+
+def _head(text: str, width: int) -> str:
+    """Return the first characters of a text that fit into a width."""
+    used, out = 0, []
+    for character in text:
+        used += _columns(character)
+        if used > width:
+            break
+        out.append(character)
+    return "".join(out)
+
+
+def _plain(text: str) -> str:
+    """Return a text without characters that move the cursor of a terminal."""
+    spaced = text.replace("\t", TAB).replace("\u00a0", " ")
+    return "".join(one if one.isprintable() else "\ufffd" for one in spaced)
+
+
+def _columns(text: str) -> int:
+    """Return the columns that a text takes on a terminal."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
