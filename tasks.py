@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from rocefort import __version__, internal_errors, options, output
+from rocefort.command_line.help import WIDEST, Topic
 from rocefort.commands import (
     compare,
     demo,
@@ -39,22 +40,24 @@ cli = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help, without the time that importing rich takes
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
     help="Network-as-code for lossless RoCE fabrics on Huawei CloudEngine.",
+    epilog="rocefort check heps\nrocefort verify heps\nrocefort plan --help",
 )
 cli.add_typer(verify.cli)
-cli.add_typer(fabric.cli)
 cli.add_typer(compare.cli)
-cli.add_typer(demo.cli)
-cli.add_typer(site.cli)
 cli.add_typer(growth.cli)
+cli.add_typer(site.cli)
+cli.add_typer(fabric.cli)
+cli.add_typer(operate.cli)
 cli.add_typer(plan.cli)
 cli.add_typer(rehearse.cli)
-cli.add_typer(operate.cli)
 cli.add_typer(trust.cli)
 cli.add_typer(health.cli)
-cli.add_typer(lab.cli, name="lab")
-cli.add_typer(host.cli, name="host")
-cli.add_typer(rdma.cli, name="rdma")
+cli.add_typer(demo.cli)
+cli.add_typer(lab.cli, name="lab", rich_help_panel=Topic.LAB)
+cli.add_typer(host.cli, name="host", rich_help_panel=Topic.OPERATE)
+cli.add_typer(rdma.cli, name="rdma", rich_help_panel=Topic.MEASURE)
 
 
 def _print_version(wanted: bool) -> None:
@@ -68,7 +71,11 @@ def options_of_rocefort(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", is_eager=True, callback=_print_version, help="Print the version and exit."
+            "-V",
+            "--version",
+            is_eager=True,
+            callback=_print_version,
+            help="Print the version and exit.",
         ),
     ] = False,
     color: options.Color = options.ColorOption.AUTO,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from rocefort.command_line import values
 from rocefort.errors import BadInput
 
 
@@ -126,7 +127,7 @@ FABRIC = "A fabric.yaml, its directory, or a name: heps."
 BY_DEFAULT = "By default the only fabric of the site."
 OUTPUT_FORMAT = "Output format."
 PATCH = "Show the commands of each change."
-SIDE = "A fabric, a directory of configurations, or either at a git revision: HEAD~1:inventory/x."
+SIDE = "a fabric, a directory of configurations, or either at a git revision: HEAD~1:inventory/x."
 
 Color = Annotated[
     ColorOption,
@@ -136,14 +137,20 @@ Color = Annotated[
         help="Colors; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
     ),
 ]
-NamedFabric = Annotated[Path, typer.Argument(help=FABRIC)]
+NamedFabric = Annotated[Path, typer.Argument(help=FABRIC, **values.FABRIC)]
 Fabric = Annotated[
     Path,
-    typer.Argument(help=f"{FABRIC} {BY_DEFAULT}", default_factory=_only, show_default=False),
+    typer.Argument(
+        help=f"{FABRIC} {BY_DEFAULT}",
+        default_factory=_only,
+        show_default=False,
+        **values.FABRIC,
+    ),
 ]
-MaybeFabric = Annotated[Path | None, typer.Argument(help=f"{FABRIC} {BY_DEFAULT}")]
+MaybeFabric = Annotated[Path | None, typer.Argument(help=f"{FABRIC} {BY_DEFAULT}", **values.FABRIC)]
 Configs = Annotated[
-    Path | None, typer.Option(help="Directory of configurations, instead of a fabric.")
+    Path | None,
+    typer.Option(help="Directory of configurations, instead of a fabric.", **values.DIR),
 ]
 Formatted = Annotated[
     Format, typer.Option("--format", envvar="ROCEFORT_FORMAT", help=OUTPUT_FORMAT)
@@ -175,6 +182,7 @@ ConnectionsFile = Annotated[
         "--connections",
         envvar="ROCEFORT_CONNECTIONS",
         help="YAML file: address and credentials of each switch and server.",
+        **values.FILE,
     ),
 ]
 MaybeConnections = Annotated[
@@ -183,14 +191,16 @@ MaybeConnections = Annotated[
         "--connections",
         envvar="ROCEFORT_CONNECTIONS",
         help="YAML file: address and credentials of each switch.",
+        **values.FILE,
     ),
 ]
 BatfishService = Annotated[
     str | None,
     typer.Option(
         "--batfish",
+        metavar="HOST:PORT",
         envvar="ROCEFORT_BATFISH",
-        help="Batfish service, HOST:PORT or https://HOST:PORT; `auto` uses no other one.",
+        help="Batfish service, also https://HOST:PORT; the engine `auto` uses no other one.",
     ),
 ]
 
@@ -199,56 +209,78 @@ ServersPerLeaf = Annotated[int, typer.Option(min=0, help="Number of servers on e
 LinksPerPair = Annotated[
     int, typer.Option(min=1, help="Number of links from each leaf to each spine.")
 ]
-LeafHardware = Annotated[str, typer.Option(help="Model of the leaves.")]
-SpineHardware = Annotated[str, typer.Option(help="Model of the spines.")]
+LeafHardware = Annotated[str, typer.Option(help="Model of the leaves.", **values.MODEL)]
+SpineHardware = Annotated[str, typer.Option(help="Model of the spines.", **values.MODEL)]
 AddSpines = Annotated[int, typer.Option("--add-spines", min=0, help="Number of spines to add.")]
 AddLeaves = Annotated[int, typer.Option("--add-leaves", min=0, help="Number of leaves to add.")]
 NewHardware = Annotated[
     list[str] | None,
     typer.Option(
-        "--hardware", help="Hardware of new switches: leaves=MODEL or spines=MODEL@RELEASE."
+        "--hardware",
+        metavar="ROLE=MODEL",
+        help="Hardware of new switches: leaves=MODEL or spines=MODEL@RELEASE.",
     ),
 ]
 NewServers = Annotated[
     int, typer.Option("--servers", min=0, help="Number of servers on each new leaf.")
 ]
 NewRacks = Annotated[
-    list[str] | None, typer.Option("--racks", help="Racks, filled in order: leaves=RACK,RACK.")
+    list[str] | None,
+    typer.Option(
+        "--racks", metavar="ROLE=RACK,..", help="Racks, filled in order: leaves=RACK,RACK."
+    ),
 ]
 NewLike = Annotated[
     list[str] | None,
     typer.Option(
-        "--like", help="Leaf (or spine) that new ones are like: hardware, segments, ports, NICs."
+        "--like",
+        help="Leaf (or spine) that new ones are like: hardware, segments, ports, NICs.",
+        **values.SWITCH,
     ),
 ]
 NewSegments = Annotated[
-    str | None, typer.Option("--segments", help="Segments of new leaves: SEGMENT,SEGMENT.")
+    str | None, typer.Option("--segments", help="Segments of new leaves.", **values.SEGMENTS)
 ]
 NewNames = Annotated[
     list[str] | None,
-    typer.Option("--names", help="Names of new switches: leaves=NAME,NAME or spines=NAME."),
+    typer.Option(
+        "--names",
+        metavar="ROLE=NAME,..",
+        help="Names of new switches: leaves=NAME,NAME or spines=NAME.",
+    ),
 ]
 
 DemandFile = Annotated[
     Path | None,
-    typer.Option("--demand", help="Demand file; by default demand.yaml next to fabric.yaml."),
+    typer.Option(
+        "--demand",
+        help="Demand file; by default demand.yaml next to fabric.yaml.",
+        **values.FILE,
+    ),
 ]
 
 Select = Annotated[
-    list[str] | None, typer.Option(help="Run only these rules or families: PFC,BUF001.")
+    list[str] | None,
+    typer.Option(help="Run only these rules or families: PFC,BUF001.", **values.RULES),
 ]
-Ignore = Annotated[list[str] | None, typer.Option(help="Skip these rules or families: TXT,PFC004.")]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(help="Skip these rules or families: TXT,PFC004.", **values.RULES),
+]
 WithSecrets = Annotated[
     bool, typer.Option("--secrets", help="Include the secrets; the files have mode 0600.")
 ]
 SwitchHardware = Annotated[
-    list[str] | None, typer.Option(help="Model of a switch: leaf03=CE8851-32CQ8DQ-P.")
+    list[str] | None,
+    typer.Option(metavar="SWITCH=MODEL", help="Model of a switch: leaf03=CE8851-32CQ8DQ-P."),
 ]
 SwitchReleases = Annotated[
-    list[str] | None, typer.Option(help="Release of a switch: leaf03=V300R023C00.")
+    list[str] | None,
+    typer.Option(metavar="SWITCH=RELEASE", help="Release of a switch: leaf03=V300R023C00."),
 ]
 SwitchTable = Annotated[
-    Path | None, typer.Option(help="CSV of switches: name, hardware, software, rack.")
+    Path | None,
+    typer.Option(help="CSV of switches: name, hardware, software, rack.", **values.FILE),
 ]
 Failures = Annotated[
     str | None,
@@ -265,7 +297,10 @@ SingleFailures = Annotated[
         "fast.",
     ),
 ]
-Against = Annotated[str | None, typer.Option(help=f"Earlier state to compare with: {SIDE}")]
+Against = Annotated[
+    str | None,
+    typer.Option(metavar="STATE", help=f"Earlier state to compare with: {SIDE}"),
+]
 Timings = Annotated[
     bool, typer.Option("--timings", help="Show the time that Batfish needed for each question.")
 ]
@@ -274,31 +309,36 @@ QuestionLimit = Annotated[
     typer.Option(
         "--batfish-limit",
         envvar="ROCEFORT_BATFISH_LIMIT",
+        metavar="SECONDS",
         help="Time limit of each question to Batfish (s).",
     ),
 ]
 Ends = Annotated[
     list[str],
-    typer.Argument(
-        metavar="[FABRIC] SRC DST", help="Two servers, segments, switches or addresses."
-    ),
+    typer.Argument(help="Two servers, segments, switches or addresses.", **values.ENDS),
 ]
 Down = Annotated[
-    list[str] | None, typer.Option(help="Failed switch or port: spine01 or leaf01:100GE1/0/25.")
+    list[str] | None,
+    typer.Option(help="Failed switch or port: spine01 or leaf03:100GE1/0/25.", **values.PORT),
 ]
 ExitCode = Annotated[
     bool, typer.Option("--exit-code", help="Exit with 1 if there is a difference.")
 ]
 PageUrl = Annotated[
-    str, typer.Option(envvar="ROCEFORT_PAGE_URL", help="URL of the published page.")
+    str, typer.Option(envvar="ROCEFORT_PAGE_URL", metavar="URL", help="URL of the published page.")
 ]
 Running = Annotated[
     Path | None,
-    typer.Option(help="Directory of running configurations, instead of reading the switches."),
+    typer.Option(
+        help="Directory of running configurations, instead of reading the switches.",
+        **values.DIR,
+    ),
 ]
 Rotate = Annotated[
     list[str] | None,
-    typer.Option(help="Secret to set again on the switches: env:NAME or file:PATH."),
+    typer.Option(
+        metavar="SECRET", help="Secret to set again on the switches: env:NAME or file:PATH."
+    ),
 ]
 Limit = Annotated[
     list[str] | None,
@@ -310,11 +350,16 @@ AllowedSigners = Annotated[
         "--allowed-signers",
         envvar="ROCEFORT_ALLOWED_SIGNERS",
         help="Allowed signers file of a plan, in the format of ssh-keygen(1).",
+        **values.FILE,
     ),
 ]
 SigningKey = Annotated[
     Path | None,
-    typer.Option("--sign", help="SSH key that signs the plan; the signature goes into PLAN.sig."),
+    typer.Option(
+        "--sign",
+        help="SSH key that signs the plan; the signature goes into PLAN.sig.",
+        **values.FILE,
+    ),
 ]
 SealedPlan = Annotated[Path, typer.Argument(metavar="PLAN", help="Sealed plan, written by `plan`.")]
 PROGRESS = "ROCEFORT_PROGRESS"
@@ -343,8 +388,12 @@ StepProgress = Annotated[
     ),
 ]
 Journal = Annotated[
-    Path | None, typer.Option(help="Journal of the rollout; PLAN.journal by default.")
+    Path | None,
+    typer.Option(help="Journal of the rollout; PLAN.journal by default.", **values.FILE),
 ]
 Passwords = Annotated[
-    list[str] | None, typer.Option(help="Password of a user: USER=env:NAME or USER=file:PATH.")
+    list[str] | None,
+    typer.Option(
+        metavar="USER=SECRET", help="Password of a user: USER=env:NAME or USER=file:PATH."
+    ),
 ]

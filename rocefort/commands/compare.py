@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import Topic, documented
 from rocefort.commands.batfish_service import announce_service
 from rocefort.commands.exit_codes import end
 
@@ -21,7 +23,13 @@ if TYPE_CHECKING:
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort diff HEAD:inventory/heps heps",
+        "rocefort diff HEAD~1:inventory/heps heps --patch --back",
+        topic=Topic.CHANGE,
+    )
+)
 def diff(
     before: Annotated[str, typer.Argument(help=options.SIDE)],
     after: Annotated[str, typer.Argument(help=options.SIDE)],
@@ -44,10 +52,18 @@ def diff(
     end(failed=exit_code and difference.differs)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort drift heps --configs configs",
+        "rocefort drift heps --configs configs --patch --format markdown",
+        topic=Topic.CHANGE,
+    )
+)
 def drift(
     fabric: options.Fabric,
-    configs: Annotated[Path, typer.Option(help="Directory of the running configurations.")],
+    configs: Annotated[
+        Path, typer.Option(help="Directory of the running configurations.", **values.DIR)
+    ],
     patch: Annotated[bool, typer.Option("--patch", help=options.PATCH)] = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
@@ -63,16 +79,24 @@ def drift(
     end(failed=difference.drifts)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort review --base main",
+        "rocefort review heps --base HEAD~1 --out review --engine embedded",
+        topic=Topic.CHANGE,
+    )
+)
 def review(
     fabric: options.MaybeFabric = None,
     base: Annotated[
-        str, typer.Option(help="Git revision before the change: main, HEAD~1.")
+        str, typer.Option(metavar="REVISION", help="Git revision before the change: main, HEAD~1.")
     ] = "HEAD",
     head: Annotated[
-        str, typer.Option(help="Git revision after the change, or worktree.")
+        str, typer.Option(metavar="REVISION", help="Git revision after the change, or worktree.")
     ] = "worktree",
-    out: Annotated[Path, typer.Option(help="Directory for the four files.")] = Path("review"),
+    out: Annotated[Path, typer.Option(help="Directory for the four files.", **values.DIR)] = Path(
+        "review"
+    ),
     page_url: options.PageUrl = "review.html",
     engine: options.VerificationEngine = options.EngineOption.AUTO,
     batfish: options.BatfishService = None,

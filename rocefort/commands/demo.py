@@ -8,12 +8,19 @@ from typing import Annotated
 import typer
 
 from rocefort import options
+from rocefort.command_line.help import Topic, documented
 from rocefort.commands.batfish_service import announce_service
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort demo",
+        "rocefort demo --rollout",
+        topic=Topic.LAB,
+    )
+)
 def demo(
     fabric: options.NamedFabric = Path("heps"),
     engine: options.VerificationEngine = options.EngineOption.AUTO,

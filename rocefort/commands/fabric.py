@@ -8,17 +8,29 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import Topic, documented
 from rocefort.commands.exit_codes import end
 from rocefort.errors import BadInput
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort render heps --device leaf01",
+        "rocefort render heps --out configs",
+        topic=Topic.DESIGN,
+    )
+)
 def render(
     fabric: options.Fabric,
-    out: Annotated[Path | None, typer.Option(help="Directory for one file per switch.")] = None,
-    device: Annotated[str | None, typer.Option(help="Render this switch only.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Directory for one file per switch.", **values.DIR)
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Render this switch only.", **values.SWITCH)
+    ] = None,
     secrets: options.WithSecrets = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
@@ -40,7 +52,13 @@ def render(
         typer.echo("".join(chosen.values()), nl=False)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort show heps links",
+        "rocefort show heps cabling --format csv",
+        topic=Topic.DESIGN,
+    )
+)
 def show(
     fabric: options.Fabric,
     kind: Annotated[options.TableOption | None, typer.Argument(help="Table to list.")] = None,
@@ -59,7 +77,13 @@ def show(
     typer.echo(as_data(network, table), nl=False)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort facts heps",
+        "rocefort facts heps --format json",
+        topic=Topic.VERIFY,
+    )
+)
 def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT) -> None:
     """List unconfirmed facts of the switches and their commands.
 
@@ -74,10 +98,22 @@ def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFo
     output.write_result(found, lambda found: facts_report(found, in_words), text=text)
 
 
-@cli.command("import")
+@cli.command(
+    "import",
+    **documented(
+        "rocefort import configs --out inventory/copy",
+        "rocefort import configs --out inventory/other --hardware leaf03=CE8850-64CQ-EI",
+        topic=Topic.DESIGN,
+    ),
+)
 def import_(
-    directory: Annotated[Path, typer.Argument(help="Saved configurations, one per switch.")],
-    out: Annotated[Path, typer.Option(help="Directory for fabric.yaml: inventory/NAME.")],
+    directory: Annotated[
+        Path,
+        typer.Argument(help="Directory of saved configurations, one per switch.", **values.DIR),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Directory for fabric.yaml: inventory/NAME.", **values.DIR)
+    ],
     hardware: options.SwitchHardware = None,
     software: options.SwitchReleases = None,
     switches: options.SwitchTable = None,
@@ -101,7 +137,13 @@ def import_(
     end(failed=strict and not done.is_whole)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort schema > inventory/fabric.schema.json",
+        "rocefort schema --of connections",
+        topic=Topic.SITE,
+    )
+)
 def schema(of: options.SchemaOf = options.SchemaDocument.FABRIC) -> None:
     """Print the JSON Schema of a document or of output."""
     from rocefort.steps.site.schemas import schema_text

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import Topic, documented
 from rocefort.commands.exit_codes import end
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -15,7 +17,13 @@ cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the result, but write nothing.")]
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort new hall2 --spines 2 --leaves 6",
+        "rocefort new hall3 --spines 4 --leaves 16 --servers-per-leaf 8 --links-per-pair 2",
+        topic=Topic.DESIGN,
+    )
+)
 def new(
     name: Annotated[str, typer.Argument(help="Name of the fabric.")],
     spines: Annotated[int, typer.Option(min=1, help="Number of spines.")],
@@ -26,7 +34,10 @@ def new(
     spine_hardware: options.SpineHardware = options.SPINE_HARDWARE,
     directory: Annotated[
         Path | None,
-        typer.Option(help="Parent directory; by default the inventory of the site, or inventory."),
+        typer.Option(
+            help="Parent directory; by default the inventory of the site, or inventory.",
+            **values.DIR,
+        ),
     ] = None,
 ) -> None:
     """Write the fabric.yaml of a new fabric that passes `check`.
@@ -45,7 +56,13 @@ def new(
     typer.echo(write_new(name, text, parent))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort expand heps --add-spines 1 --dry-run",
+        "rocefort expand heps --add-leaves 2 --like leaf04 --servers 4",
+        topic=Topic.DESIGN,
+    )
+)
 def expand(
     fabric: options.Fabric,
     add_spines: options.AddSpines = 0,
@@ -74,12 +91,16 @@ def expand(
     output.write_blocks(*growth_report(expansion.growth, written=not dry_run))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort remove heps readout04 --dry-run",
+        "rocefort remove heps readout03 readout04",
+        topic=Topic.DESIGN,
+    )
+)
 def remove(
     fabric: options.NamedFabric,
-    names: Annotated[
-        list[str], typer.Argument(metavar="NAME...", help="Spines, leaves and servers.")
-    ],
+    names: Annotated[list[str], typer.Argument(help="Spines, leaves and servers.", **values.NAME)],
     dry_run: DryRun = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
@@ -97,11 +118,17 @@ def remove(
     output.write_blocks(*removal_report(done.removal, written=not dry_run))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort rename heps readout04 readout05 --dry-run",
+        "rocefort rename heps leaf06 leaf-b06",
+        topic=Topic.DESIGN,
+    )
+)
 def rename(
     fabric: options.NamedFabric,
-    old: Annotated[str, typer.Argument(help="Name of a spine, leaf or server.")],
-    new: Annotated[str, typer.Argument(help="Its new name.")],
+    old: Annotated[str, typer.Argument(help="Name of a spine, leaf or server.", **values.NAME)],
+    new: Annotated[str, typer.Argument(metavar="NEW-NAME", help="Its new name.")],
     dry_run: DryRun = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
@@ -118,7 +145,13 @@ def rename(
     output.write_blocks(*renaming_report(done.renaming, written=not dry_run))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort stages heps --add-leaves 2 --like leaf01",
+        "rocefort stages heps --add-spines 1",
+        topic=Topic.CHANGE,
+    )
+)
 def stages(
     fabric: options.Fabric,
     add_spines: options.AddSpines = 0,
@@ -145,7 +178,13 @@ def stages(
     end(failed=found.wrong)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort capacity heps",
+        "rocefort capacity heps --failures single:2 --format json",
+        topic=Topic.VERIFY,
+    )
+)
 def capacity(
     fabric: options.Fabric,
     demand: options.DemandFile = None,

@@ -8,27 +8,39 @@ from typing import Annotated
 import typer
 
 from rocefort import options
+from rocefort.command_line import values
+from rocefort.command_line.help import Topic, documented
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort health heps --connections connections.yaml",
+        "rocefort health heps --connections connections.yaml --device leaf01 --interval 10",
+        topic=Topic.OPERATE,
+    )
+)
 def health(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,
     device: Annotated[
-        list[str] | None, typer.Option(help="Only this switch; may be repeated.")
+        list[str] | None, typer.Option(help="Only this switch.", **values.SWITCH)
     ] = None,
     interval: Annotated[
-        float | None, typer.Option(min=1, help="Read twice, with this interval (s).")
+        float | None,
+        typer.Option(metavar="SECONDS", min=1, help="Read twice, with this interval (s)."),
     ] = None,
     baseline: Annotated[
-        Path | None, typer.Option(help="File of an earlier reading; only new errors fail.")
+        Path | None,
+        typer.Option(help="File of an earlier reading; only new errors fail.", **values.FILE),
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="File for this reading.")] = None,
+    save: Annotated[Path | None, typer.Option(help="File for this reading.", **values.FILE)] = None,
     select: options.Select = None,
     ignore: options.Ignore = None,
-    clock_limit: Annotated[float, typer.Option(min=1, help="Largest clock offset (s).")] = 5.0,
+    clock_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, help="Largest clock offset (s).")
+    ] = 5.0,
     disk_limit: Annotated[int, typer.Option(min=0, help="Least free flash (MB).")] = 100,
     pause_limit: Annotated[int, typer.Option(min=0, help="Most PFC frames per second.")] = 1000,
     _progress: options.StepProgress = options.ProgressOption.AUTO,

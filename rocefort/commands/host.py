@@ -8,25 +8,35 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import HelpedGroup, documented
 
 cli = typer.Typer(
+    cls=HelpedGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Write the settings of servers, and check them over SSH.",
+    epilog="rocefort host render heps --out servers\n"
+    "rocefort host check heps --connections connections.yaml",
 )
 
 
 Servers = Annotated[
-    list[str] | None, typer.Option("--server", help="Only this server; may be repeated.")
+    list[str] | None, typer.Option("--server", help="Only this server.", **values.SERVER)
 ]
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort host render heps --server storage01",
+        "rocefort host render heps --out servers",
+    )
+)
 def render(
     fabric: options.Fabric,
     server: Servers = None,
     out: Annotated[
-        Path | None, typer.Option(help="Directory for one directory per server.")
+        Path | None, typer.Option(help="Directory for one directory per server.", **values.DIR)
     ] = None,
 ) -> None:
     """Write the script and the systemd units of every server."""
@@ -40,7 +50,12 @@ def render(
     output.write_blocks(*map(Note, write_hosts(plans, out)))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort host check heps --connections connections.yaml",
+        "rocefort host check heps --connections connections.yaml --server storage01",
+    )
+)
 def check(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,

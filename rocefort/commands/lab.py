@@ -11,6 +11,8 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import HelpedGroup, documented
 from rocefort.commands import lab_experiments, lab_guest
 from rocefort.commands.exit_codes import end
 from rocefort.errors import BadInput
@@ -24,9 +26,11 @@ from rocefort.lab.switch.personality import (
 )
 
 cli = typer.Typer(
+    cls=HelpedGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Emulated switches and twins of a fabric to rehearse on.",
+    epilog="rocefort lab cli heps --state lab --detach\nsudo rocefort lab up heps",
 )
 cli.add_typer(lab_experiments.cli)
 cli.add_typer(lab_guest.cli)
@@ -48,10 +52,17 @@ class Candidates(StrEnum):
 
 
 State = Annotated[
-    Path, typer.Option(help="Directory for keys, known hosts, connections and configurations.")
+    Path,
+    typer.Option(
+        help="Directory for keys, known hosts, connections and configurations.", **values.DIR
+    ),
 ]
 Listen = Annotated[
-    str, typer.Option(help="Listen address and first port, in order of names; port 0: free ports.")
+    str,
+    typer.Option(
+        metavar="ADDRESS:PORT",
+        help="Listen address and first port, in order of names; port 0: free ports.",
+    ),
 ]
 OpenToOthers = Annotated[
     bool,
@@ -78,13 +89,17 @@ Edits = Annotated[
 Candidate = Annotated[Candidates, typer.Option(help="One candidate per session, or one for all.")]
 Faults = Annotated[
     list[str] | None,
-    typer.Option(help="Fault to inject: SWITCH:NAME@WHAT; `rocefort lab faults` lists the names."),
+    typer.Option(
+        metavar="SWITCH:NAME@WHAT",
+        help="Fault to inject: SWITCH:NAME@WHAT; `rocefort lab faults` lists the names.",
+    ),
 ]
 PowerLoss = Annotated[
     bool, typer.Option("--power-loss", help="Boot the switches from their saved configurations.")
 ]
 Log = Annotated[
-    Path | None, typer.Option(help="File for a log of the commands and actions of each switch.")
+    Path | None,
+    typer.Option(help="File for a log of the commands and actions of each switch.", **values.FILE),
 ]
 TimeScale = Annotated[
     float,
@@ -95,7 +110,14 @@ Detach = Annotated[
 ]
 
 
-@cli.command("cli")
+@cli.command(
+    "cli",
+    **documented(
+        "rocefort lab cli heps",
+        "rocefort lab cli heps --state lab --detach",
+        "rocefort lab cli heps --time-scale 10 --log lab.log",
+    ),
+)
 def lab_cli(
     fabric: options.Fabric,
     state: State = Path("lab"),
@@ -156,7 +178,13 @@ def _detach(state: Path) -> None:
     raise typer.Exit(lab.code or 0)
 
 
-@cli.command("stop")
+@cli.command(
+    "stop",
+    **documented(
+        "rocefort lab stop",
+        "rocefort lab stop --state lab",
+    ),
+)
 def lab_stop(state: State = Path("lab")) -> None:
     """End the lab that `lab cli` runs with a directory."""
     from rocefort.steps.lab.background import stop_lab
@@ -165,7 +193,13 @@ def lab_stop(state: State = Path("lab")) -> None:
     typer.echo(f"the lab in {state} has ended")
 
 
-@cli.command("faults")
+@cli.command(
+    "faults",
+    **documented(
+        "rocefort lab faults",
+        "rocefort lab faults | grep commit",
+    ),
+)
 def lab_faults() -> None:
     """List the faults that `lab cli` can inject."""
     from rocefort.reports.lab import faults_report
@@ -179,7 +213,13 @@ LabName = Annotated[
 ]
 
 
-@cli.command("up")
+@cli.command(
+    "up",
+    **documented(
+        "sudo rocefort lab up heps",
+        "sudo rocefort lab up heps --name rehearsal --guests transfer01,storage01",
+    ),
+)
 def lab_up(
     fabric: options.Fabric,
     name: Annotated[
@@ -193,7 +233,7 @@ def lab_up(
         bool, typer.Option("--other-frr", help="Accept another FRR release than the supported one.")
     ] = False,
     guests: Annotated[
-        str, typer.Option(help="Servers that QEMU runs with Soft-RoCE: NAME,NAME or all.")
+        str, typer.Option(help="Servers that QEMU runs with Soft-RoCE, or all.", **values.SERVERS)
     ] = "",
     accel: Annotated[
         Accel, typer.Option(help="Accelerator of the guests; auto uses KVM if it works.")
@@ -212,7 +252,13 @@ def lab_up(
     output.write_blocks(status_report(one_lab(twin.record.name)))
 
 
-@cli.command("down")
+@cli.command(
+    "down",
+    **documented(
+        "sudo rocefort lab down heps",
+        "sudo rocefort lab down rehearsal",
+    ),
+)
 def lab_down(name: Annotated[str, typer.Argument(help="Name of the lab.")]) -> None:
     """Remove a twin, also an incomplete one."""
     from rocefort.steps.lab.twin import end_lab
@@ -221,7 +267,13 @@ def lab_down(name: Annotated[str, typer.Argument(help="Name of the lab.")]) -> N
     typer.echo(f"lab {name} is down")
 
 
-@cli.command("list")
+@cli.command(
+    "list",
+    **documented(
+        "sudo rocefort lab list",
+        "sudo rocefort lab list | grep heps",
+    ),
+)
 def lab_list() -> None:
     """List the twins on this machine."""
     from rocefort.reports.lab import labs_report
@@ -230,7 +282,13 @@ def lab_list() -> None:
     output.write_blocks(*labs_report(all_labs()))
 
 
-@cli.command("status")
+@cli.command(
+    "status",
+    **documented(
+        "sudo rocefort lab status",
+        "sudo rocefort lab status heps",
+    ),
+)
 def lab_status(
     name: Annotated[
         str | None, typer.Argument(help="Name of the lab; by default the only one.")
@@ -246,7 +304,12 @@ def lab_status(
 
 
 @cli.command(
-    "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+    "exec",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    **documented(
+        "sudo rocefort lab exec leaf01 vtysh -c 'show bgp summary'",
+        "sudo rocefort lab exec --name heps transfer01 ip route",
+    ),
 )
 def lab_exec(
     node: Annotated[str, typer.Argument(help="Switch or server.")],
@@ -262,7 +325,13 @@ def lab_exec(
     raise typer.Exit(find_lab(name).execute(node, command))
 
 
-@cli.command("trace")
+@cli.command(
+    "trace",
+    **documented(
+        "sudo rocefort lab trace transfer01 storage01",
+        "sudo rocefort lab trace transfer01 storage01 --port 50000",
+    ),
+)
 def lab_trace(
     source: Annotated[str, typer.Argument(help="Server, switch or address.")],
     destination: Annotated[str, typer.Argument(help="Server, switch or address.")],
@@ -281,7 +350,13 @@ def lab_trace(
     end(failed=bool(found.stopped))
 
 
-@cli.command("snapshot")
+@cli.command(
+    "snapshot",
+    **documented(
+        "sudo rocefort lab snapshot",
+        "sudo rocefort lab snapshot --name heps > routes.json",
+    ),
+)
 def lab_snapshot(name: LabName = None) -> None:
     """Print the routes and sessions of every switch as JSON."""
     from rocefort.lab.twin.status import snapshot_of
@@ -290,7 +365,13 @@ def lab_snapshot(name: LabName = None) -> None:
     typer.echo(snapshot_of(find_lab(name)).model_dump_json(indent=2))
 
 
-@cli.command("break")
+@cli.command(
+    "break",
+    **documented(
+        "sudo rocefort lab break heps",
+        "sudo rocefort lab break heps link-down leaf03:100GE1/0/25",
+    ),
+)
 def lab_break(
     name: Annotated[str, typer.Argument(help="Name of the lab.")],
     fault: Annotated[
@@ -298,7 +379,7 @@ def lab_break(
     ] = "",
     where: Annotated[
         str,
-        typer.Argument(help="Target: leaf01, leaf01:100GE1/0/25, with =N, or leaf01@LINE."),
+        typer.Argument(help="Target: leaf03, leaf03:100GE1/0/25, with =N, or leaf03@LINE."),
     ] = "",
 ) -> None:
     """Inject a fault into a twin.
@@ -316,7 +397,13 @@ def lab_break(
     typer.echo(f"broken: {break_one(name, fault, where)}; `{cure}` repairs it")
 
 
-@cli.command("mend")
+@cli.command(
+    "mend",
+    **documented(
+        "sudo rocefort lab mend heps",
+        "sudo rocefort lab mend heps all",
+    ),
+)
 def lab_mend(
     name: Annotated[str, typer.Argument(help="Name of the lab.")],
     what: Annotated[str, typer.Argument(help="Only `all`: faults are repaired together.")] = "all",

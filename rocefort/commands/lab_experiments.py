@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import documented
 from rocefort.commands.exit_codes import end
 
 cli = typer.Typer()
@@ -19,7 +21,13 @@ FLOWS = "Number of flows."
 RATE = "Packets per second of each flow."
 
 
-@cli.command("opinions")
+@cli.command(
+    "opinions",
+    **documented(
+        "sudo rocefort lab opinions",
+        "sudo rocefort lab opinions heps --failures --format json",
+    ),
+)
 def lab_opinions(
     names: LabNames = None,
     failures: Annotated[
@@ -27,10 +35,10 @@ def lab_opinions(
         typer.Option("--failures", help="Compare also after each single failure, one at a time."),
     ] = False,
     recordings: Annotated[
-        Path | None, typer.Option(help="Directory of recorded Batfish answers.")
+        Path | None, typer.Option(help="Directory of recorded Batfish answers.", **values.DIR)
     ] = None,
     batfish: Annotated[
-        str | None, typer.Option("--batfish", help="Batfish service: HOST:PORT.")
+        str | None, typer.Option("--batfish", metavar="HOST:PORT", help="Batfish service.")
     ] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
@@ -59,17 +67,27 @@ def _print_note(text: str) -> None:
     typer.echo(text, err=True)
 
 
-@cli.command("chaos")
+@cli.command(
+    "chaos",
+    **documented(
+        "sudo rocefort lab chaos heps",
+        "sudo rocefort lab chaos heps --seed 7 --minutes 30 --journal chaos.json",
+    ),
+)
 def lab_chaos(
     name: Name,
     seed: Annotated[
         int, typer.Option(min=0, help="Seed; the same seed injects the same faults.")
     ] = 1,
     minutes: Annotated[
-        float, typer.Option(min=0.0, help="Time after which no new round starts (min).")
+        float,
+        typer.Option(
+            metavar="MINUTES", min=0.0, help="Time after which no new round starts (min)."
+        ),
     ] = 5.0,
     journal: Annotated[
-        Path | None, typer.Option(help="File for the JSON result, rewritten after each step.")
+        Path | None,
+        typer.Option(help="File for the JSON result, rewritten after each step.", **values.FILE),
     ] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
@@ -94,11 +112,22 @@ def _nothing(text: str) -> None:
     """Print nothing: the result is written at the end."""
 
 
-From = Annotated[str | None, typer.Option("--from", help="Source server; by default the first.")]
-To = Annotated[str | None, typer.Option("--to", help="Destination server on another leaf.")]
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="SERVER", help="Source server; by default the first."),
+]
+To = Annotated[
+    str | None, typer.Option("--to", metavar="SERVER", help="Destination server on another leaf.")
+]
 
 
-@cli.command("failover")
+@cli.command(
+    "failover",
+    **documented(
+        "sudo rocefort lab failover heps",
+        "sudo rocefort lab failover heps --from transfer01 --to storage01 --flows 64",
+    ),
+)
 def lab_failover(
     name: Name,
     source: From = None,
@@ -106,7 +135,10 @@ def lab_failover(
     flows: Annotated[int, typer.Option(min=1, max=1000, help=FLOWS)] = 16,
     rate: Annotated[int, typer.Option(min=1, help=RATE)] = 250,
     limit: Annotated[
-        float, typer.Option(min=0.0, help="Time limit for convergence after a fault (s).")
+        float,
+        typer.Option(
+            metavar="SECONDS", min=0.0, help="Time limit for convergence after a fault (s)."
+        ),
     ] = 60.0,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
@@ -125,7 +157,13 @@ def lab_failover(
     output.write_result(found, failover_report, text=form is options.TraceFormat.TEXT)
 
 
-@cli.command("spread")
+@cli.command(
+    "spread",
+    **documented(
+        "sudo rocefort lab spread heps",
+        "sudo rocefort lab spread heps --from transfer01 --to storage01 --flows 5000",
+    ),
+)
 def lab_spread(
     name: Name,
     source: From = None,
@@ -146,7 +184,13 @@ def lab_spread(
     end(failed=not found.fair)
 
 
-@cli.command("grow")
+@cli.command(
+    "grow",
+    **documented(
+        "sudo rocefort lab grow heps inventory/heps",
+        "sudo rocefort lab grow rehearsal inventory/larger/fabric.yaml",
+    ),
+)
 def lab_grow(
     name: Name,
     fabric: Annotated[Path, typer.Argument(help="Larger fabric, written by `expand`.")],
@@ -165,7 +209,13 @@ def lab_grow(
     typer.echo("existing nodes are unchanged; `rocefort plan` and `apply` configure the rest")
 
 
-@cli.command("load")
+@cli.command(
+    "load",
+    **documented(
+        "sudo rocefort lab load heps -- rocefort apply plan.json",
+        "sudo rocefort lab load heps --flows 64 -- sleep 60",
+    ),
+)
 def lab_load(
     name: Name,
     command: Annotated[

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import typer
 
+from rocefort.command_line.help import HelpedGroup, documented
+
 cli = typer.Typer(
+    cls=HelpedGroup,
     name="guest",
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Manage Soft-RoCE guests, the servers of a twin in QEMU.",
+    epilog="rocefort lab guest build\nrocefort lab guest build --help",
 )
 
 
@@ -17,7 +21,13 @@ def guest() -> None:
     """Manage Soft-RoCE guests, the servers of a twin in QEMU."""
 
 
-@cli.command("build")
+@cli.command(
+    "build",
+    **documented(
+        "rocefort lab guest build",
+        "rocefort lab guest build | tee guest.log",
+    ),
+)
 def guest_build() -> None:
     """Build the image of the guests from Debian packages.
 

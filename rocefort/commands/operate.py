@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import Topic, documented
 from rocefort.commands.exit_codes import INTERRUPTED, end
 
 if TYPE_CHECKING:
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 ApprovalWait = Annotated[
-    float, typer.Option(min=0, help="Time to wait for an approval before the run pauses (s).")
+    float,
+    typer.Option(
+        metavar="SECONDS", min=0, help="Time to wait for an approval before the run pauses (s)."
+    ),
 ]
 BreakGlass = Annotated[
     str, typer.Option(metavar="REASON", help="Skip approvals; the reason is recorded.")
@@ -35,7 +40,10 @@ RequireApproval = Annotated[
     ),
 ]
 ApprovalHours = Annotated[
-    float, typer.Option(min=0, help="Validity of an approval (h); 0: the value of the fabric.")
+    float,
+    typer.Option(
+        metavar="HOURS", min=0, help="Validity of an approval (h); 0: the value of the fabric."
+    ),
 ]
 Detach = Annotated[
     bool, typer.Option("--detach", help="Run in the background; return once the run has begun.")
@@ -50,11 +58,20 @@ AllowUnhealthy = Annotated[
 
 PolicyBase = Annotated[
     str,
-    typer.Option(help="Revision whose policy applies, REV:; by default the one before the change."),
+    typer.Option(
+        metavar="REVISION:",
+        help="Revision whose policy applies; by default the one before the change.",
+    ),
 ]
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort apply plan.json --connections connections.yaml",
+        "rocefort apply plan.json --connections connections.yaml --approve-each-wave --detach",
+        topic=Topic.OPERATE,
+    )
+)
 def apply(
     sealed: options.SealedPlan,
     connections: options.ConnectionsFile,
@@ -92,7 +109,13 @@ def apply(
     _carry_out(sealed, connections, journal, progress, chosen)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort resume plan.json --connections connections.yaml",
+        "rocefort resume plan.json --connections connections.yaml --detach",
+        topic=Topic.OPERATE,
+    )
+)
 def resume(
     sealed: options.SealedPlan,
     connections: options.ConnectionsFile,
@@ -115,7 +138,13 @@ def resume(
     _carry_out(sealed, connections, journal, progress, chosen)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort status plan.json",
+        "rocefort status plan.json --follow",
+        topic=Topic.OPERATE,
+    )
+)
 def status(
     sealed: options.SealedPlan,
     journal: options.Journal = None,
@@ -142,7 +171,13 @@ def status(
     end(failed=bool(status.journal.damage))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort pause plan.json",
+        "rocefort pause plan.json --journal plan.json.journal",
+        topic=Topic.OPERATE,
+    )
+)
 def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
     """Pause a rollout before its next wave."""
     from rocefort.steps.rollout.operate import ask_to_end
@@ -150,7 +185,13 @@ def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
     typer.echo(ask_to_end(sealed, journal, back=False))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort abort plan.json",
+        "rocefort abort plan.json --journal plan.json.journal",
+        topic=Topic.OPERATE,
+    )
+)
 def abort(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
     """Roll back the current wave and stop."""
     from rocefort.steps.rollout.operate import ask_to_end
@@ -158,13 +199,23 @@ def abort(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
     typer.echo(ask_to_end(sealed, journal, back=True))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort approve plan.json --wave canary",
+        "rocefort approve plan.json --wave canary --by ops@example.org --key ~/.ssh/id_ed25519",
+        topic=Topic.OPERATE,
+    )
+)
 def approve(
     sealed: options.SealedPlan,
-    wave: Annotated[str, typer.Option(help="Name of the wave, as in the plan.")],
+    wave: Annotated[str, typer.Option(help="Name of the wave, as in the plan.", **values.WAVE)],
     journal: options.Journal = None,
-    by: Annotated[str, typer.Option(help="Approver, one of the allowed signers.")] = "",
-    key: Annotated[Path | None, typer.Option(help="SSH key that signs the approval.")] = None,
+    by: Annotated[
+        str, typer.Option(metavar="NAME", help="Approver, one of the allowed signers.")
+    ] = "",
+    key: Annotated[
+        Path | None, typer.Option(help="SSH key that signs the approval.", **values.FILE)
+    ] = None,
     must_be_rehearsed: Annotated[
         bool, typer.Option("--require-rehearsal", help="Refuse without a rehearsal that passed.")
     ] = False,
@@ -178,12 +229,19 @@ def approve(
     typer.echo(f"rehearsal: {rehearsal}")
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort rollback plan.json",
+        "rocefort rollback plan.json --apply --connections connections.yaml",
+        topic=Topic.OPERATE,
+    )
+)
 def rollback(
     sealed: options.SealedPlan,
     journal: options.Journal = None,
     out: Annotated[
-        Path | None, typer.Option(help="File for the reverse plan; PLAN.back.json by default.")
+        Path | None,
+        typer.Option(help="File for the reverse plan; PLAN.back.json by default.", **values.FILE),
     ] = None,
     apply_it: Annotated[
         bool, typer.Option("--apply", help="Apply the reverse plan at once.")
@@ -229,11 +287,17 @@ def rollback(
     _carry_out(file, connections, None, progress, chosen)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort history plan.json",
+        "rocefort history --journal plan.json.journal --format json",
+        topic=Topic.OPERATE,
+    )
+)
 def history(
     sealed: Annotated[
         Path | None,
-        typer.Argument(metavar="[PLAN]", help="Sealed plan; --journal if there is none."),
+        typer.Argument(metavar="PLAN", help="Sealed plan; --journal if there is none."),
     ] = None,
     journal: options.Journal = None,
     restore_head: Annotated[

@@ -9,28 +9,51 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import Topic, documented
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort plan heps --connections connections.yaml",
+        "rocefort plan heps --connections connections.yaml --out leaves.json --adopt leaf01",
+        "rocefort plan heps --connections connections.yaml --base HEAD~1: --sign ~/.ssh/id_ed25519",
+        topic=Topic.CHANGE,
+    )
+)
 def plan(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,
-    out: Annotated[Path, typer.Option(help="File for the sealed plan.")] = Path("plan.json"),
+    out: Annotated[Path, typer.Option(help="File for the sealed plan.", **values.FILE)] = Path(
+        "plan.json"
+    ),
     running: options.Running = None,
     limit: options.Limit = None,
     rotate: options.Rotate = None,
     base: Annotated[
-        str, typer.Option(help="Intent of the last rollout, to detect drift: HEAD~1:.")
+        str,
+        typer.Option(
+            metavar="REVISION:", help="Intent of the last rollout, to detect drift: HEAD~1:."
+        ),
     ] = "",
     adopt: Annotated[
-        list[str] | None, typer.Option(help="Drift to overwrite: leaf01, or leaf01:PATH with *.")
+        list[str] | None,
+        typer.Option(
+            metavar="SWITCH[:PATH]", help="Drift to overwrite: leaf01, or leaf01:PATH with *."
+        ),
     ] = None,
     sign: options.SigningKey = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
-    """Seal a plan from the running to the intended state."""
+    """Seal a plan from the running to the intended state.
+
+    Reads the running configuration of every switch, and changes nothing on it. The plan has for
+    each switch the commands to the state of the fabric and those back, and the waves in which
+    switches change: a canary first. A digest seals it: `apply` refuses a plan that was edited, a
+    fabric that changed since, and a switch that no longer runs what was read.
+    """
     from rocefort.fleet.connections import load_connections
     from rocefort.reports.blocks import Note
     from rocefort.reports.fabric.changes import changes_report
@@ -55,11 +78,19 @@ def plan(
     output.write_blocks(*changes_report(sealed.changes), *plan_report(sealed), done)
 
 
-@cli.command("plan-console")
+@cli.command(
+    "plan-console",
+    **documented(
+        "rocefort plan-console plan.json",
+        "rocefort plan-console plan.json --device leaf01",
+        topic=Topic.CHANGE,
+    ),
+)
 def plan_console(
     sealed: Annotated[Path, typer.Argument(metavar="PLAN", help="Sealed plan, written by `plan`.")],
     device: Annotated[
-        list[str] | None, typer.Option(help="Only this switch; by default all that change.")
+        list[str] | None,
+        typer.Option(help="Only this switch; by default all that change.", **values.SWITCH),
     ] = None,
 ) -> None:
     """Print the console commands that undo a plan.
@@ -78,10 +109,16 @@ def plan_console(
     output.write_blocks(*chain.from_iterable(reports))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort day0 heps leaf01",
+        "rocefort day0 heps leaf01 --connections connections.yaml --password netops=env:PASSWORD",
+        topic=Topic.OPERATE,
+    )
+)
 def day0(
     fabric: options.NamedFabric,
-    device: Annotated[str, typer.Argument(help="Name of the new switch.")],
+    device: Annotated[str, typer.Argument(help="Name of the new switch.", **values.SWITCH)],
     connections: options.MaybeConnections = None,
     password: options.Passwords = None,
     with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
@@ -95,10 +132,16 @@ def day0(
     output.write_blocks(*instructions_report(f"day 0 of {switch.title}", steps))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort replace heps leaf01 --connections connections.yaml",
+        "rocefort replace heps spine02 --connections lab/connections.yaml",
+        topic=Topic.OPERATE,
+    )
+)
 def replace(
     fabric: options.NamedFabric,
-    device: Annotated[str, typer.Argument(help="Name of the failed switch.")],
+    device: Annotated[str, typer.Argument(help="Name of the failed switch.", **values.SWITCH)],
     connections: options.ConnectionsFile,
 ) -> None:
     """Print the steps that replace a failed switch."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import HelpedGroup, documented
 from rocefort.commands.exit_codes import end
 
 if TYPE_CHECKING:
@@ -17,9 +19,18 @@ if TYPE_CHECKING:
     from rocefort.steps.rdma.run import RdmaRequest
 
 cli = typer.Typer(
+    cls=HelpedGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Plan, run, judge and compare RDMA tests between servers.",
+    help="""Plan, run, judge and compare RDMA tests between servers.
+
+    `plan` needs a fabric only. `run` and `stop` also need a connections file, for SSH to the
+    servers; `run` needs perftest there, and for some suites fio or MPI. The other commands read
+    the database of runs, rdma.db, that `run` writes.
+    """,
+    epilog="rocefort rdma plan heps --servers k8sgn08,k8sgn12\n"
+    "rocefort rdma run heps --servers k8sgn08,k8sgn12 --connections connections.yaml\n"
+    "rocefort rdma show last --html run.html",
 )
 
 
@@ -45,11 +56,19 @@ class SuiteName(StrEnum):
     MPI = "mpi"
 
 
+LEAST_DURATION_S = 4  # rocefort.rdma.plan.site.LEAST_DURATION_S
 SuiteOption = Annotated[SuiteName, typer.Option("--suite", help="Test suite.")]
 Servers = Annotated[
-    str, typer.Option(help="Servers to load: NAME,NAME; by default rdma.servers of the fabric.")
+    str,
+    typer.Option(help="Servers to load; by default rdma.servers of the fabric.", **values.SERVERS),
 ]
-Duration = Annotated[int | None, typer.Option(min=1, help="Duration of each bandwidth test (s).")]
+Duration = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SECONDS",
+        help=f"Duration of each bandwidth test (s), at least {LEAST_DURATION_S}.",
+    ),
+]
 Iterations = Annotated[
     int | None, typer.Option(min=5, help="Number of iterations of each latency test.")
 ]
@@ -59,24 +78,36 @@ Qps = Annotated[
 Covering = Annotated[
     bool, typer.Option("--covering", help="Suite mesh: measure each pair of leaves once.")
 ]
-Target = Annotated[str | None, typer.Option(help="Suites incast and mixed: receiving server.")]
+Target = Annotated[
+    str | None, typer.Option(help="Suites incast and mixed: receiving server.", **values.SERVER)
+]
 Directory = Annotated[
-    str | None, typer.Option(help="Suite storage: directory where the storage is mounted.")
+    str | None,
+    typer.Option(help="Suite storage: directory where the storage is mounted.", **values.DIR),
 ]
 MaybeServers = Annotated[
     Path | None,
     typer.Option(
         "--connections",
         help="YAML file of connections: read devices and versions from the servers.",
+        **values.FILE,
     ),
 ]
-Drained = Annotated[list[str] | None, typer.Option(help="Treat this Kubernetes node as drained.")]
-HistoryFile = Annotated[Path, typer.Option("--history", help="Database of runs.")]
+Drained = Annotated[
+    list[str] | None, typer.Option(metavar="NODE", help="Treat this Kubernetes node as drained.")
+]
+HistoryFile = Annotated[Path, typer.Option("--history", help="Database of runs.", **values.FILE)]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or `last`.")]
 HISTORY = Path("rdma.db")
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort rdma plan heps --servers k8sgn08,k8sgn12",
+        "rocefort rdma plan heps --servers k8sgn08,k8sgn09,storage01 --suite incast"
+        " --target storage01 --duration 20",
+    )
+)
 def plan(
     fabric: options.Fabric,
     connections: MaybeServers = None,
@@ -93,7 +124,9 @@ def plan(
 ) -> None:
     """Print the tests of a run, without any load.
 
-    With --connections, device, GID and versions are read from the servers, as before a run.
+    Needs a fabric only. With --connections, devices, GIDs and versions are read from the servers
+    over SSH, as before a run. The fabric's rdma block names the servers that may be loaded, and
+    limits rate and time.
     """
     from dataclasses import replace
 
@@ -107,7 +140,13 @@ def plan(
     output.write_result(made, plan_report, text=form is options.TraceFormat.TEXT)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort rdma run heps --connections connections.yaml --servers k8sgn08,k8sgn12",
+        "rocefort rdma run heps --connections connections.yaml --servers k8sgn08,storage01"
+        " --suite sweep --out sweep.json",
+    )
+)
 def run(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,
@@ -124,12 +163,16 @@ def run(
         bool, typer.Option("--switches/--no-switches", help="Read the counters of the switches.")
     ] = True,
     kept: HistoryFile = HISTORY,
-    out: Annotated[Path | None, typer.Option(help="File for the run as JSON.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File for the run as JSON.", **values.FILE)
+    ] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Run the tests between servers, judge and store the run.
 
-    No process remains on any server.
+    Needs SSH access to the servers, and perftest on them (fio for the suite storage, MPI for mpi).
+    It locks each server, loads the network, and reads counters of the switches before and after.
+    Each result is compared with the rate that the fabric allows. No process remains on any server.
     """
     from dataclasses import replace
 
@@ -157,16 +200,24 @@ def run(
     _end(found)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort rdma show last",
+        "rocefort rdma show last --html run.html",
+    )
+)
 def show(
     run_id: Run,
     kept: HistoryFile = HISTORY,
-    html: Annotated[Path | None, typer.Option(help="File for an HTML page of the run.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="File for an HTML page of the run.", **values.FILE)
+    ] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Print a run, or write its HTML page.
+    """Print a stored run, or write its HTML page.
 
-    The page has a heat map, percentiles, the sweep and the history.
+    Needs the database that `run` wrote. The page has a heat map, percentiles, the sweep and the
+    history.
     """
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.steps.rdma.show import write_page
@@ -180,19 +231,32 @@ def show(
     _show(found, form)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort rdma compare last --with heps-paper",
+        "rocefort rdma compare last --with 20261123-140000-1a2b --exit-code",
+    )
+)
 def compare(
     run_id: Run,
     with_: Annotated[
         str,
-        typer.Option("--with", help="A published reference, such as heps-paper, or another run."),
+        typer.Option(
+            "--with",
+            metavar="RUN",
+            help="A published reference, such as heps-paper, or another run.",
+        ),
     ],
     kept: HistoryFile = HISTORY,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if it is slower than the other run.")
     ] = False,
 ) -> None:
-    """Compare a run with published figures or with another run."""
+    """Compare a run with published figures or with another run.
+
+    Needs the database that `run` wrote. Lists the conditions that differ. References: heps-paper,
+    eantc-ai-fabric, eantc-storage, redigo.
+    """
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.reports.rdma.run import compared_report
     from rocefort.steps.rdma.compare import compare_with
@@ -203,15 +267,28 @@ def compare(
     end(failed=exit_code and bool(found.slower))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort rdma history --fabric heps",
+        "rocefort rdma history --pair k8sgn08,k8sgn12",
+    )
+)
 def history(
     kept: HistoryFile = HISTORY,
-    fabric: Annotated[str, typer.Option(help="Only runs of this fabric, by its name.")] = "",
+    fabric: Annotated[
+        str, typer.Option(help="Only runs of this fabric, by its name.", **values.FABRIC)
+    ] = "",
     pair: Annotated[
-        str, typer.Option(help="List all values of this pair instead: k8sgn08,k8sgn12.")
+        str,
+        typer.Option(
+            help="List all values of this pair instead: k8sgn08,k8sgn12.", **values.SERVERS
+        ),
     ] = "",
 ) -> None:
-    """List the stored runs, or all values of one pair."""
+    """List the stored runs, or all values of one pair.
+
+    Needs the database that `run` wrote.
+    """
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.reports.rdma.run import history_report, pair_report
     from rocefort.steps.rdma.show import pair_history
@@ -223,17 +300,27 @@ def history(
             output.write_blocks(history_report(past.runs(fabric)))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort rdma export last --format csv",
+        "rocefort rdma export last --raw --out run.json",
+    )
+)
 def export(
     run_id: Run,
     kept: HistoryFile = HISTORY,
-    out: Annotated[Path | None, typer.Option(help="File for the run, with mode 0600.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File for the run, with mode 0600.", **values.FILE)
+    ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Include the output of the programs.")] = False,
     form: Annotated[
         ExportForm, typer.Option("--format", help=options.OUTPUT_FORMAT)
     ] = ExportForm.JSON,
 ) -> None:
-    """Write a run as JSON or CSV."""
+    """Write a stored run as JSON or CSV.
+
+    Needs the database that `run` wrote.
+    """
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.steps.fabric.subject import write_files
     from rocefort.steps.rdma.show import exported
@@ -247,11 +334,19 @@ def export(
     typer.echo(f"written: {out}")
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort rdma stop heps --connections connections.yaml",
+        "rocefort rdma stop heps --connections connections.yaml --servers k8sgn08,k8sgn12",
+    )
+)
 def stop(
     fabric: options.Fabric, connections: options.ConnectionsFile, servers: Servers = ""
 ) -> None:
-    """Stop all processes of RDMA runs on all servers."""
+    """Stop all processes of RDMA runs on all servers.
+
+    Needs SSH access to the servers: for a run whose machine was lost.
+    """
     from rocefort.fleet.connections import load_connections
     from rocefort.reports.rdma.run import stopped_report
     from rocefort.steps.rdma.run import stop_everything

@@ -8,20 +8,32 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import Topic, documented
 from rocefort.commands.exit_codes import end
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "sudo rocefort rehearse plan.json",
+        "sudo rocefort rehearse plan.json --guests transfer01,storage01",
+        "rocefort rehearse plan.json --show",
+        topic=Topic.CHANGE,
+    )
+)
 def rehearse(
     sealed: options.SealedPlan,
     running: Annotated[
         Path | None,
-        typer.Option(help="Configurations before the plan, if the plan does not contain them."),
+        typer.Option(
+            help="Directory of configurations before the plan, if it does not contain them.",
+            **values.DIR,
+        ),
     ] = None,
     guests: Annotated[
-        str, typer.Option(help="Servers that QEMU runs, with real RDMA: NAME,NAME or all.")
+        str, typer.Option(help="Servers that QEMU runs, with real RDMA, or all.", **values.SERVERS)
     ] = "",
     bfd: Annotated[
         bool | None,

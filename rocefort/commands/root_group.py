@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperGroup
-
+from rocefort.command_line.help import HelpedGroup
 from rocefort.errors import BadInput
 from rocefort.site import SETTINGS_FILE, site_of
 
-WITHOUT_SETTINGS = frozenset({"--help", "--version"})  # these work with a broken file
+WITHOUT_SETTINGS = frozenset({"-h", "--help", "-V", "--version"})  # these work with a broken file
 # Commands that work in the checkout of a stranger's change: its file is not read at all.
 COMMANDS_WITHOUT_SETTINGS = frozenset({"comment"})
 
 
-class RootGroup(TyperGroup):
+class RootGroup(HelpedGroup):
     """Group of all commands; reads the settings before it parses the options of a command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Click's or Typer's

@@ -9,19 +9,32 @@ from typing import Annotated
 import typer
 
 from rocefort import options
+from rocefort.command_line import values
+from rocefort.command_line.help import Topic, documented
 from rocefort.errors import BadInput, Problem
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Credential = Annotated[
-    str, typer.Option(help="Password of the switches by reference: env:NAME or file:PATH.")
+    str,
+    typer.Option(
+        metavar="SECRET", help="Password of the switches by reference: env:NAME or file:PATH."
+    ),
 ]
 CREDENTIAL = "env:SWITCH_PASSWORD"
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort init fabrics --name main --spines 2 --leaves 4",
+        "rocefort init hall2 --spines 4 --leaves 16 --servers-per-leaf 8",
+        topic=Topic.SITE,
+    )
+)
 def init(
-    directory: Annotated[Path, typer.Argument(help="Directory of the repository.")] = Path(),
+    directory: Annotated[
+        Path, typer.Argument(help="Directory of the repository.", **values.DIR)
+    ] = Path(),
     name: Annotated[
         str | None, typer.Option(help="Name of its fabric; by default that of the directory.")
     ] = None,
@@ -69,10 +82,18 @@ def _require_terminal(spines: int | None, leaves: int | None) -> None:
     )
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort connections heps",
+        "rocefort connections heps --user admin --credential env:PASSWORD --out lab.yaml",
+        topic=Topic.SITE,
+    )
+)
 def connections(
     fabric: options.Fabric,
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("connections.yaml"),
+    out: Annotated[Path, typer.Option(help="File to write.", **values.FILE)] = Path(
+        "connections.yaml"
+    ),
     user: Annotated[
         str | None,
         typer.Option(help="Login name; by default the fabric's user with the highest level."),
@@ -92,9 +113,17 @@ def connections(
     typer.echo(path)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort comment",
+        "rocefort comment review/heps/review.md",
+        topic=Topic.CHANGE,
+    )
+)
 def comment(
-    review: Annotated[Path, typer.Argument(help="The review to post.")] = Path("review/review.md"),
+    review: Annotated[Path, typer.Argument(help="The review to post.", **values.FILE)] = Path(
+        "review/review.md"
+    ),
 ) -> None:
     """Post a review on its pull request, as one comment.
 

@@ -8,17 +8,27 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import Topic, documented
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort trust heps --connections connections.yaml",
+        "rocefort trust heps --connections connections.yaml --known-hosts keys --yes",
+        topic=Topic.SITE,
+    )
+)
 def trust(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,
     known_hosts: Annotated[
         Path | None,
-        typer.Option(help="File of host keys; by default the one in the connections file."),
+        typer.Option(
+            help="File of host keys; by default the one in the connections file.", **values.FILE
+        ),
     ] = None,
     yes: Annotated[
         bool,

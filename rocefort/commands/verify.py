@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
+from rocefort.command_line.help import Topic, documented
 from rocefort.commands.batfish_service import announce_service
 from rocefort.commands.exit_codes import end
 from rocefort.errors import BadInput
@@ -19,7 +21,14 @@ if TYPE_CHECKING:
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort check heps",
+        "rocefort check heps --select PFC,BUF001",
+        "rocefort check --configs configs --format sarif",
+        topic=Topic.VERIFY,
+    )
+)
 def check(
     fabric: options.MaybeFabric = None,
     configs: options.Configs = None,
@@ -44,7 +53,14 @@ def check(
     end(failed=report.failed)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort verify heps",
+        "rocefort verify heps --engine embedded --failures 2",
+        "rocefort verify heps --against HEAD~1:inventory/heps",
+        topic=Topic.VERIFY,
+    )
+)
 def verify(
     fabric: options.MaybeFabric = None,
     configs: options.Configs = None,
@@ -59,7 +75,10 @@ def verify(
 ) -> None:
     """Verify sessions, ECMP, reachability and failures.
 
-    The input is the configuration text that the switches receive.
+    Computes the network from the configuration text that the switches receive. It shows which BGP
+    sessions come up, the routes with their ECMP width, whether every path between servers
+    delivers, and what each failure of a link or switch interrupts. It does not contact a switch:
+    `health` does.
     """
     from rocefort.reports.fabric.failures import failures_report
     from rocefort.reports.fabric.findings import findings_report
@@ -103,7 +122,15 @@ def verify(
     end(failed=done.report.failed)
 
 
-@cli.command("trace")
+@cli.command(
+    "trace",
+    **documented(
+        "rocefort trace heps transfer01 storage01",
+        "rocefort trace heps leaf01 leaf02 --protocol tcp --port 22",
+        "rocefort trace heps compute storage --down spine01 --down leaf03:100GE1/0/25",
+        topic=Topic.VERIFY,
+    ),
+)
 def trace_(
     ends: options.Ends,
     configs: options.Configs = None,
@@ -133,11 +160,19 @@ def trace_(
     end(failed=not found.delivered)
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort report heps",
+        "rocefort report --configs configs --out page",
+        topic=Topic.VERIFY,
+    )
+)
 def report(
     fabric: options.MaybeFabric = None,
     configs: options.Configs = None,
-    out: Annotated[Path, typer.Option(help="Directory for the page.")] = Path("report"),
+    out: Annotated[Path, typer.Option(help="Directory for the page.", **values.DIR)] = Path(
+        "report"
+    ),
     _progress: options.StepProgress = options.ProgressOption.AUTO,
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
@@ -153,7 +188,13 @@ def report(
     typer.echo(write_page(fabric_page(subject, given, provenance), out))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort rules",
+        "rocefort rules | grep PFC",
+        topic=Topic.VERIFY,
+    )
+)
 def rules() -> None:
     """List the rules."""
     from rocefort.reports.formats.rule_text import rules_report
@@ -165,9 +206,15 @@ def rules() -> None:
     output.write_blocks(rules_report(rule_texts(Subject, HostSubject, LiveSubject)))
 
 
-@cli.command()
+@cli.command(
+    **documented(
+        "rocefort explain PFC004",
+        "rocefort explain BUF001",
+        topic=Topic.VERIFY,
+    )
+)
 def explain(
-    rule_id: Annotated[str, typer.Argument(help="Id of a rule, such as PFC004.")],
+    rule_id: Annotated[str, typer.Argument(help="Id of a rule, such as PFC004.", **values.RULE)],
 ) -> None:
     """Explain a rule: its requirement, the reason and the fix."""
     from rocefort.reports.formats.rule_text import rule_report

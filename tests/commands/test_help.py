@@ -1,44 +1,150 @@
-"""`--help` of every command: a summary that fits its line, and a sentence for every parameter."""
+"""Help of every command: whole summaries, words for values, and examples that are true."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from rocefort.command_line.help import Topic
+from rocefort.commands.rdma import LEAST_DURATION_S
+from rocefort.rdma.plan import site
 from rocefort.tasks import cli
 
-SUMMARY_COLUMNS = 72  # of 80, without the indent and the gap; the longest name takes the rest
+Rocefort = Callable[..., Any]
 
 
-def groups(group: TyperGroup, path: str = "rocefort") -> Iterator[tuple[str, TyperGroup]]:
+def commands(group: Any, path: str = "rocefort") -> Iterator[tuple[str, Any]]:
     yield path, group
     for name, command in group.commands.items():
         if isinstance(command, TyperGroup):
-            yield from groups(command, f"{path} {name}")
+            yield from commands(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}", command
 
 
-ROOT_GROUP = get_command(cli)
-assert isinstance(ROOT_GROUP, TyperGroup)
-GROUPS = dict(groups(ROOT_GROUP))
+ROOT_GROUP: Any = get_command(cli)
+COMMANDS = dict(commands(ROOT_GROUP))
+GROUPS: dict[str, Any] = {
+    path: each for path, each in COMMANDS.items() if isinstance(each, TyperGroup)
+}
+EXAMPLES = {path: str(command.epilog).splitlines() for path, command in COMMANDS.items()}
+
+
+def arguments_of(example: str) -> list[str]:
+    """Words after `rocefort`, without what a shell reads: variables, sudo, pipes, files."""
+    words = shlex.split(re.split(r" [|>] ", example)[0])
+    return words[words.index("rocefort") + 1 :]
+
+
+def parsed(arguments: list[str]) -> str:
+    """Parse a command line as a run does, and return the command's path."""
+    context: Any = ROOT_GROUP.make_context("rocefort", arguments)
+    while isinstance(context.command, TyperGroup):
+        words = [*context._protected_args, *context.args]
+        found: Any = context.command.resolve_command(context, words)
+        name, command, rest = found
+        context = command.make_context(name, rest, parent=context)
+    return str(context.command_path)
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+@pytest.mark.parametrize("width", [80, 200])
+def test_a_page_fits_and_has_all_its_sections(
+    path: str, width: int, rocefort: Rocefort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    page = rocefort(*path.split()[1:], "--help").out
+    assert rocefort(*path.split()[1:], "-h").out == page
+    assert page.startswith(f"Usage: {path} [OPTIONS]")
+    assert "\nExamples:\n  " in page
+    assert "-h, --help " in page
+    assert [line for line in page.splitlines() if len(line) > min(width, 100)] == []
+    assert not re.search(r"<[a-z\[\]|]+>|\{", page), "a type instead of a word"
+    assert "..." not in re.sub(r"[A-Z\]]\.\.\.", "", page), "a text is cut"
 
 
 @pytest.mark.parametrize("path", GROUPS)
-def test_every_summary_fits_its_line(path: str) -> None:
-    commands = GROUPS[path].commands
-    columns = SUMMARY_COLUMNS - max(map(len, commands))
-    summaries = {name: each.get_short_help_str(columns) for name, each in commands.items()}
-    assert [name for name, text in summaries.items() if not text or text.endswith("...")] == []
+def test_every_summary_is_one_whole_line(
+    path: str, rocefort: Rocefort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    page = rocefort(*path.split()[1:], "-h").out
+    for name, command in GROUPS[path].commands.items():
+        (line,) = re.findall(rf"(?m)^  {name} +(.*)$", page.split("\nExamples")[0])
+        assert line == command.help.strip().split("\n")[0]
+        assert line.endswith(".")
 
 
-@pytest.mark.parametrize("path", GROUPS)
+def test_every_command_of_the_root_has_a_topic() -> None:
+    topics = {name: each.rich_help_panel for name, each in ROOT_GROUP.commands.items()}
+    assert [name for name, topic in topics.items() if topic not in set(Topic)] == []
+    assert set(topics.values()) == set(Topic)
+
+
+@pytest.mark.parametrize("path", COMMANDS)
 def test_every_parameter_has_a_help_sentence(path: str) -> None:
     without = [
-        f"{name} {parameter.name}"
-        for name, command in GROUPS[path].commands.items()
-        for parameter in command.params
+        parameter.name
+        for parameter in COMMANDS[path].params
         if not str(getattr(parameter, "help", None) or "").endswith(".")
     ]
     assert without == []
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_command_has_examples_that_parse(path: str) -> None:
+    assert len(EXAMPLES[path]) >= 2
+    for example in EXAMPLES[path]:
+        arguments = arguments_of(example)
+        if arguments[-1] == "--help":
+            assert "rocefort " + " ".join(arguments[:-1]) in COMMANDS
+        else:
+            assert parsed(arguments).startswith(path)
+
+
+# Cheap examples, in an order in which each finds the files that it names.
+RUN = """render, check, report, trace, rules, explain, facts, capacity, show, schema, import, diff,
+drift, connections, day0, new, expand, rename, remove, stages, init, host render, rdma plan,
+lab faults"""
+
+
+def test_examples_run(clone: Any, forked: str, author: dict[str, str]) -> None:
+    folder: Path = clone.top
+    clone.edit(("hold_s: 30", "hold_s: 45"))
+    clone.commit("longer hold time")
+    for name in re.split(r",\s+", RUN):
+        for example in EXAMPLES[f"rocefort {name}"]:
+            clone.git("checkout", "--quiet", "--", "inventory")
+            environment = {**os.environ, **author, "PATH": forked, "PASSWORD": "Secret-123"}
+            done = subprocess.run(
+                ["bash", "-o", "pipefail", "-c", example],
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert (done.returncode, done.stderr) == (0, ""), example
+
+
+def test_the_least_duration_is_that_of_the_plan() -> None:
+    assert LEAST_DURATION_S == site.LEAST_DURATION_S
+
+
+def test_version_has_a_short_form(rocefort: Rocefort) -> None:
+    assert rocefort("-V").out == rocefort("--version").out != ""
+
+
+def test_a_command_has_the_help_class() -> None:
+    assert {
+        type(each).__name__ for each in COMMANDS.values() if isinstance(each, TyperCommand)
+    } == {"HelpedCommand"}

@@ -1,0 +1,1 @@
+"""Command line: help pages, common options, completion; `commands/` has the commands."""
