@@ -56,6 +56,9 @@ AllowUnhealthy = Annotated[
     ),
 ]
 
+Again = Annotated[
+    bool, typer.Option("--again", help="Apply a plan although it was rolled back before.")
+]
 PolicyBase = Annotated[
     str,
     typer.Option(
@@ -86,11 +89,16 @@ def apply(
     allow_unhealthy: AllowUnhealthy = False,
     base: PolicyBase = "",
     detached: Detach = False,
+    again: Again = False,
 ) -> None:
-    """Apply a sealed plan wave by wave; roll back on failure."""
+    """Apply a sealed plan wave by wave; roll back on failure.
+
+    The exit code is 5 if an operator pauses or aborts it, or if a wave waits for an approval.
+    """
     from rocefort.steps.rollout.site_lock import refuse_second_controller
 
     refuse_second_controller(sealed, connections)
+    _note_earlier_end(sealed, journal, again=again)
     if detached:
         _detach(sealed, journal)
         return
@@ -324,6 +332,17 @@ def history(
     else:
         output.write_blocks(*history_report(contents))
     end(failed=bool(contents.damage))
+
+
+def _note_earlier_end(sealed: Path, journal: Path | None, *, again: bool) -> None:
+    """Print how the last run of a plan ended; raises Refused if the plan was rolled back."""
+    from rocefort.rollout.journal.run_directory import RunDirectory
+    from rocefort.rollout.planning.plan import read_plan
+    from rocefort.steps.rollout.earlier_runs import note_of_earlier_end
+
+    run = RunDirectory.of(sealed, journal)
+    if note := note_of_earlier_end(read_plan(sealed), run, again=again):
+        typer.echo(f"note: {note}", err=True)
 
 
 def _detach(sealed: Path, journal: Path | None) -> None:

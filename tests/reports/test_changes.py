@@ -115,7 +115,7 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
         (RolloutOutcome(unknown=("a",), failure="x", exit_code=3, unfinished=True), True),
         (
             RolloutOutcome(
-                failure="paused; `rocefort resume` continues", exit_code=4, unfinished=True
+                failure="paused; `rocefort resume` continues", exit_code=5, unfinished=True
             ),
             False,
         ),

@@ -163,15 +163,15 @@ def test_a_failed_run_ends_who_follows_with_its_code_also_as_another_user(
     lab: Rehearsal, plan: Path, command: Command
 ) -> None:
     at = ("--connections", lab.file)
-    assert command("apply", plan, *at, "--approve-each-wave").code == 4
+    assert command("apply", plan, *at, "--approve-each-wave").code == 5
     ran = command("status", plan, "--follow")
-    assert (ran.code, "state: wave canary waits for its approval;" in ran.words) == (4, True)
+    assert (ran.code, "state: wave canary waits for its approval;" in ran.words) == (5, True)
     command("abort", plan)
     ran = command("resume", plan, *at, "--detach")
     if ran.code == 0:  # it may have ended before it was looked at
-        await_that(lambda: command("status", plan, "--follow").code == 3)
+        await_that(lambda: "aborted" in command("status", plan, "--follow").words)
     ran = command("status", plan, "--follow")
-    assert (ran.code, "state: wave canary: aborted by " in ran.words) == (3, True)
+    assert (ran.code, "state: wave canary: aborted as requested by " in ran.words) == (5, True)
     if shutil.which("setpriv") is None or os.getuid():
         pytest.skip("becoming another user needs root and setpriv(1)")
     with tempfile.TemporaryDirectory() as readable:
@@ -183,5 +183,5 @@ def test_a_failed_run_ends_who_follows_with_its_code_also_as_another_user(
         done = subprocess.run(
             [*ANOTHER, *words], capture_output=True, text=True, check=False, timeout=PATIENCE_S
         )
-    assert (done.returncode, done.stderr) == (3, "")
+    assert (done.returncode, done.stderr) == (5, "")
     assert done.stdout.splitlines()[:3] == ran.out.splitlines()[:3]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rocefort import internal_errors
 from rocefort.models.base import Frozen
-from rocefort.models.rollout.events import Event, Phase, RolloutOutcome, step_of
+from rocefort.models.rollout.events import STOPPED, Event, Phase, RolloutOutcome, step_of
 from rocefort.models.rollout.runs import RolloutStatus
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Code, Note, Section, Tone
@@ -160,7 +160,9 @@ def _end_of(event: Event) -> str:
 
 def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
     """Show the outcome of a rollout in sentences."""
-    if applied.failure:
+    if applied.exit_code == STOPPED:
+        yield Note(applied.failure, Tone.WARNING)
+    elif applied.failure:
         yield Note(f"stopped: {applied.failure}", Tone.ERROR)
     for devices, words, tone in (
         (applied.confirmed, "confirmed, read back and saved", Tone.GOOD),
@@ -181,6 +183,8 @@ def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
 def _lacks_hint(applied: RolloutOutcome) -> bool:
     """Whether a failure has no hint to continue; one that changed no switch has it."""
     touched = applied.rolled_back or applied.confirmed or applied.exit_code == INTERNAL
+    if applied.exit_code == STOPPED:
+        return False
     return bool(applied.failure and touched) and not applied.failure.endswith(HAS_HINT)
 
 

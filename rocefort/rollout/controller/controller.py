@@ -11,6 +11,7 @@ from rocefort import internal_errors
 from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.secret_masking import masked
 from rocefort.models.rollout.events import (
+    STOPPED,
     Act,
     ActEvent,
     ApplyRules,
@@ -155,7 +156,8 @@ class RolloutLoop:
             now = self.config.now()
             self._record(approvals.approval_event(request, self.plan, self.history, now), request)
         elif not self.history.failure and (wave := self._wave):
-            self._record(_failure_event("stop", wave, f"wave {wave}: aborted {author}"), request)
+            text = f"wave {wave}: aborted as requested {author}"
+            self._record(_failure_event("stop", wave, text, STOPPED), request)
 
     def _carry_out(self, action: Action) -> RolloutOutcome | None:
         """Carry out an action; returns the outcome of the rollout if the action ends it."""

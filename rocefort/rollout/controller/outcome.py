@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocefort.errors import RocefortError
+from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.models.rollout.events import (
+    STOPPED,
     RolloutOutcome,
     RolloutProblem,
     RunningConfig,
@@ -37,7 +38,8 @@ def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
             return base
         case EndRollback(failure, lost):
             text = "; ".join([*failure.texts, *lost])
-            return replace(base, failure=text, exit_code=failure.code)
+            code = DeviceFailed.exit_code if lost and failure.code == STOPPED else failure.code
+            return replace(base, failure=text, exit_code=code)
         case StopRollout(troubles):
             text = "; ".join(trouble.text for trouble in troubles)
             return replace(
@@ -47,12 +49,12 @@ def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
                 unfinished=bool(base.unknown),
             )
         case PauseRollout(wave, by):
-            text = f"paused by {by} before wave {wave}; `rocefort resume` continues"
+            text = f"paused before wave {wave} as requested by {by}; `rocefort resume` continues"
         case AwaitApproval(wave):
             text = f"wave {wave} waits for its approval; `rocefort approve`, then `rocefort resume`"
         case _:
             raise AssertionError(action)
-    return replace(base, failure=text, exit_code=4, unfinished=True)
+    return replace(base, failure=text, exit_code=STOPPED, unfinished=True)
 
 
 def device_outcomes(now: RolloutState) -> RolloutOutcome:

@@ -6,7 +6,15 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-from rocefort.models.rollout.events import ActEvent, DrainStep, Event, Phase, RunEnded, RunStarted
+from rocefort.models.rollout.events import (
+    STOPPED,
+    ActEvent,
+    DrainStep,
+    Event,
+    Phase,
+    RunEnded,
+    RunStarted,
+)
 from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Plan, Wave
 from rocefort.models.rollout.progress import RunProgress
@@ -88,12 +96,12 @@ def _abandoned_state(plan: Plan, history: RunHistory) -> tuple[str, int]:
             history.failure.code,
         )
     if history.paused:
-        return f"paused by {history.paused}; `rocefort resume` continues", 4
+        return f"paused as requested by {history.paused}; `rocefort resume` continues", STOPPED
     wave = next((w.name for w in plan.waves if not _is_wave_done(plan, w, history)), "")
     waits = history.rules.approve if history.rules and not history.unbound else ()
     if wave in waits and wave not in history.approved:
         how = "`rocefort approve`, then `rocefort resume`"
-        return f"wave {wave} waits for its approval; {how}", 4
+        return f"wave {wave} waits for its approval; {how}", STOPPED
     return "interrupted, its controller is gone; `rocefort resume` continues", 3
 
 

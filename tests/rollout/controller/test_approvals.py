@@ -213,7 +213,7 @@ def test_a_team_signs_its_plans_and_its_approvals(
     assert command("plan", described, *at, "--out", file, "--sign", tmp_path / "ada").code == 0
 
     ran = command("apply", file, *at, "--require-approval", "--allowed-signers", signers)
-    assert (ran.code, "waits for its approval" in ran.words) == (4, True)
+    assert (ran.code, "waits for its approval" in ran.words) == (5, True)
     approve_canary = ("approve", file, "--wave", "canary")
     assert "canary: the approval is not signed; one of" in command(*approve_canary).err
     assert command(*approve_canary, "--key", tmp_path / "ada").err == (
@@ -235,7 +235,7 @@ def test_a_team_signs_its_plans_and_its_approvals(
     signature.write_bytes(content)
     ran = command("resume", file, *at)
     assert "1 switch confirmed, read back and saved: leaf08" in ran.words
-    assert "stopped: wave leaves 1 of 1 waits for its approval" in ran.words
+    assert "wave leaves 1 of 1 waits for its approval" in ran.words
 
 
 # --- on switches ----------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def test_abort_and_the_way_back_of_what_is_drained(
     ran = command("abort", tmp_path / "plan.json")
     assert (ran.code, ran.err) == (0, "")
     ran = command("resume", tmp_path / "plan.json", "--connections", lab.file)
-    assert (ran.code, "aborted by" in ran.words) == (3, True)
+    assert (ran.code, "aborted as requested by" in ran.words) == (5, True)
     spine = lab.switches["spine01"]
     assert spine.saved == spine.running and spine.trial is None
     assert not [p for p in spine.points if p.description.endswith("end of the drain")]

@@ -101,7 +101,7 @@ def test_the_way_back_asks_for_no_signers(
     )
     assert command("abort", file).code == 0
     ran = command(*resume)
-    assert (ran.code, f"stopped: wave canary: aborted by {user()}" in ran.words) == (3, True)
+    assert (ran.code, f"wave canary: aborted as requested by {user()}" in ran.words) == (5, True)
     leaf = lab.switches["leaf08"]
     assert (leaf.trial, leaf.saved == leaf.running) == (None, True)
     assert "1 switch rolled back to what ran before: leaf08" in ran.words

@@ -13,7 +13,7 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import BadInput, Refused
 from rocefort.lab.switch.personality import Personality
 from rocefort.lab.switch.switch import EmulatedSwitch
-from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
+from rocefort.models.rollout.events import STOPPED, ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.models.rollout.history import history_of
 from rocefort.models.rollout.plan import ChangeKind, Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
@@ -131,8 +131,8 @@ def test_a_pause_lets_the_wave_end_and_resume_goes_on(
     applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [pause])
     assert applied == RolloutOutcome(
         confirmed=("leaf08",),
-        failure="paused by ann before wave leaves 1 of 1; `rocefort resume` continues",
-        exit_code=4,
+        failure="paused before wave leaves 1 of 1 as requested by ann; `rocefort resume` continues",
+        exit_code=STOPPED,
         unfinished=True,
     )
     applied = apply_plan(
@@ -147,8 +147,11 @@ def test_an_abort_takes_the_wave_under_way_back(
     plan, journal = plan_of(described), tmp_path / "journal"
     abort = when("trial", lambda: request_abort(journal, plan, "ann"))
     applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [abort])
-    assert (applied.failure, applied.rolled_back) == ("wave canary: aborted by ann", ("leaf08",))
-    assert (applied.exit_code, applied.unfinished) == (3, False)
+    assert (applied.failure, applied.rolled_back) == (
+        "wave canary: aborted as requested by ann",
+        ("leaf08",),
+    )
+    assert (applied.exit_code, applied.unfinished) == (STOPPED, False)
     assert described_lines(lab.switches["leaf08"]) == 0
     assert (
         len(apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), []).confirmed) == 2

@@ -303,7 +303,7 @@ def test_a_wish_to_stop_ends_the_soak(
         [listener],
         ApplyOptions(rules=ApplyRules(1)),
     )
-    assert applied.failure == "wave canary: aborted by ada"
+    assert applied.failure == "wave canary: aborted as requested by ada"
     assert applied.rolled_back == ("leaf08",)
 
 

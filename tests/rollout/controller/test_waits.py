@@ -83,7 +83,7 @@ def test_it_says_for_what_it_waits_once_and_who_approved() -> None:
 
 def test_it_says_that_nobody_came() -> None:
     applied, messages = waited(ApplyRules(1, (WAVE,)))
-    assert (applied.exit_code, applied.unfinished) == (4, True)
+    assert (applied.exit_code, applied.unfinished) == (5, True)
     assert messages == (f"{WAITS}\nwave 1         approve  FAILED no approval came in that time")
 
 
