@@ -1,7 +1,6 @@
 """Command line of `rocefort`: options before a command, and errors; `commands/` has the commands.
 
-Exit codes: 0 clean, 1 findings of severity error (or drift), 2 bad input, 3 a device or service
-failed, 4 refused. Each command imports its own modules, so that `rocefort --help` prints at once.
+Each command imports its own modules, so that `rocefort --help` prints at once.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from rocefort.commands import (
     compare,
     demo,
     fabric,
+    failures,
     growth,
     health,
     host,
@@ -29,9 +29,9 @@ from rocefort.commands import (
     trust,
     verify,
 )
-from rocefort.commands.exit_codes import INTERRUPTED
 from rocefort.commands.root_group import RootGroup
-from rocefort.errors import RocefortError
+from rocefort.errors import Problem, RocefortError
+from rocefort.exit_codes import ExitCode
 from rocefort.gc_tuning import collect_seldom
 
 cli = typer.Typer(
@@ -92,35 +92,41 @@ def app() -> None:
         cli()
     except RocefortError as error:
         output.print_error(internal_errors.masked(output.text_of_error(error)))
+        failures.write_problems(error.problems, error.exit_code)
         sys.exit(error.exit_code)
     except SystemExit as ended:
-        if ended.code == INTERRUPTED and _by_ctrl_c(ended):  # Typer prints nothing
+        failures.write_usage_error(ended)
+        if ended.code == ExitCode.INTERRUPTED and _by_ctrl_c(ended):  # Typer prints nothing
             _say_interrupted()
         raise
     except KeyboardInterrupt:  # before Typer has read the commands
         _say_interrupted()
-        sys.exit(INTERRUPTED)
+        sys.exit(ExitCode.INTERRUPTED)
     except BrokenPipeError:  # the reader of the output has ended
         sys.stderr.close()
-        sys.exit(1)
+        sys.exit(ExitCode.FINDINGS)
     except OSError as error:
         if error.errno not in output.UNWRITABLE or error.filename is not None:
             _end_by_defect(error)
         output.silence(sys.stdout)
         output.print_error(f"rocefort: output cannot be written: {error.strerror}")
-        sys.exit(3)
+        sys.exit(ExitCode.FAILED)
     except Exception as error:  # noqa: BLE001 - a defect: its traceback goes to a file
         _end_by_defect(error)
 
 
 def _end_by_defect(error: Exception) -> NoReturn:
-    output.print_error(f"rocefort: internal error: {internal_errors.described(error)}")
-    output.print_error(f"rocefort: {internal_errors.traceback_hint(error)}")
-    sys.exit(internal_errors.EXIT_CODE)
+    what, how = internal_errors.described(error), internal_errors.traceback_hint(error)
+    output.print_error(f"rocefort: internal error: {what}")
+    output.print_error(f"rocefort: {how}")
+    failures.write_problems((Problem("internal error", what, how),), ExitCode.INTERNAL)
+    sys.exit(ExitCode.INTERNAL)
 
 
 def _say_interrupted() -> None:
-    output.print_error("rocefort: interrupted before its end")
+    what = "interrupted before its end"
+    output.print_error(f"rocefort: {what}")
+    failures.write_problems((Problem("", what),), ExitCode.INTERRUPTED)
 
 
 def _by_ctrl_c(ended: SystemExit) -> bool:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rocefort.exit_codes import ExitCode
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -50,7 +52,7 @@ class RocefortError(Exception):
     where: the subject of the problem.
     """
 
-    exit_code = 2
+    exit_code: ExitCode = ExitCode.BAD_INPUT
 
     def __init__(  # noqa: PLR0913 - the fields of a problem
         self,
@@ -79,16 +81,16 @@ class BadInput(RocefortError):  # noqa: N818 - reads as a sentence where it is r
 class DeviceFailed(RocefortError):  # noqa: N818
     """A switch or a server is unreachable, refuses a request, or returns a wrong answer."""
 
-    exit_code = 3
+    exit_code = ExitCode.FAILED
 
 
 class ServiceFailed(RocefortError):  # noqa: N818
     """A service or resource that Rocefort needs failed."""
 
-    exit_code = 3
+    exit_code = ExitCode.FAILED
 
 
 class Refused(RocefortError):  # noqa: N818
     """Rocefort refuses the action; nothing was changed."""
 
-    exit_code = 4
+    exit_code = ExitCode.REFUSED

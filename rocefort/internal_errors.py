@@ -6,8 +6,6 @@ import sys
 import tempfile
 import traceback
 
-EXIT_CODE = 70  # EX_SOFTWARE, not one of the documented codes
-
 
 def masked(text: str) -> str:
     """Mask the secrets that this process has read, if it has read any."""

@@ -31,6 +31,14 @@ class EngineOption(StrEnum):
     BOTH = "both"
 
 
+class SeverityOption(StrEnum):
+    """Severity of a rule; the values of rocefort.models.finding.Severity."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
 class TableOption(StrEnum):
     """Table of `show`; the values of rocefort.reports.fabric.tables.ShowTable."""
 

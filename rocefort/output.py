@@ -16,6 +16,18 @@ from typing import TYPE_CHECKING, TextIO, TypeVar, cast
 
 import click
 
+from rocefort.json_output import write_json
+
+__all__ = [
+    "force_color",
+    "lasting_output",
+    "print_error",
+    "silence",
+    "write_blocks",
+    "write_json",
+    "write_result",
+]
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -51,7 +63,7 @@ def write_result(
         blocks = report(result)
         write_blocks(*(blocks if isinstance(blocks, Iterable) else (blocks,)))
     else:
-        click.echo(result.model_dump_json(indent=2))
+        write_json(result)
 
 
 def text_of_error(error: RocefortError) -> str:

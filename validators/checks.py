@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import TypeVar
 
-from rocefort.documents.suggest import nearest
+from rocefort.documents.suggest import closest
 from rocefort.errors import BadInput, Problem
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.keyed import natural
@@ -120,6 +120,7 @@ def _report(overview: Overview, subjects: Sequence[Subject], today: date | None)
     return sorted_report.model_copy(update={"findings": tuple(standing)})
 
 
+LIST = "`rocefort rules` lists them"
 GRADES = {severity: grade for grade, severity in enumerate(Severity)}
 
 
@@ -140,13 +141,14 @@ def selected(
 ) -> tuple[Some, ...]:
     """Rules of the ids and families in `select` (none: all), without those in `ignore`.
 
-    Each item may hold several words with commas between them, as in `PFC,BUF001`. Raises BadInput
-    for words that are neither an id nor a family, all of them together, and when no rule is left.
+    Each item may hold several words in any case, with commas between them: `PFC,buf001`. Raises
+    BadInput for words that are neither an id nor a family, all of them together, and when no rule
+    is left.
     """
     included, excluded = _words(select), _words(ignore)
     valid = {*(rule.family for rule in rules), *(rule.id for rule in rules)}
     problems = [
-        Problem("", f"no rule or family {word!r}", nearest(word.upper(), valid))
+        Problem("", f"no rule or family {word!r}", closest(word, valid, LIST))
         for word in (*included, *excluded)
         if word not in valid
     ]
@@ -163,7 +165,7 @@ def selected(
 
 
 def _words(items: Iterable[str]) -> tuple[str, ...]:
-    words = (word.strip() for item in items for word in item.split(","))
+    words = (word.strip().upper() for item in items for word in item.split(","))
     return tuple(dict.fromkeys(filter(None, words)))
 
 

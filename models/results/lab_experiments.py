@@ -20,6 +20,12 @@ class OpinionRow(Frozen):
     first: str = ""  # of the differences
 
 
+class Opinions(Frozen):
+    """Comparison of next hops in one or more labs."""
+
+    rows: tuple[OpinionRow, ...]
+
+
 class ChaosStep(Frozen):
     """One fault, or the repair of all, and whether the kernels reached the predicted state.
 

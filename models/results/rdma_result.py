@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import Field
+
 from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun
 
@@ -167,4 +169,4 @@ class RdmaResult(Frozen):
 class RdmaExport(RdmaResult):
     """Result for other programs; outputs: of the measuring programs, if requested."""
 
-    outputs: tuple[RawEnd, ...] = ()
+    outputs: tuple[RawEnd, ...] = Field(default=(), exclude_if=lambda outputs: not outputs)

@@ -12,8 +12,6 @@ from pydantic import Field, TypeAdapter
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.approvals import Approval
 
-STOPPED = 5  # exit code: an operator paused or aborted the run, or it waits for an approval
-
 
 class Phase(StrEnum):
     """Phase of an act: before it, after it, or after it failed."""

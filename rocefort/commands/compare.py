@@ -102,6 +102,7 @@ def review(
     batfish: options.BatfishService = None,
     failures: options.Failures = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Review a change in git: Markdown, HTML, JSON and SARIF.
 
@@ -109,6 +110,7 @@ def review(
     """
     from rocefort.reports.review.content import notes_of, review_summary
     from rocefort.reports.review.fabrics import reviews_summary
+    from rocefort.reports.review.files import reviews_output
     from rocefort.steps.review.review import ReviewRequest, make_reviews, write_reviews
     from rocefort.validators import engine_choice
 
@@ -120,10 +122,13 @@ def review(
         typer.echo(f"note: {note}", err=True)
     for problem in (problem for fabric in found.unreviewed for problem in fabric.problems):
         output.print_error(f"rocefort: {problem}")
-    output.write_blocks(*map(review_summary, found.reviews))
-    if not found.only:
-        output.write_blocks(reviews_summary(found))
-    typer.echo(f"written: {', '.join(map(str, paths))}")
+    if form is options.TraceFormat.TEXT:
+        output.write_blocks(*map(review_summary, found.reviews))
+        if not found.only:
+            output.write_blocks(reviews_summary(found))
+        typer.echo(f"written: {', '.join(map(str, paths))}")
+    else:
+        output.write_json(reviews_output(found))
     if found.exit_code:
         raise typer.Exit(found.exit_code)
 
@@ -137,7 +142,7 @@ def _write_difference(
 ) -> None:
     """Write a difference with its verdict: last in text, first in a comment."""
     from rocefort.reports.blocks import Note, Section
-    from rocefort.reports.fabric.diff import difference_json
+    from rocefort.reports.fabric.diff import difference_output
     from rocefort.reports.writers.markdown import markdown_of
 
     summary = (Note(verdict),) if verdict else ()
@@ -147,4 +152,4 @@ def _write_difference(
         comment = Section(f"Rocefort: {title}", (*summary, Section("", tuple(blocks))))
         typer.echo(markdown_of(comment), nl=False)
     else:
-        typer.echo(difference_json(difference), nl=False)
+        output.write_json(difference_output(difference))

@@ -1,13 +1,13 @@
-"""Exit codes of commands."""
+"""Exit of a command whose result is not clean."""
 
 from __future__ import annotations
 
 import typer
 
-INTERRUPTED = 130  # as in a shell: 128 and the number of SIGINT
+from rocefort.exit_codes import ExitCode
 
 
 def end(*, failed: bool) -> None:
-    """Exit with 1 if something failed; otherwise return."""
+    """Exit with the code of findings if something failed; otherwise return."""
     if failed:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.FINDINGS)

@@ -33,8 +33,11 @@ def render(
     ] = None,
     secrets: options.WithSecrets = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write the configuration of every switch."""
+    from rocefort.models.results.actions import RenderedTexts
+    from rocefort.reports.actions import notes_report
     from rocefort.steps.fabric.subject import subject_of, with_secrets, write_texts
 
     subject = subject_of(fabric, None)
@@ -47,7 +50,11 @@ def render(
     if out is not None:
         ready = with_secrets(chosen, subject.network) if secrets else chosen
         paths = write_texts(ready, out, private=secrets)
-        typer.echo(f"{len(paths)} configurations in {out}")
+        summary = f"{len(paths)} configurations in {out}"
+        result = RenderedTexts(files=tuple(map(str, paths)), notes=(summary,))
+        output.write_result(result, notes_report, text=form is options.TraceFormat.TEXT)
+    elif form is options.TraceFormat.JSON:
+        output.write_json(RenderedTexts(texts=chosen))
     else:
         typer.echo("".join(chosen.values()), nl=False)
 
@@ -72,9 +79,10 @@ def show(
     network, table = derive(fabric).network, tables.ShowTable(kind.value)
     if form is options.TableFormat.TEXT:
         output.write_blocks(*tables.show_report(network, table))
-        return
-    as_data = tables.show_csv if form is options.TableFormat.CSV else tables.show_json
-    typer.echo(as_data(network, table), nl=False)
+    elif form is options.TableFormat.CSV:
+        typer.echo(tables.show_csv(network, table), nl=False)
+    else:
+        output.write_json(tables.show_output(network, table))
 
 
 @cli.command(
@@ -124,6 +132,7 @@ def import_(
         ),
     ] = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write a fabric.yaml from existing configurations.
 
@@ -133,8 +142,8 @@ def import_(
 
     facts = facts_of(hardware or (), software or (), switches)
     done = import_fabric(directory, out, facts)
-    output.write_blocks(*imported_report(done))
-    end(failed=strict and not done.is_whole)
+    output.write_result(done, imported_report, text=form is options.TraceFormat.TEXT)
+    end(failed=strict and not done.whole)
 
 
 @cli.command(

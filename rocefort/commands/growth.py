@@ -39,6 +39,7 @@ def new(
             **values.DIR,
         ),
     ] = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write the fabric.yaml of a new fabric that passes `check`.
 
@@ -46,6 +47,8 @@ def new(
     """
     from rocefort.design.load.hardware_catalogue import load_catalogue
     from rocefort.design.new import Size, new_fabric, write_new
+    from rocefort.models.results.actions import WrittenFiles
+    from rocefort.reports.actions import written_files_report
     from rocefort.site import SHIPPED, Site, site_of
 
     here = Path.cwd()
@@ -53,7 +56,8 @@ def new(
     catalogue = load_catalogue(site_of(parent) or SHIPPED)
     size = Size(spines, leaves, servers_per_leaf, links_per_pair=links_per_pair)
     text = new_fabric(name, size, leaf_hardware, spine_hardware, catalogue)
-    typer.echo(write_new(name, text, parent))
+    done = WrittenFiles(files=(str(write_new(name, text, parent)),))
+    output.write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -75,11 +79,13 @@ def expand(
     names: options.NewNames = None,
     dry_run: DryRun = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Add spines and leaves to a fabric.yaml.
 
     The report proves that nothing in the existing fabric moves.
     """
+    from rocefort.models.results.actions import GrowthOutput
     from rocefort.reports.fabric.growth import growth_report
     from rocefort.steps.fabric.expand import GrowthOptions, wanted_of
     from rocefort.steps.fabric.expand import expand as grow
@@ -88,7 +94,9 @@ def expand(
     expansion = grow(fabric, wanted_of(given))
     if not dry_run:
         expansion.versions.write()
-    output.write_blocks(*growth_report(expansion.growth, written=not dry_run))
+    done = GrowthOutput(**dict(expansion.growth), written=not dry_run)
+    text = form is options.TraceFormat.TEXT
+    output.write_result(done, lambda done: growth_report(done, written=done.written), text=text)
 
 
 @cli.command(
@@ -103,19 +111,23 @@ def remove(
     names: Annotated[list[str], typer.Argument(help="Spines, leaves and servers.", **values.NAME)],
     dry_run: DryRun = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Remove spines, leaves and servers from a fabric.yaml.
 
     The report proves that nothing in the remaining fabric moves, and lists the steps in their
     order.
     """
+    from rocefort.models.results.actions import RemovalOutput
     from rocefort.reports.review.edit import removal_report
     from rocefort.steps.review.edit import remove as without
 
     done = without(fabric, tuple(dict.fromkeys(names)))
     if not dry_run:
         done.versions.write()
-    output.write_blocks(*removal_report(done.removal, written=not dry_run))
+    result = RemovalOutput(**dict(done.removal), written=not dry_run)
+    text = form is options.TraceFormat.TEXT
+    output.write_result(result, lambda one: removal_report(one, written=one.written), text=text)
 
 
 @cli.command(
@@ -131,18 +143,22 @@ def rename(
     new: Annotated[str, typer.Argument(metavar="NEW-NAME", help="Its new name.")],
     dry_run: DryRun = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Rename a spine, leaf or server, and all references to it.
 
     The report proves that only names and descriptions change.
     """
+    from rocefort.models.results.actions import RenamingOutput
     from rocefort.reports.review.edit import renaming_report
     from rocefort.steps.review.edit import rename as with_name
 
     done = with_name(fabric, old, new)
     if not dry_run:
         done.versions.write()
-    output.write_blocks(*renaming_report(done.renaming, written=not dry_run))
+    result = RenamingOutput(**dict(done.renaming), written=not dry_run)
+    text = form is options.TraceFormat.TEXT
+    output.write_result(result, lambda one: renaming_report(one, written=one.written), text=text)
 
 
 @cli.command(
@@ -163,6 +179,7 @@ def stages(
     segments: options.NewSegments = None,
     names: options.NewNames = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Verify every intermediate state of an expansion.
 
@@ -174,7 +191,7 @@ def stages(
 
     given = GrowthOptions(add_spines, add_leaves, servers, hardware, racks, like, segments, names)
     found = stages_of(grow(fabric, wanted_of(given)))
-    output.write_blocks(*staged_report(found))
+    output.write_result(found, staged_report, text=form is options.TraceFormat.TEXT)
     end(failed=found.wrong)
 
 

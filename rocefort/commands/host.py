@@ -38,16 +38,24 @@ def render(
     out: Annotated[
         Path | None, typer.Option(help="Directory for one directory per server.", **values.DIR)
     ] = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write the script and the systemd units of every server."""
-    from rocefort.reports.blocks import Note
+    from rocefort.models.results.actions import RenderedTexts
+    from rocefort.reports.actions import notes_report
     from rocefort.steps.rdma.servers import plans_of, rendered_text, write_hosts
 
     _, plans = plans_of(fabric, server or ())
-    if out is None:
-        typer.echo("".join(map(rendered_text, plans.values())), nl=False)
+    text = form is options.TraceFormat.TEXT
+    if out is not None:
+        done = RenderedTexts(notes=tuple(write_hosts(plans, out)))
+        output.write_result(done, notes_report, text=text)
         return
-    output.write_blocks(*map(Note, write_hosts(plans, out)))
+    texts = {name: rendered_text(plan) for name, plan in plans.items()}
+    if text:
+        typer.echo("".join(texts.values()), nl=False)
+    else:
+        output.write_json(RenderedTexts(texts=texts))
 
 
 @cli.command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -135,6 +136,7 @@ def lab_cli(
     log: Log = None,
     time_scale: TimeScale = 1,
     detached: Detach = False,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Run every switch as an emulated CLI over SSH.
 
@@ -163,19 +165,24 @@ def lab_cli(
         log=log,
         time_scale=time_scale,
     )
+    text = form is options.TraceFormat.TEXT
     if detached:
-        _detach(state)
+        _detach(state, text=text)
     else:
-        run_lab(fabric, state, chosen, typer.echo)
+        run_lab(fabric, state, chosen, partial(output.write_result, text=text))
 
 
-def _detach(state: Path) -> None:
+def _detach(state: Path, *, text: bool) -> None:
     """Start this command again in its own session."""
+    from rocefort.reports.actions import background_report
     from rocefort.steps.lab.background import detach_lab, started
 
-    lab = detach_lab(sys.argv[1:], state)
-    typer.echo(started(lab, state) if lab.code is None else lab.text, nl=False, err=bool(lab.code))
-    raise typer.Exit(lab.code or 0)
+    lab = detach_lab(sys.argv[1:] if text else [*sys.argv[1:], "--format", "text"], state)
+    if lab.code is None:
+        output.write_result(started(lab, state), background_report, text=text)
+        raise typer.Exit
+    typer.echo(lab.text, nl=False, err=bool(lab.code))
+    raise typer.Exit(lab.code)
 
 
 @cli.command(
@@ -185,12 +192,18 @@ def _detach(state: Path) -> None:
         "rocefort lab stop --state lab",
     ),
 )
-def lab_stop(state: State = Path("lab")) -> None:
+def lab_stop(
+    state: State = Path("lab"),
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
     """End the lab that `lab cli` runs with a directory."""
+    from rocefort.models.results.actions import Done
+    from rocefort.reports.actions import done_report
     from rocefort.steps.lab.background import stop_lab
 
     stop_lab(state)
-    typer.echo(f"the lab in {state} has ended")
+    done = Done(message=f"the lab in {state} has ended")
+    output.write_result(done, done_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -200,12 +213,15 @@ def lab_stop(state: State = Path("lab")) -> None:
         "rocefort lab faults | grep commit",
     ),
 )
-def lab_faults() -> None:
+def lab_faults(
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
     """List the faults that `lab cli` can inject."""
-    from rocefort.reports.lab import faults_report
+    from rocefort.reports.lab import fault_kinds, faults_report
     from rocefort.steps.lab.options import faults_help
 
-    output.write_blocks(faults_report(faults_help()))
+    done = fault_kinds(faults_help())
+    output.write_result(done, faults_report, text=form is options.TraceFormat.TEXT)
 
 
 LabName = Annotated[
@@ -238,6 +254,7 @@ def lab_up(
     accel: Annotated[
         Accel, typer.Option(help="Accelerator of the guests; auto uses KVM if it works.")
     ] = Accel.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Bring up a twin of a fabric on this machine (Linux, root).
 
@@ -248,8 +265,9 @@ def lab_up(
     from rocefort.steps.lab.twin import bring_up, one_lab
 
     chosen = TwinOptions(bfd=bfd, other_frr=other_frr, accel=accel.value)
-    twin = bring_up(fabric, name, chosen, typer.echo, guests)
-    output.write_blocks(status_report(one_lab(twin.record.name)))
+    text = form is options.TraceFormat.TEXT
+    twin = bring_up(fabric, name, chosen, partial(typer.echo, err=not text), guests)
+    output.write_result(one_lab(twin.record.name), status_report, text=text)
 
 
 @cli.command(
@@ -259,12 +277,18 @@ def lab_up(
         "sudo rocefort lab down rehearsal",
     ),
 )
-def lab_down(name: Annotated[str, typer.Argument(help="Name of the lab.")]) -> None:
+def lab_down(
+    name: Annotated[str, typer.Argument(help="Name of the lab.")],
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
     """Remove a twin, also an incomplete one."""
+    from rocefort.models.results.actions import Done
+    from rocefort.reports.actions import done_report
     from rocefort.steps.lab.twin import end_lab
 
     end_lab(name)
-    typer.echo(f"lab {name} is down")
+    done = Done(message=f"lab {name} is down")
+    output.write_result(done, done_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -274,12 +298,17 @@ def lab_down(name: Annotated[str, typer.Argument(help="Name of the lab.")]) -> N
         "sudo rocefort lab list | grep heps",
     ),
 )
-def lab_list() -> None:
+def lab_list(
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
     """List the twins on this machine."""
+    from rocefort.models.results.actions import Labs
     from rocefort.reports.lab import labs_report
     from rocefort.steps.lab.twin import all_labs
 
-    output.write_blocks(*labs_report(all_labs()))
+    done = Labs(labs=tuple(all_labs()))
+    text = form is options.TraceFormat.TEXT
+    output.write_result(done, lambda done: labs_report(done.labs), text=text)
 
 
 @cli.command(
@@ -293,13 +322,14 @@ def lab_status(
     name: Annotated[
         str | None, typer.Argument(help="Name of the lab; by default the only one.")
     ] = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Show the processes of a twin, running and failed."""
     from rocefort.reports.lab import status_report
     from rocefort.steps.lab.twin import one_lab
 
     found = one_lab(name)
-    output.write_blocks(status_report(found))
+    output.write_result(found, status_report, text=form is options.TraceFormat.TEXT)
     end(failed=bool(found.wrong))
 
 
@@ -362,7 +392,7 @@ def lab_snapshot(name: LabName = None) -> None:
     from rocefort.lab.twin.status import snapshot_of
     from rocefort.steps.lab.twin import find_lab
 
-    typer.echo(snapshot_of(find_lab(name)).model_dump_json(indent=2))
+    output.write_json(snapshot_of(find_lab(name)))
 
 
 @cli.command(
@@ -381,20 +411,25 @@ def lab_break(
         str,
         typer.Argument(help="Target: leaf03, leaf03:100GE1/0/25, with =N, or leaf03@LINE."),
     ] = "",
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Inject a fault into a twin.
 
     A cable, a switch, an MTU, bgpd, a command line: `lab break NAME` lists all.
     """
     from rocefort.lab.twin.faults import faults_help
-    from rocefort.reports.lab import faults_report
+    from rocefort.models.results.actions import Done
+    from rocefort.reports.actions import done_report
+    from rocefort.reports.lab import fault_kinds, faults_report
     from rocefort.steps.lab.twin import break_one
 
+    text = form is options.TraceFormat.TEXT
     if not fault:
-        output.write_blocks(faults_report(faults_help()))
+        output.write_result(fault_kinds(faults_help()), faults_report, text=text)
         return
     cure = shlex.join(("rocefort", "lab", "mend", name))
-    typer.echo(f"broken: {break_one(name, fault, where)}; `{cure}` repairs it")
+    done = Done(message=f"broken: {break_one(name, fault, where)}; `{cure}` repairs it")
+    output.write_result(done, done_report, text=text)
 
 
 @cli.command(
@@ -407,10 +442,13 @@ def lab_break(
 def lab_mend(
     name: Annotated[str, typer.Argument(help="Name of the lab.")],
     what: Annotated[str, typer.Argument(help="Only `all`: faults are repaired together.")] = "all",
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Repair all faults of `lab break` and `lab chaos`."""
+    from rocefort.models.results.actions import RepairedFaults
+    from rocefort.reports.lab import repaired_report
     from rocefort.steps.lab.twin import repair_faults, require_all
 
     require_all(what)
-    repaired = repair_faults(name)
-    typer.echo("\n".join(f"repaired: {each}" for each in repaired) or "no fault is injected")
+    done = RepairedFaults(repaired=tuple(map(str, repair_faults(name))))
+    output.write_result(done, repaired_report, text=form is options.TraceFormat.TEXT)

@@ -43,8 +43,8 @@ def lab_opinions(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Compare next hops of kernels, embedded engine and Batfish."""
-    from rocefort.models.results.lab_experiments import OpinionRow
-    from rocefort.reports.lab_experiments import opinions_report, rows_json
+    from rocefort.models.results.lab_experiments import OpinionRow, Opinions
+    from rocefort.reports.lab_experiments import opinions_report
     from rocefort.steps.fabric.verify import service_of
     from rocefort.steps.interrupts import stop_on_signals
     from rocefort.steps.lab.opinions import Batfish
@@ -56,10 +56,9 @@ def lab_opinions(
     with stop_on_signals() as stop:
         for name in names or (None,):
             rows += compare(find_lab(name), answers, failures=failures, say=_print_note, stop=stop)
-    if form is options.TraceFormat.TEXT:
-        output.write_blocks(opinions_report(rows))
-    else:
-        typer.echo(rows_json(rows))
+    found = Opinions(rows=tuple(rows))
+    text = form is options.TraceFormat.TEXT
+    output.write_result(found, lambda found: opinions_report(found.rows), text=text)
     end(failed=any(sum(row.differing.values()) for row in rows))
 
 
@@ -95,6 +94,7 @@ def lab_chaos(
 
     After each step the kernels are checked. At the end all faults are repaired.
     """
+    from rocefort.reports.blocks import Code
     from rocefort.reports.lab_experiments import chaos_sum
     from rocefort.steps.interrupts import stop_on_signals
     from rocefort.steps.lab.chaos import ChaosReporter, run_chaos
@@ -104,7 +104,7 @@ def lab_chaos(
     with stop_on_signals() as stop:
         told = ChaosReporter(typer.echo if text else _nothing, journal)
         found = run_chaos(find_lab(name), seed, minutes, stop, told)
-    typer.echo(chaos_sum(found) if text else found.model_dump_json(indent=2))
+    output.write_result(found, lambda found: Code((chaos_sum(found),)), text=text)
     end(failed=found.failed)
 
 
@@ -194,19 +194,25 @@ def lab_spread(
 def lab_grow(
     name: Name,
     fabric: Annotated[Path, typer.Argument(help="Larger fabric, written by `expand`.")],
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Add the new nodes of a larger fabric to a running twin.
 
     New switches get their day-0 configuration. Existing ones stay unchanged.
     """
-    from rocefort.models.wording import count_of
+    from rocefort.models.results.actions import LabGrowth
+    from rocefort.reports.lab import lab_growth_report
     from rocefort.steps.lab.grow import grow_running
     from rocefort.steps.lab.twin import find_lab
 
     found = grow_running(find_lab(name), fabric)
-    named = ", ".join((*found.switches, *found.servers)) or "no node"
-    typer.echo(f"lab {name}: added {named} and {count_of(found.cables, 'cable')}")
-    typer.echo("existing nodes are unchanged; `rocefort plan` and `apply` configure the rest")
+    done = LabGrowth(
+        lab=name,
+        switches=tuple(found.switches),
+        servers=tuple(found.servers),
+        cables=found.cables,
+    )
+    output.write_result(done, lab_growth_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(

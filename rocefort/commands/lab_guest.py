@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from rocefort import options, output
 from rocefort.command_line.help import HelpedGroup, documented
 
 cli = typer.Typer(
@@ -28,12 +29,20 @@ def guest() -> None:
         "rocefort lab guest build | tee guest.log",
     ),
 )
-def guest_build() -> None:
+def guest_build(
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
     """Build the image of the guests from Debian packages.
 
     Downloads about 90 MB and installs nothing here. Keeps the newest two images.
     """
+    from functools import partial
+
+    from rocefort.models.results.actions import GuestImage
+    from rocefort.reports.lab import guest_report
     from rocefort.steps.lab.guests import build_image
 
-    image = build_image(typer.echo)
-    typer.echo(f"guest with kernel {image.kernel}, {len(image.packages)} packages")
+    text = form is options.TraceFormat.TEXT
+    image = build_image(partial(typer.echo, err=not text))
+    done = GuestImage(kernel=image.kernel, packages=len(image.packages))
+    output.write_result(done, guest_report, text=text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,8 @@ import typer
 from rocefort import options, output
 from rocefort.command_line import values
 from rocefort.command_line.help import Topic, documented
-from rocefort.commands.exit_codes import INTERRUPTED, end
+from rocefort.commands.exit_codes import end
+from rocefort.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rocefort.models.rollout.events import RolloutOutcome
@@ -90,6 +92,7 @@ def apply(
     base: PolicyBase = "",
     detached: Detach = False,
     again: Again = False,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Apply a sealed plan wave by wave; roll back on failure.
 
@@ -100,7 +103,7 @@ def apply(
     refuse_second_controller(sealed, connections)
     _note_earlier_end(sealed, journal, again=again)
     if detached:
-        _detach(sealed, journal)
+        _detach(sealed, journal, form)
         return
     from rocefort.rollout.controller.apply_options import ApplyOptions
 
@@ -114,7 +117,7 @@ def apply(
         approval_timeout_s=approval_wait,
         break_glass=break_glass,
     )
-    _carry_out(sealed, connections, journal, progress, chosen)
+    _carry_out(sealed, connections, journal, (progress, form), chosen)
 
 
 @cli.command(
@@ -132,18 +135,19 @@ def resume(
     approval_wait: ApprovalWait = 0,
     break_glass: BreakGlass = "",
     detached: Detach = False,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Resume a paused or interrupted rollout."""
     from rocefort.steps.rollout.site_lock import refuse_second_controller
 
     refuse_second_controller(sealed, connections)
     if detached:
-        _detach(sealed, journal)
+        _detach(sealed, journal, form)
         return
     from rocefort.rollout.controller.apply_options import ApplyOptions
 
     chosen = ApplyOptions(resume=True, approval_timeout_s=approval_wait, break_glass=break_glass)
-    _carry_out(sealed, connections, journal, progress, chosen)
+    _carry_out(sealed, connections, journal, (progress, form), chosen)
 
 
 @cli.command(
@@ -166,14 +170,14 @@ def status(
     if follow:
         _follow(sealed, journal, form)
         return
-    from rocefort.reports.rollout.status import status_json, status_report
+    from rocefort.reports.rollout.status import status_output, status_report
     from rocefort.rollout.planning.plan import read_plan
     from rocefort.steps.rollout.operate import named_journal, of_rehearsal, status_of_plan
 
     status = status_of_plan(read_plan(sealed), named_journal(sealed, journal))
     status = replace(status, rehearsal=of_rehearsal(sealed))
     if form is options.TraceFormat.JSON:
-        typer.echo(status_json(status), nl=False)
+        output.write_json(status_output(status))
     else:
         output.write_blocks(*status_report(status))
     end(failed=bool(status.journal.damage))
@@ -186,11 +190,18 @@ def status(
         topic=Topic.OPERATE,
     )
 )
-def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
+def pause(
+    sealed: options.SealedPlan,
+    journal: options.Journal = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
     """Pause a rollout before its next wave."""
+    from rocefort.models.results.actions import Done
+    from rocefort.reports.actions import done_report
     from rocefort.steps.rollout.operate import ask_to_end
 
-    typer.echo(ask_to_end(sealed, journal, back=False))
+    done = Done(message=ask_to_end(sealed, journal, back=False))
+    output.write_result(done, done_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -200,11 +211,18 @@ def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
         topic=Topic.OPERATE,
     )
 )
-def abort(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
+def abort(
+    sealed: options.SealedPlan,
+    journal: options.Journal = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
     """Roll back the current wave and stop."""
+    from rocefort.models.results.actions import Done
+    from rocefort.reports.actions import done_report
     from rocefort.steps.rollout.operate import ask_to_end
 
-    typer.echo(ask_to_end(sealed, journal, back=True))
+    done = Done(message=ask_to_end(sealed, journal, back=True))
+    output.write_result(done, done_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -227,14 +245,17 @@ def approve(
     must_be_rehearsed: Annotated[
         bool, typer.Option("--require-rehearsal", help="Refuse without a rehearsal that passed.")
     ] = False,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Approve the wave for which a rollout waits."""
+    from rocefort.models.results.actions import Approval
+    from rocefort.reports.actions import approval_report
     from rocefort.steps.rollout.operate import give_approval, of_rehearsal
 
     rehearsal = of_rehearsal(sealed, required=must_be_rehearsed)
     given = give_approval(sealed, journal, wave, by, key)
-    typer.echo(f"wave {given.wave} of plan {given.plan[:12]} approved by {given.by}")
-    typer.echo(f"rehearsal: {rehearsal}")
+    done = Approval(plan=given.plan, wave=given.wave, by=given.by, rehearsal=rehearsal)
+    output.write_result(done, approval_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -264,13 +285,15 @@ def rollback(
     allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
     allow_unhealthy: AllowUnhealthy = False,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Seal a plan that reverts an applied plan.
 
     The waves run in reverse order.
     """
     from rocefort.errors import BadInput
-    from rocefort.reports.fabric.changes import changes_report
+    from rocefort.models.results.actions import PlanOutput
+    from rocefort.reports.rollout.plan import reverse_report
     from rocefort.rollout.controller.apply_options import ApplyOptions
     from rocefort.rollout.journal.run_directory import RunDirectory
     from rocefort.steps.rollout.operate import make_back
@@ -280,8 +303,8 @@ def rollback(
     file = out or RunDirectory.of(sealed).back
     back, signature = make_back(sealed, journal, file, sign)
     if connections is None or not apply_it:
-        output.write_blocks(*changes_report(back.changes))
-        typer.echo(f"\nsealed in {file}{signature}; `rocefort apply {file}` carries it out")
+        done = PlanOutput(file=str(file), signature=signature, plan=back)
+        output.write_result(done, reverse_report, text=form is options.TraceFormat.TEXT)
         return
     chosen = ApplyOptions(
         each_wave=approve_each_wave,
@@ -292,7 +315,7 @@ def rollback(
         approval_timeout_s=approval_wait,
         break_glass=break_glass,
     )
-    _carry_out(file, connections, None, progress, chosen)
+    _carry_out(file, connections, None, (progress, form), chosen)
 
 
 @cli.command(
@@ -320,7 +343,7 @@ def history(
 
     Each action is listed with its operator and time.
     """
-    from rocefort.reports.rollout.status import history_json, history_report
+    from rocefort.reports.rollout.status import history_output, history_report
     from rocefort.steps.rollout.operate import contents_at, restored_head
 
     if restore_head:
@@ -328,7 +351,7 @@ def history(
         typer.echo(said, err=form is options.TraceFormat.JSON)
     contents = contents_at(sealed, journal)
     if form is options.TraceFormat.JSON:
-        typer.echo(history_json(contents), nl=False)
+        output.write_json(history_output(contents))
     else:
         output.write_blocks(*history_report(contents))
     end(failed=bool(contents.damage))
@@ -345,20 +368,24 @@ def _note_earlier_end(sealed: Path, journal: Path | None, *, again: bool) -> Non
         typer.echo(f"note: {note}", err=True)
 
 
-def _detach(sealed: Path, journal: Path | None) -> None:
+def _detach(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
     """Start this command again in its own session."""
+    from rocefort.reports.actions import background_report
     from rocefort.rollout.journal.run_directory import RunDirectory
     from rocefort.steps.rollout.detached import detach
 
-    done = detach(sys.argv[1:], RunDirectory.of(sealed, journal))
-    typer.echo(done.text, nl=False, err=bool(done.code))
-    if done.code:
+    text = form is options.TraceFormat.TEXT
+    words = sys.argv[1:] if text else [*sys.argv[1:], "--format", "text"]
+    done = detach(words, RunDirectory.of(sealed, journal))
+    if done.running is None:
+        typer.echo(done.text, nl=False, err=bool(done.code))
         raise typer.Exit(done.code)
+    output.write_result(done.running, background_report, text=text)
 
 
 def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
     """Print the events of a run, then its state; exit with the code of `apply`."""
-    from rocefort.reports.rollout.events import JsonLines, WaveLines, followed_json
+    from rocefort.reports.rollout.events import JsonLines, WaveLines, followed_output
     from rocefort.reports.rollout.status import status_report
     from rocefort.rollout.journal.run_directory import RunDirectory
     from rocefort.rollout.planning.plan import read_plan
@@ -379,12 +406,12 @@ def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
         status = follow(plan, place, tell)
     except KeyboardInterrupt:
         typer.echo("rocefort: no longer followed; the rollout continues", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
     if form is options.TraceFormat.JSON:
-        typer.echo(followed_json(status), nl=False)
+        output.write_json(followed_output(status), indent=None)
     else:
         output.write_blocks(*status_report(status))
-    if code := 1 if status.journal.damage else status.code:
+    if code := ExitCode.FINDINGS if status.journal.damage else status.code:
         raise typer.Exit(code)
 
 
@@ -392,10 +419,13 @@ def _carry_out(
     sealed: Path,
     connections: Path,
     journal: Path | None,
-    progress: options.ProgressOption,
+    shown_as: tuple[options.ProgressOption, options.TraceFormat],
     chosen: ApplyOptions,
 ) -> None:
-    """Apply a plan and show its outcome; a failed write to the output ends no wave."""
+    """Apply a plan and show its outcome; a failed write to the output ends no wave.
+
+    With the format JSON, standard output has the outcome alone, and standard error the progress.
+    """
     from rocefort.errors import RocefortError
     from rocefort.output import lasting_output
     from rocefort.rollout.journal.run_directory import RunDirectory
@@ -405,11 +435,15 @@ def _carry_out(
     from rocefort.steps.rollout.apply import apply_plan  # slow
 
     run = RunDirectory.of(sealed, journal)
+    progress, form = shown_as
+    text = form is options.TraceFormat.TEXT
+    kind = progress if text or progress is not progress.AUTO else progress.PLAIN
+    say = partial(typer.echo, err=not text)
     if plan.limit:
-        typer.echo(plan.limit.sentence, err=progress is options.ProgressOption.JSON)
+        typer.echo(plan.limit.sentence, err=not text or progress is progress.JSON)
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):
-        with watched(progress.value, plan, access, run.journal, typer.echo) as listener:
+        with watched(kind.value, plan, access, run.journal, say) as listener:
             try:
                 applied = apply_plan(plan, access, run, [listener], chosen)
             except RocefortError:
@@ -418,25 +452,31 @@ def _carry_out(
                 effect = f"trial commits revert when their timers end; {shown} every switch"
                 typer.echo(f"the rollout did not finish; {effect}", err=True)
                 raise
-        _report_outcome(applied, run.journal, progress)
+        _report_outcome(applied, run.journal, progress, form)
 
 
 def _report_outcome(
-    applied: RolloutOutcome, journal: Path, progress: options.ProgressOption
+    applied: RolloutOutcome,
+    journal: Path,
+    progress: options.ProgressOption,
+    form: options.TraceFormat,
 ) -> None:
     """Print the outcome and the seal of the journal; exit with the code of the outcome."""
     from rocefort.errors import RocefortError
     from rocefort.models.rollout.runs import JournalContents
     from rocefort.reports.blocks import Note, Section
-    from rocefort.reports.rollout.events import applied_report, ended_json, seal_report
+    from rocefort.reports.rollout.events import applied_report, ended_output, seal_report
     from rocefort.rollout.journal.run_history import contents_of
 
     try:
         seal, unread = contents_of(journal), ""
     except RocefortError as error:  # the outcome of the switches is reported nevertheless
         seal, unread = JournalContents(str(journal)), str(error)
-    if progress is options.ProgressOption.JSON:
-        typer.echo(ended_json(applied, journal, seal.head, seal.damage or unread))
+    found = ended_output(applied, journal, seal.head, seal.damage or unread)
+    if form is options.TraceFormat.JSON:
+        output.write_json(found)
+    elif progress is options.ProgressOption.JSON:
+        output.write_json(found, indent=None)  # the last line of the events
     else:
         sealed = seal_report(journal, seal.rows, seal.head, seal.damage)
         notes = (Note(unread),) if unread else ()

@@ -46,6 +46,7 @@ def plan(
     ] = None,
     sign: options.SigningKey = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Seal a plan from the running to the intended state.
 
@@ -55,9 +56,8 @@ def plan(
     fabric that changed since, and a switch that no longer runs what was read.
     """
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.blocks import Note
-    from rocefort.reports.fabric.changes import changes_report
-    from rocefort.reports.rollout.plan import plan_report, procedure_report
+    from rocefort.models.results.actions import PlanOutput
+    from rocefort.reports.rollout.plan import procedure_report, sealed_report
     from rocefort.rollout.planning.maintenance import NeedsMaintenance
     from rocefort.rollout.planning.plan import write_plan
     from rocefort.steps.rollout.plan import PlanOptions, make_plan, running_of, signed
@@ -71,11 +71,12 @@ def plan(
         procedures = (
             procedure_report(each.device, each.why, each.steps) for each in error.procedures
         )
-        output.write_blocks(*chain.from_iterable(procedures))
+        text = form is options.TraceFormat.TEXT
+        output.write_blocks(*chain.from_iterable(procedures), err=not text)
         raise
     write_plan(sealed, out)
-    done = Note(f"sealed in {out}{signed(out, sign)}")
-    output.write_blocks(*changes_report(sealed.changes), *plan_report(sealed), done)
+    done = PlanOutput(file=str(out), signature=signed(out, sign), plan=sealed)
+    output.write_result(done, sealed_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -92,21 +93,25 @@ def plan_console(
         list[str] | None,
         typer.Option(help="Only this switch; by default all that change.", **values.SWITCH),
     ] = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print the console commands that undo a plan.
 
     Keep them on paper: they work without Rocefort.
     """
+    from rocefort.models.results.actions import Procedures
+    from rocefort.reports.rollout.instructions import procedures_report
     from rocefort.rollout.controller.trial_label import persist_id
     from rocefort.rollout.planning.plan import read_plan
-    from rocefort.steps.rollout.console import console_report
+    from rocefort.steps.rollout.console import console_procedure
     from rocefort.steps.rollout.plan import devices_of
 
     approved = read_plan(sealed)
     persist = persist_id(approved.digest)
     names = devices_of(approved, device or ())
-    reports = (console_report(approved, name, persist) for name in names)
-    output.write_blocks(*chain.from_iterable(reports))
+    rollbacks = tuple(console_procedure(approved, name, persist) for name in names)
+    done = Procedures(procedures=rollbacks)
+    output.write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -122,14 +127,17 @@ def day0(
     connections: options.MaybeConnections = None,
     password: options.Passwords = None,
     with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print the console commands of a new switch."""
-    from rocefort.reports.rollout.instructions import instructions_report
+    from rocefort.models.results.actions import Procedures
+    from rocefort.reports.rollout.instructions import procedure_of, procedures_report
     from rocefort.steps.fabric.day0 import day0_steps, installation
 
     switch = installation(fabric, device, connections)
     steps = day0_steps(switch, password or [], with_secrets=with_secrets)
-    output.write_blocks(*instructions_report(f"day 0 of {switch.title}", steps))
+    done = Procedures(procedures=(procedure_of(f"day 0 of {switch.title}", steps),))
+    output.write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -143,11 +151,14 @@ def replace(
     fabric: options.NamedFabric,
     device: Annotated[str, typer.Argument(help="Name of the failed switch.", **values.SWITCH)],
     connections: options.ConnectionsFile,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print the steps that replace a failed switch."""
-    from rocefort.reports.rollout.instructions import instructions_report
+    from rocefort.models.results.actions import Procedures
+    from rocefort.reports.rollout.instructions import procedure_of, procedures_report
     from rocefort.steps.fabric.day0 import installation, replace_steps
 
     switch = installation(fabric, device, connections)
     steps = replace_steps(switch, connections)
-    output.write_blocks(*instructions_report(f"a replacement of {switch.title}", steps))
+    done = Procedures(procedures=(procedure_of(f"a replacement of {switch.title}", steps),))
+    output.write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)

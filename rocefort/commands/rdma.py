@@ -13,6 +13,8 @@ from rocefort import options, output
 from rocefort.command_line import values
 from rocefort.command_line.help import HelpedGroup, documented
 from rocefort.commands.exit_codes import end
+from rocefort.exit_codes import ExitCode
+from rocefort.json_output import json_text
 
 if TYPE_CHECKING:
     from rocefort.models.results.rdma_result import RdmaResult
@@ -219,14 +221,17 @@ def show(
     Needs the database that `run` wrote. The page has a heat map, percentiles, the sweep and the
     history.
     """
+    from rocefort.models.results.actions import WrittenFiles
     from rocefort.rdma.judge.run_store import open_history
+    from rocefort.reports.actions import notes_report
     from rocefort.steps.rdma.show import write_page
 
     with open_history(kept) as past:
         found = past.load(run_id)
         if html is not None:
             write_page(past, found, html)
-            typer.echo(f"run {found.id} in {html}")
+            done = WrittenFiles(files=(str(html),), notes=(f"run {found.id} in {html}",))
+            output.write_result(done, notes_report, text=form is options.TraceFormat.TEXT)
             return
     _show(found, form)
 
@@ -251,6 +256,7 @@ def compare(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if it is slower than the other run.")
     ] = False,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Compare a run with published figures or with another run.
 
@@ -263,7 +269,7 @@ def compare(
 
     with open_history(kept) as past:
         found = compare_with(past, run_id, with_, judged=exit_code)
-    output.write_blocks(*compared_report(found.title, found.notes, found.lines))
+    output.write_result(found, compared_report, text=form is options.TraceFormat.TEXT)
     end(failed=exit_code and bool(found.slower))
 
 
@@ -284,20 +290,23 @@ def history(
             help="List all values of this pair instead: k8sgn08,k8sgn12.", **values.SERVERS
         ),
     ] = "",
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """List the stored runs, or all values of one pair.
 
     Needs the database that `run` wrote.
     """
+    from rocefort.models.results.actions import RunList
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.reports.rdma.run import history_report, pair_report
     from rocefort.steps.rdma.show import pair_history
 
     with open_history(kept) as past:
+        text = form is options.TraceFormat.TEXT
         if pair:
-            output.write_blocks(pair_report(pair_history(past, pair)))
+            output.write_result(pair_history(past, pair), pair_report, text=text)
         else:
-            output.write_blocks(history_report(past.runs(fabric)))
+            output.write_result(RunList(runs=tuple(past.runs(fabric))), history_report, text=text)
 
 
 @cli.command(
@@ -341,20 +350,26 @@ def export(
     )
 )
 def stop(
-    fabric: options.Fabric, connections: options.ConnectionsFile, servers: Servers = ""
+    fabric: options.Fabric,
+    connections: options.ConnectionsFile,
+    servers: Servers = "",
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Stop all processes of RDMA runs on all servers.
 
     Needs SSH access to the servers: for a run whose machine was lost.
     """
     from rocefort.fleet.connections import load_connections
+    from rocefort.models.results.actions import StoppedServers
     from rocefort.reports.rdma.run import stopped_report
     from rocefort.steps.rdma.run import stop_everything
 
     found = stop_everything(fabric, load_connections(connections), _names(servers))
-    output.write_blocks(*stopped_report(found))
+    done = StoppedServers(servers=tuple(found))
+    text = form is options.TraceFormat.TEXT
+    output.write_result(done, lambda done: stopped_report(done.servers), text=text)
     if any(each.why for each in found):
-        raise typer.Exit(3)
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def _names(servers: str) -> tuple[str, ...]:
@@ -399,7 +414,7 @@ def _message_writer(form: options.TraceFormat) -> Callable[[str], None]:
 def _write(found: RdmaResult, out: Path) -> None:
     from rocefort.steps.fabric.subject import write_files
 
-    write_files({out.name: found.model_dump_json(indent=2) + "\n"}, out.parent, private=True)
+    write_files({out.name: json_text(found) + "\n"}, out.parent, private=True)
 
 
 def _show(found: RdmaResult, form: options.TraceFormat) -> None:
@@ -411,6 +426,6 @@ def _show(found: RdmaResult, form: options.TraceFormat) -> None:
 def _end(found: RdmaResult) -> None:
     """Exit with 3 if a measurement is missing, with 1 if a result is bad."""
     if not found.complete:
-        raise typer.Exit(3)
+        raise typer.Exit(ExitCode.FAILED)
     if not found.passed:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.FINDINGS)

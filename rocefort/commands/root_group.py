@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rocefort import json_output
 from rocefort.command_line.help import HelpedGroup
 from rocefort.errors import BadInput
 from rocefort.site import SETTINGS_FILE, site_of
@@ -14,15 +15,23 @@ WITHOUT_SETTINGS = frozenset({"-h", "--help", "-V", "--version"})  # these work 
 COMMANDS_WITHOUT_SETTINGS = frozenset({"comment"})
 
 
+def _default_format(defaults: dict[str, Any]) -> str:
+    """Return the format that the settings give to commands."""
+    return str(defaults.get("check", {}).get("form", "text"))
+
+
 class RootGroup(HelpedGroup):
     """Group of all commands; reads the settings before it parses the options of a command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Click's or Typer's
         """Give the context the defaults of the settings, then parse."""
+        json_output.begin(self, args)
         if args and not WITHOUT_SETTINGS.intersection(args):
             _, rest, _ = self.make_parser(ctx).parse_args(list(args))
             if not COMMANDS_WITHOUT_SETTINGS.intersection(rest[:1]):
                 ctx.default_map = self._defaults()
+        if ctx.default_map:
+            json_output.begin(self, args, _default_format(ctx.default_map))
         return super().parse_args(ctx, args)
 
     def _defaults(self) -> dict[str, Any] | None:

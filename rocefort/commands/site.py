@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 from rocefort.command_line import values
 from rocefort.command_line.help import Topic, documented
 from rocefort.errors import BadInput, Problem
@@ -45,12 +45,15 @@ def init(
     leaf_hardware: options.LeafHardware = options.LEAF_HARDWARE,
     spine_hardware: options.SpineHardware = options.SPINE_HARDWARE,
     credential: Credential = CREDENTIAL,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write a repository for the fabrics of a site.
 
     On a terminal it prompts for numbers that are not given. No existing file is replaced.
     """
     from rocefort.design.new import Size, new_fabric
+    from rocefort.models.results.actions import WrittenFiles
+    from rocefort.reports.actions import written_files_report
     from rocefort.steps.atomic_files import create_together
     from rocefort.steps.site.init import site_files
 
@@ -66,9 +69,10 @@ def init(
     name = name or folder_name
     size = Size(spines, leaves, servers_per_leaf, links_per_pair=links_per_pair)
     fabric = new_fabric(name, size, leaf_hardware, spine_hardware)
-    for path in create_together(site_files(name, fabric, credential), directory):
-        typer.echo(path)
-    typer.echo("README.md lists the first commands.")
+    files = create_together(site_files(name, fabric, credential), directory)
+    notes = ("README.md lists the first commands.",)
+    done = WrittenFiles(files=tuple(map(str, files)), notes=notes)
+    output.write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
 
 
 def _require_terminal(spines: int | None, leaves: int | None) -> None:
@@ -99,18 +103,21 @@ def connections(
         typer.Option(help="Login name; by default the fabric's user with the highest level."),
     ] = None,
     credential: Credential = CREDENTIAL,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write the connections file of a fabric.
 
     It has the management addresses, no secret, and no host key. No existing file is replaced.
     """
     from rocefort.design.derive.derive import derive
+    from rocefort.models.results.actions import WrittenFiles
+    from rocefort.reports.actions import written_files_report
     from rocefort.steps.atomic_files import create_together
     from rocefort.steps.site.connections import connections_text
 
     text = connections_text(derive(fabric), credential, user)
-    (path,) = create_together({out.name: text}, out.parent)
-    typer.echo(path)
+    done = WrittenFiles(files=tuple(map(str, create_together({out.name: text}, out.parent))))
+    output.write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -124,12 +131,15 @@ def comment(
     review: Annotated[Path, typer.Argument(help="The review to post.", **values.FILE)] = Path(
         "review/review.md"
     ),
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Post a review on its pull request, as one comment.
 
     Run it in a CI job of GitHub or GitLab. The token is in GITHUB_TOKEN or ROCEFORT_GITLAB_TOKEN.
     Without the file, the comment reports that there is no review.
     """
+    from rocefort.models.results.actions import Done
+    from rocefort.reports.actions import done_report
     from rocefort.reports.review.files import no_review_markdown
     from rocefort.steps.comment.api import Limits
     from rocefort.steps.comment.keep import keep_comment, review_text
@@ -138,7 +148,9 @@ def comment(
     text = review_text(review)
     thread = thread_of(Limits())
     if thread is None:
-        typer.echo("no comment: no open pull request has this commit any more")
-        return
-    done = keep_comment(thread, no_review_markdown(thread.log) if text is None else text)
-    typer.echo(f"comment on {thread.title}: {done}")
+        message = "no comment: no open pull request has this commit any more"
+    else:
+        done = keep_comment(thread, no_review_markdown(thread.log) if text is None else text)
+        message = f"comment on {thread.title}: {done}"
+    result = Done(message=message)
+    output.write_result(result, done_report, text=form is options.TraceFormat.TEXT)

@@ -36,29 +36,37 @@ def trust(
             "--yes", help="Add the keys without a question: their fingerprints are checked."
         ),
     ] = False,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Record SSH host keys after a check of their fingerprints.
 
     Keys are collected over the network; a changed key is refused.
     """
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.rollout.host_keys import keys_report, recorded_text
+    from rocefort.models.results.actions import TrustedKeys
+    from rocefort.reports.rollout.host_keys import keys_report, recorded_report
     from rocefort.steps.rollout.trust import collect_keys, fail_silent, key_rows, refuse_changed
     from rocefort.steps.rollout.trust import trust as put_on_record
 
     collected = collect_keys(fabric, load_connections(connections), known_hosts)
-    output.write_blocks(keys_report(key_rows(collected.keys)))
+    text, rows = form is options.TraceFormat.TEXT, key_rows(collected.keys)
+    output.write_blocks(keys_report(rows), err=not text)  # before the question
     refuse_changed(collected)
     if collected.new:
-        put_on_record(collected, agreed=yes or _is_confirmed(len(collected.new)))
-    if collected.keys:
-        typer.echo(recorded_text(len(collected.new), collected.known_hosts))
+        put_on_record(collected, agreed=yes or _is_confirmed(len(collected.new), err=not text))
+    done = TrustedKeys(
+        known_hosts=str(collected.known_hosts),
+        added=len(collected.new),
+        keys=rows,
+        silent=tuple(error.problem.subject for error in collected.silent),
+    )
+    output.write_result(done, recorded_report, text=text)
     fail_silent(collected)
 
 
-def _is_confirmed(count: int) -> bool:
-    """Ask the user; an end of input is a no."""
+def _is_confirmed(count: int, *, err: bool) -> bool:
+    """Ask the user; an end of input is a no. err: ask on standard error."""
     try:
-        return typer.confirm(f"Are these the hosts' own fingerprints? Add {count}")
+        return typer.confirm(f"Are these the hosts' own fingerprints? Add {count}", err=err)
     except typer.Abort:
         return False

@@ -87,7 +87,7 @@ def verify(
         timings_report,
         verified_report,
     )
-    from rocefort.reports.formats.json_report import as_json
+    from rocefort.reports.formats.json_report import findings_output
     from rocefort.steps.fabric.report import write_findings
     from rocefort.steps.fabric.subject import subject_of
     from rocefort.steps.fabric.verify import VerifyRequest, verify_subject
@@ -115,7 +115,7 @@ def verify(
     if form is options.Format.TEXT:
         output.write_blocks(*blocks, *findings_report(done.report, titles()))
     elif form is options.Format.JSON:
-        typer.echo(as_json(done.report, done.studies, verified.changes, took), nl=False)
+        output.write_json(findings_output(done.report, done.studies, verified.changes, took))
     else:
         output.write_blocks(*blocks, err=True)
         write_findings(done.report, form.value, str(fabric or configs))
@@ -174,8 +174,11 @@ def report(
         "report"
     ),
     _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
+    from rocefort.models.results.actions import WrittenFiles
+    from rocefort.reports.actions import written_files_report
     from rocefort.steps.fabric.capacity import demand_of
     from rocefort.steps.fabric.provenance import provenance_of
     from rocefort.steps.fabric.report import fabric_page, write_page
@@ -185,25 +188,36 @@ def report(
     subject = subject_of(fabric, configs)
     given = demand_of(fabric, None, subject.network)
     provenance = provenance_of(configs or fabric or Path())
-    typer.echo(write_page(fabric_page(subject, given, provenance), out))
+    page = write_page(fabric_page(subject, given, provenance), out)
+    done = WrittenFiles(files=(str(page),))
+    output.write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
     **documented(
         "rocefort rules",
-        "rocefort rules | grep PFC",
+        "rocefort rules PFC BUF --severity error",
         topic=Topic.VERIFY,
     )
 )
-def rules() -> None:
-    """List the rules."""
+def rules(
+    words: Annotated[
+        list[str] | None, typer.Argument(help="Rules or families: PFC BUF001; by default all.")
+    ] = None,
+    severity: Annotated[
+        list[options.SeverityOption] | None,
+        typer.Option("--severity", help="Only rules of this severity; may be repeated."),
+    ] = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """List the rules by family."""
+    from rocefort.models.finding import Severity
     from rocefort.reports.formats.rule_text import rules_report
-    from rocefort.steps.fabric.rule_texts import rule_texts
-    from rocefort.validators.rules.live.subject import LiveSubject
-    from rocefort.validators.rules.registry import Subject
-    from rocefort.validators.rules.servers.subject import HostSubject
+    from rocefort.steps.fabric.rule_texts import rules_named
 
-    output.write_blocks(rules_report(rule_texts(Subject, HostSubject, LiveSubject)))
+    chosen = [Severity(each.value) for each in severity or options.SeverityOption]
+    found = rules_named(words or (), chosen)
+    output.write_result(found, rules_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -214,13 +228,15 @@ def rules() -> None:
     )
 )
 def explain(
-    rule_id: Annotated[str, typer.Argument(help="Id of a rule, such as PFC004.", **values.RULE)],
+    rule_ids: Annotated[
+        list[str],
+        typer.Argument(help="Ids of rules such as PFC004, or a family: PFC.", **values.RULE),
+    ],
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Explain a rule: its requirement, the reason and the fix."""
-    from rocefort.reports.formats.rule_text import rule_report
-    from rocefort.steps.fabric.rule_texts import rule_texts
+    """Explain rules: why, an example, the fix, and a waiver."""
+    from rocefort.reports.formats.rule_text import explanations_report
+    from rocefort.steps.fabric.rule_texts import rules_named
 
-    found = {rule.id: rule for rule in rule_texts()}
-    if rule_id not in found:
-        raise BadInput(f"no rule {rule_id!r}", how=f"one of: {', '.join(found)}")
-    output.write_blocks(*rule_report(found[rule_id]))
+    found = rules_named(rule_ids)
+    output.write_result(found, explanations_report, text=form is options.TraceFormat.TEXT)

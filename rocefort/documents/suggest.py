@@ -31,6 +31,13 @@ def matching_names(
     return [name for name in valid if any(name in names for names in matches.values())]
 
 
+def closest(name: str, valid: Collection[str], otherwise: str) -> str:
+    """Return `did you mean 'PFC004'?` for a name in any case, or `otherwise` if none is similar."""
+    by_upper = {candidate.upper(): candidate for candidate in sorted(valid)}
+    near = get_close_matches(name.upper(), by_upper, n=1)
+    return f"did you mean {by_upper[near[0]]!r}?" if near else otherwise
+
+
 def chosen_names(
     option: str, names: Collection[str], valid: Collection[str], what: str
 ) -> list[str]:

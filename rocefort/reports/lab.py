@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from rocefort.models.results.actions import (
+    FaultKind,
+    FaultKinds,
+    GuestImage,
+    LabAccesses,
+    LabGrowth,
+    RepairedFaults,
+)
 from rocefort.models.results.twin import LabHop, LabStatus, LabTrace
 from rocefort.models.wording import count_of
-from rocefort.reports.blocks import Block, Items, Note, Section, Table, TableColumn
+from rocefort.reports.blocks import Block, Code, Items, Note, Section, Table, TableColumn, columns
 
 HEADS = (TableColumn("lab"), TableColumn("fabric"), TableColumn("state", wraps=True))
 
@@ -49,9 +57,41 @@ def lab_trace_report(trace: LabTrace) -> Iterator[Block]:
     yield Section(f"{flow}:{trace.destination_port}", (Table((TableColumn(),) * 3, rows), end))
 
 
-def faults_report(faults: Iterable[tuple[str, str]]) -> Table:
+def fault_kinds(faults: Iterable[tuple[str, str]]) -> FaultKinds:
+    """Return faults by name and effect, for programs."""
+    return FaultKinds(faults=tuple(FaultKind(name=name, effect=text) for name, text in faults))
+
+
+def faults_report(found: FaultKinds) -> Table:
     """One row a fault: how it is named, and what it does."""
-    return Table((TableColumn(), TableColumn(wraps=True)), tuple(faults))
+    rows = tuple((fault.name, fault.effect) for fault in found.faults)
+    return Table((TableColumn(), TableColumn(wraps=True)), rows)
+
+
+def repaired_report(done: RepairedFaults) -> Code:
+    """Show one line a fault."""
+    lines = tuple(f"repaired: {fault}" for fault in done.repaired)
+    return Code(lines or ("no fault is injected",))
+
+
+def lab_growth_report(done: LabGrowth) -> Code:
+    """Show the nodes that a lab got."""
+    named = ", ".join((*done.switches, *done.servers)) or "no node"
+    added = f"lab {done.lab}: added {named} and {count_of(done.cables, 'cable')}"
+    rest = "existing nodes are unchanged; `rocefort plan` and `apply` configure the rest"
+    return Code((added, rest))
+
+
+def guest_report(image: GuestImage) -> Code:
+    """Show the kernel of an image."""
+    return Code((f"guest with kernel {image.kernel}, {image.packages} packages",))
+
+
+def accesses_report(running: LabAccesses) -> Iterator[Block]:
+    """Show the SSH command of each switch and server."""
+    rows = tuple((a.name, f"ssh -p {a.port} {a.user}@{a.host}") for a in running.accesses)
+    yield Table(columns("", ""), rows)
+    yield Code(running.notes)
 
 
 def _hop(hop: LabHop) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pydantic import TypeAdapter
-
 from rocefort.models.results.lab_experiments import (
     Chaos,
     ChaosStep,
@@ -33,11 +31,6 @@ def opinions_report(rows: Sequence[OpinionRow]) -> Section:
         for row in rows
     )
     return Section("", (Table((*heads, *pairs), cells), *map(Note, _opinions(rows))))
-
-
-def rows_json(rows: Sequence[OpinionRow]) -> str:
-    """As JSON."""
-    return TypeAdapter(list[OpinionRow]).dump_json(list(rows), indent=2).decode()
 
 
 def _opinions(rows: Sequence[OpinionRow]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """JSON of every command, as one published schema: `docs/output.schema.json`.
 
-What `rocefort COMMAND --format json` writes is `$defs/COMMAND` of it (`lab spread`: `lab-spread`).
+What `rocefort COMMAND --format json` writes is `$defs/COMMAND` of it (`lab spread`: `lab-spread`);
+a command that ends without a result writes `$defs/problems`.
 """
 
 from __future__ import annotations
@@ -11,30 +12,69 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from rocefort.json_output import OUTPUT_VERSION
 from rocefort.json_schema import schema_head
+from rocefort.models.results import actions
 from rocefort.models.results.capacity import CapacityReport
+from rocefort.models.results.growth import StagedGrowth
 from rocefort.models.results.lab_experiments import (
     Chaos,
     Failover,
     FlowSpread,
-    OpinionRow,
+    Opinions,
     UnderLoad,
 )
 from rocefort.models.results.open_facts import OpenFacts
+from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.results.rdma_plan import RdmaPlan
 from rocefort.models.results.rdma_result import RdmaExport, RdmaResult
 from rocefort.models.results.trace import Trace
-from rocefort.models.results.twin import LabSnapshot, LabTrace
+from rocefort.models.results.twin import LabSnapshot, LabStatus, LabTrace
 from rocefort.models.rollout.rehearsal import PlanRehearsal
 from rocefort.reports.fabric.diff import DifferenceOutput
 from rocefort.reports.fabric.tables import TableOutput
 from rocefort.reports.formats.json_report import FindingsOutput
+from rocefort.reports.formats.rule_text import RulesOutput
 from rocefort.reports.progress.events import ProgressOutput
 from rocefort.reports.review.files import ReviewsOutput
 from rocefort.reports.rollout.events import EndOutput, FollowedOutput, StepOutput
 from rocefort.reports.rollout.status import HistoryOutput, StatusOutput
 
+PROBLEMS: Final = "problems"
+LAB: Final[Mapping[str, Any]] = {
+    "cli": actions.LabAccesses | actions.BackgroundProcess,
+    "stop": actions.Done,
+    "faults": actions.FaultKinds,
+    "up": LabStatus,
+    "down": actions.Done,
+    "list": actions.Labs,
+    "status": LabStatus,
+    "break": actions.FaultKinds | actions.Done,
+    "mend": actions.RepairedFaults,
+    "grow": actions.LabGrowth,
+    "guest build": actions.GuestImage,
+    "trace": LabTrace,
+    "snapshot": LabSnapshot,
+    "opinions": Opinions,
+    "chaos": Chaos,
+    "failover": Failover,
+    "spread": FlowSpread,
+    "load": UnderLoad,
+}
 OUTPUTS: Final[Mapping[str, Any]] = {
+    "new": actions.WrittenFiles,
+    "init": actions.WrittenFiles,
+    "connections": actions.WrittenFiles,
+    "import": actions.ImportedFabric,
+    "render": actions.RenderedTexts,
+    "report": actions.WrittenFiles,
+    "expand": actions.GrowthOutput,
+    "remove": actions.RemovalOutput,
+    "rename": actions.RenamingOutput,
+    "stages": StagedGrowth,
+    "rules": RulesOutput,
+    "explain": RulesOutput,
+    "comment": actions.Done,
     "check": FindingsOutput,
     "verify": FindingsOutput,
     "health": FindingsOutput,
@@ -44,25 +84,31 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "trace": Trace,
     "diff": DifferenceOutput,
     "drift": DifferenceOutput,
-    "review": ReviewsOutput,  # review.json
+    "review": ReviewsOutput,
     "capacity": CapacityReport,
+    "plan": actions.PlanOutput,
+    "plan-console": actions.Procedures,
+    "day0": actions.Procedures,
+    "replace": actions.Procedures,
     "rehearse": PlanRehearsal,
-    "apply": StepOutput | EndOutput,  # --progress json: a line each
-    "resume": StepOutput | EndOutput,
-    "rollback": StepOutput | EndOutput,
+    "apply": EndOutput | StepOutput | actions.BackgroundProcess,  # steps: --progress json
+    "resume": EndOutput | StepOutput | actions.BackgroundProcess,
+    "rollback": actions.PlanOutput | EndOutput | StepOutput,  # the latter two with --apply
+    "pause": actions.Done,
+    "abort": actions.Done,
+    "approve": actions.Approval,
+    "trust": actions.TrustedKeys,
     "status": StatusOutput | StepOutput | FollowedOutput,  # the latter with --follow
     "history": HistoryOutput,
     "rdma plan": RdmaPlan,
     "rdma run": RdmaResult,
-    "rdma show": RdmaResult,
+    "rdma show": RdmaResult | actions.WrittenFiles,  # the latter with --html
+    "rdma compare": actions.RunComparison,
+    "rdma history": actions.RunList | actions.PairValues,  # the latter with --pair
+    "rdma stop": actions.StoppedServers,
+    "host render": actions.RenderedTexts,
     "rdma export": RdmaExport,
-    "lab trace": LabTrace,
-    "lab snapshot": LabSnapshot,
-    "lab opinions": tuple[OpinionRow, ...],
-    "lab chaos": Chaos,
-    "lab failover": Failover,
-    "lab spread": FlowSpread,
-    "lab load": UnderLoad,
+    **{f"lab {name}": kind for name, kind in LAB.items()},
 }
 PROGRESS = "progress"  # --progress json of other commands: a line each on standard error
 
@@ -70,14 +116,31 @@ PROGRESS = "progress"  # --progress json of other commands: a line each on stand
 def output_schema() -> str:
     """The schema as JSON (draft 2020-12), ending in a newline; same models, same bytes."""
     mode: Final = "serialization"
-    kinds: dict[str, Any] = {**OUTPUTS, PROGRESS: ProgressOutput}
+    kinds = {**OUTPUTS, PROBLEMS: ProblemsOutput, PROGRESS: ProgressOutput}
     own, shared = TypeAdapter.json_schemas(
         (name, mode, TypeAdapter(kind)) for name, kind in kinds.items()
     )
-    commands = {name.replace(" ", "-"): own[name, mode] for name in kinds}
+    defined = shared.get("$defs", {})
+    commands = {
+        name.replace(" ", "-"): _with_head(own[name, mode], defined, name) for name in kinds
+    }
     schema = {
         **schema_head("output", "JSON of Rocefort's commands"),
         "anyOf": [{"$ref": f"#/$defs/{name}"} for name in commands],
-        "$defs": commands | shared.get("$defs", {}),
+        "$defs": commands | defined,
     }
     return json.dumps(schema, indent=1) + "\n"
+
+
+def _with_head(schema: Any, defined: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - JSON
+    """Return the schema of an object, or of several, with the keys that it begins with."""
+    if "$ref" in schema:
+        return _with_head(defined[schema["$ref"].rsplit("/", 1)[1]], defined, name)
+    if "anyOf" in schema:
+        return {"anyOf": [_with_head(each, defined, name) for each in schema["anyOf"]]}
+    command = {"type": "string"} if name == PROBLEMS else {"const": name}
+    head = {"schema_version": {"const": OUTPUT_VERSION}, "command": command}
+    return schema | {
+        "properties": head | schema["properties"],
+        "required": [*head, *schema.get("required", ())],
+    }

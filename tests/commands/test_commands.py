@@ -68,7 +68,7 @@ def test_findings_of_severity_error_end_with_1(rocefort: Rocefort, edit_heps: Ed
                 "leaf04, leaf05, leaf06, leaf07, leaf08"
             ),
         ),
-        (("explain", "XYZ"), "rocefort: no rule 'XYZ'; one of: TOP001, "),
+        (("explain", "XYZ"), "rocefort: no rule or family 'XYZ'; `rocefort rules` lists them"),
         (
             ("verify", "heps", "--batfish", "here"),
             "rocefort: 'here' is not HOST:PORT; for example: 127.0.0.1:9996",
@@ -190,9 +190,8 @@ def test_two_files_with_one_sysname(rocefort: Rocefort, tmp_path: Path) -> None:
 
 def test_rules_and_explain_come_from_the_rules_themselves(rocefort: Rocefort) -> None:
     listed = rocefort("rules").out
-    ids = re.findall(r"(?m)^([A-Z]{3}\d{3})  (?:error|warning|info) ", listed)
-    assert len(ids) == len(listed.splitlines()) >= 16
-    assert {rule.id for rule in rule_texts()} > set(ids)
+    ids = re.findall(r"(?m)^ *([A-Z]{3}\d{3})  (?:error|warning|info) ", listed)
+    assert [rule.id for rule in rule_texts()] == ids
     for rule_id in {name[:3]: name for name in ids}.values():  # one of each family
         told = rocefort("explain", rule_id).out
         assert told.startswith(f"{rule_id} (")

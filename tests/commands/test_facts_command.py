@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from outputs import fields_of
+
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.open_facts import ASKED, DEFAULTS, ask_of
 from rocefort.lab.switch.personality import OPEN_POINTS, axes
@@ -19,7 +21,7 @@ Rocefort = Callable[..., Any]
 def _facts(rocefort: Rocefort, fabric: object) -> tuple[OpenFact, ...]:
     done = rocefort("facts", fabric, "--format", "json")
     assert (done.code, done.err) == (0, "")
-    return OpenFacts.model_validate_json(done.out).facts
+    return OpenFacts.model_validate(fields_of(done.out)).facts
 
 
 def test_heps_reads_well_in_80_columns(rocefort: Rocefort) -> None:

@@ -87,4 +87,5 @@ def test_live_rules_are_listed_and_explained() -> None:
     told = CliRunner().invoke(cli, ["explain", "LIV013"]).output
     assert told.startswith("LIV013 (error): The PFC thresholds of a switch are")
     assert "Source: V300R023C00 command reference, DCB" in told
-    assert told.endswith("\nFile: validators/rules/live/lossless.py\n")
+    assert "\nFile: validators/rules/live/lossless.py\n" in told
+    assert "\nRun by: `rocefort health`\n" in told

@@ -9,6 +9,7 @@ from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
 
 import pytest
+from outputs import fields_of
 from typer.testing import CliRunner
 
 from rocefort.errors import BadInput
@@ -186,7 +187,7 @@ def test_the_command_ends_with_1_where_a_path_does_not_deliver() -> None:
     words = ["trace", "heps", "readout01", "storage01", "--format", "json"]
     good = runner.invoke(cli, words)
     assert good.exit_code == 0
-    assert Trace.model_validate(json.loads(good.stdout)).delivered
+    assert Trace.model_validate(fields_of(good.stdout)).delivered
     cut = runner.invoke(cli, [*words, "--down", "leaf04"])
     assert cut.exit_code == 1
     assert not json.loads(cut.stdout)["paths"][0]["delivered"]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
-from rocefort.reports.formats.json_report import as_json
+from rocefort.reports.formats.json_report import findings_output
 
 WHERE = Where(device="leaf01", interface="100GE1/0/1", file="fabric.yaml", line=7)
 REPORT = Report(
@@ -23,8 +21,7 @@ REPORT = Report(
 
 
 def test_content() -> None:
-    assert json.loads(as_json(REPORT)) == {
-        "format": 1,
+    assert findings_output(REPORT).model_dump(mode="json") == {
         "failed": False,
         "summary": {"error": 0, "warning": 1, "info": 0, "not_judged": 1, "waived": 0},
         "network": "heps",
@@ -56,10 +53,8 @@ def test_content() -> None:
 
 def test_an_error_fails_and_the_text_reads_back() -> None:
     error = REPORT.findings[0].model_copy(update={"severity": Severity.ERROR})
-    text = as_json(REPORT.model_copy(update={"findings": (error,)}))
-    content = json.loads(text)
+    content = findings_output(REPORT.model_copy(update={"findings": (error,)})).model_dump()
     assert content["failed"] is True
     assert content["summary"]["error"] == 1
     kept = {key: content[key] for key in Report.model_fields}
     assert Report.model_validate(kept).findings == (error,)
-    assert text.endswith("}\n")

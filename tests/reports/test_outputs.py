@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from enum import EnumMeta
 from pathlib import Path
@@ -13,10 +14,19 @@ import typer
 from outputs import hold, refusals
 from typer.testing import CliRunner
 
+from rocefort import tasks
+from rocefort.json_output import OUTPUT_VERSION
+from rocefort.paths import ROOT
 from rocefort.reports.outputs import OUTPUTS
 from rocefort.tasks import cli
 
-ELSEWHERE = {"lab snapshot", "review"}  # always JSON, or JSON in a file
+# Commands without --format json, each with the reason.
+WITHOUT_JSON = {
+    "demo": "runs other commands, for a person who looks on",
+    "schema": "prints JSON Schema",
+    "lab exec": "its output is that of another program",
+    "lab snapshot": "its output is always JSON",
+}
 
 
 def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -34,11 +44,31 @@ def _writes_json(command: Any) -> bool:
     return any("JSON" in kind.__members__ for kind in kinds if isinstance(kind, EnumMeta))
 
 
-def test_every_command_that_writes_json_is_in_the_schema() -> None:
-    commands = dict(_commands(typer.main.get_command(cli)))
-    assert {name for name, each in commands.items() if _writes_json(each)} | ELSEWHERE == set(
-        OUTPUTS
-    )
+COMMANDS = dict(_commands(typer.main.get_command(cli)))
+
+
+def test_every_command_writes_json() -> None:
+    assert {name for name, each in COMMANDS.items() if not _writes_json(each)} == {*WITHOUT_JSON}
+
+
+def test_every_output_is_in_the_schema() -> None:
+    assert {*OUTPUTS} == {*COMMANDS} - {"demo", "schema", "lab exec"}
+
+
+@pytest.mark.parametrize("command", sorted({*COMMANDS} - {*WITHOUT_JSON}))
+def test_every_command_reports_a_bad_command_line_as_json(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*command.split(), "--no-such-option", "--format", "json"]
+    monkeypatch.setattr(sys, "argv", ["rocefort", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        tasks.app()
+    done = capsys.readouterr()
+    found = json.loads(done.out)
+    assert refusals(command, found) == []
+    assert (ended.value.code, found["exit_code"], found["command"]) == (2, 2, command)
+    assert found["problems"][0]["what"].startswith("No such option")
+    assert "No such option" in done.err
 
 
 @pytest.mark.parametrize(
@@ -53,13 +83,37 @@ def test_every_command_that_writes_json_is_in_the_schema() -> None:
         "diff heps heps",
         "capacity heps",
         "rdma plan heps --servers k8sgn08,k8sgn09",
+        "new hall2 --spines 2 --leaves 6 --directory .",
+        "init site --spines 2 --leaves 2",
+        "connections heps",
+        "render heps",
+        "render heps --out texts",
+        "report heps --out page",
+        "expand heps --add-leaves 1 --like leaf01 --dry-run",
+        "remove heps readout01 --dry-run",
+        "rename heps readout01 readout91 --dry-run",
+        "stages heps --add-leaves 1 --like leaf01",
+        "rules PFC",
+        "explain pfc004 buf",
+        "day0 heps leaf08",
+        "replace heps leaf08 --connections connections.yaml",
+        "host render heps --server k8sgn08",
+        "host render heps --server k8sgn08 --out servers",
+        "lab faults",
+        "lab list",
     ],
 )
-def test_json_keeps_to_the_schema(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_keeps_to_the_schema(
+    command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT if "HEAD:" in command else tmp_path)
+    if "connections.yaml" in command:
+        CliRunner().invoke(cli, ["connections", "heps"])
     arguments = [*command.split(), "--format", "json"]
     done = CliRunner().invoke(cli, arguments)
-    assert json.loads(done.output)
-    hold(arguments, done.output)
+    assert json.loads(done.stdout), done.output
+    assert command.startswith(json.loads(done.stdout)["command"])
+    hold(arguments, done.stdout)
 
 
 def test_a_difference_keeps_to_the_schema(edit_heps: Any) -> None:
@@ -71,5 +125,6 @@ def test_a_difference_keeps_to_the_schema(edit_heps: Any) -> None:
 
 
 def test_what_is_not_in_the_schema_is_refused() -> None:
-    document = {"network": "heps", "table": "ports", "rows": [{"port": [1]}], "more": 1}
+    head = {"schema_version": OUTPUT_VERSION, "command": "show"}
+    document = {**head, "network": "heps", "table": "ports", "rows": [{"port": [1]}], "more": 1}
     assert refusals("show", document) == ["rows[0].port anyOf", "more enum"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.models.network.network import Network
-from rocefort.reports.fabric.tables import ShowTable, show_csv, show_json, show_report
+from rocefort.reports.fabric.tables import ShowTable, show_csv, show_output, show_report
 from rocefort.reports.writers.terminal import text_of
 
 LOSSLESS = "lossless: heps\n"
@@ -31,7 +30,7 @@ def network(edit_heps_without_nics: Callable[..., Path]) -> Network:
 
 
 def rows(network: Network) -> dict[str, dict[str, Any]]:
-    content = json.loads(show_json(network, ShowTable.PROFILES))
+    content = show_output(network, ShowTable.PROFILES).model_dump(mode="json")
     assert content["table"] == "profiles"
     return {row["setting"]: row for row in content["rows"]}
 
@@ -77,7 +76,7 @@ def test_without_nic_profiles_in_our_own_names(
 
 
 def test_what_the_host_profile_asks_of_an_operating_system(heps: DerivedNetwork) -> None:
-    content = json.loads(show_json(heps.network, ShowTable.PROFILES))
+    content = show_output(heps.network, ShowTable.PROFILES).model_dump(mode="json")
     own = [row for row in content["rows"] if row["profile"] == "roce-server"]
     assert [(row["parameter"], row["value"]) for row in own] == [
         ("net.core.rmem_max", "268435456"),

@@ -11,14 +11,15 @@ from pathlib import Path
 from rich.console import Console
 from rollout_events import make_event
 
+from rocefort.json_output import OUTPUT_VERSION
 from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Gate, Plan, Wave
 from rocefort.models.rollout.progress import RunProgress
 from rocefort.models.rollout.runs import JournalContents, RolloutStatus
-from rocefort.reports.rollout.events import JsonLines, applied_report, ended_json, seal_report
+from rocefort.reports.rollout.events import JsonLines, applied_report, ended_output, seal_report
 from rocefort.reports.rollout.live_progress import LiveProgress
-from rocefort.reports.rollout.status import status_json, status_report
+from rocefort.reports.rollout.status import status_output, status_report
 from rocefort.reports.writers.terminal import text_of
 
 GATE = Gate(
@@ -164,7 +165,9 @@ def test_json_lines_have_every_event_and_the_end() -> None:
     )
     (line,) = map(json.loads, said)
     assert line.pop("at").endswith("+00:00")
+    del line["command"]  # that of the process
     assert line == {
+        "schema_version": OUTPUT_VERSION,
         "wave": "canary",
         "device": "leaf08",
         "act": "load",
@@ -172,7 +175,7 @@ def test_json_lines_have_every_event_and_the_end() -> None:
         "detail": "refused",
         "code": 3,
     }
-    ended = json.loads(ended_json(RolloutOutcome(("leaf08",)), Path("j"), "ab"))
+    ended = ended_output(RolloutOutcome(("leaf08",)), Path("j"), "ab").model_dump(mode="json")
     assert (ended["ended"]["confirmed"], ended["head"]) == (["leaf08"], "ab")
 
 
@@ -199,7 +202,7 @@ def test_a_status_in_80_columns_and_as_data() -> None:
         "This is the state in the journal; no switch was read.",
     ]
     assert max(map(len, lines)) <= 80
-    data = json.loads(status_json(status))
+    data = status_output(status).model_dump(mode="json")
     assert data["waves"][0]["devices"][0] == {
         "name": "leaf01-00",
         "state": "on trial",

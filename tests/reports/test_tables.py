@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from ipaddress import IPv4Interface
 from typing import Any
@@ -15,14 +14,14 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import End, Link, Network, Node
-from rocefort.reports.fabric.tables import TABLES, ShowTable, show_csv, show_json, show_report
+from rocefort.reports.fabric.tables import TABLES, ShowTable, show_csv, show_output, show_report
 from rocefort.reports.writers.terminal import text_of
 
 KINDS = list(ShowTable)
 
 
 def rows(network: Network, kind: ShowTable) -> list[dict[str, Any]]:
-    content = json.loads(show_json(network, kind))
+    content = show_output(network, kind).model_dump(mode="json")
     assert (content["network"], content["table"]) == (network.name, kind.value)
     return list(content["rows"])
 
@@ -308,7 +307,7 @@ def test_a_length_is_not_rounded(heps: DerivedNetwork) -> None:
     network = heps.network.model_copy(update={"links": tuple(links)})
     for text in (
         text_of(*show_report(network, ShowTable.LINKS)),
-        show_json(network, ShowTable.LINKS),
+        show_output(network, ShowTable.LINKS).model_dump_json(),
         show_csv(network, ShowTable.LINKS),
     ):
         assert "10.125" in text

@@ -10,7 +10,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, Report, Severity, Waived, Where
 from rocefort.models.network.network import Network, Node
 from rocefort.reports.fabric.findings import findings_comment, findings_report
-from rocefort.reports.formats.json_report import as_json
+from rocefort.reports.formats.json_report import findings_output
 from rocefort.reports.formats.junit import as_junit
 from rocefort.reports.formats.sarif import as_sarif
 from rocefort.reports.page.page import PageContent, page
@@ -52,7 +52,7 @@ def test_text() -> None:
 
 
 def test_json() -> None:
-    content = json.loads(as_json(REPORT))
+    content = findings_output(REPORT).model_dump(mode="json")
     assert content["failed"] is False
     assert content["summary"]["waived"] == 3
     assert content["waived"][0] == {

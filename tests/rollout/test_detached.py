@@ -139,7 +139,7 @@ def test_who_detaches_hears_of_its_own_process_though_another_begins_a_run(
 
     monkeypatch.setattr(background, "_spawned", spawned)
     assert detached.detach([], RunDirectory.of(plan)) == detached.DetachedController(
-        "another controller\n", 4
+        text="another controller\n", code=4
     )
 
 

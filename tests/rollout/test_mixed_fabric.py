@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,11 @@ from rocefort.models.device.defaults import without_defaults
 from rocefort.models.hardware.commit_conditions import Condition, Requirement
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.network.network import Network, Sources
+from rocefort.models.results.actions import Procedures
 from rocefort.models.results.difference import FabricDifference
 from rocefort.models.rollout.plan import Plan
+from rocefort.reports.blocks import Block
+from rocefort.reports.rollout.instructions import procedures_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.planning import sealed_files
 from rocefort.rollout.planning.difference import ComparedSide, difference
@@ -29,7 +33,7 @@ from rocefort.steps.fabric.compare import switches_of
 from rocefort.steps.fabric.subject import read_secrets, subject_of_texts
 from rocefort.steps.review.advice import advice_on
 from rocefort.steps.review.drain import DrainStudy, drain_steps
-from rocefort.steps.rollout.console import console_report
+from rocefort.steps.rollout.console import console_procedure
 from rocefort.syntax_families import load_families
 from rocefort.validators.routing.underlay import DevicePlace, unmodelled_forwarding
 from rocefort.validators.rules.facts import Overview
@@ -39,6 +43,10 @@ from rocefort.validators.rules.verification.subject import AnswerSubject, Engine
 OLD, NEW = network(1500, "old"), network(9216, "new")
 VRP = load_families()[SyntaxFamily.V300_G1]
 NOTHING = FabricDifference(before="old", after="new", compared=2, switches=())
+
+
+def _console_blocks(plan: Plan, device: str, persist: str) -> Iterator[Block]:
+    return procedures_report(Procedures(procedures=(console_procedure(plan, device, persist),)))
 
 
 def in_family(of: Network, family: Family) -> Network:
@@ -89,7 +97,7 @@ def test_the_way_back_is_in_the_words_of_each_switch() -> None:
     )  # fmt: skip
     sealed = Plan.model_validate_json(plan.seal().model_dump_json())
     tiny, vrp = (
-        text_of(*console_report(sealed, node.name, "rocefort-x"), width=80)
+        text_of(*_console_blocks(sealed, node.name, "rocefort-x"), width=80)
         for node in MIXED_NEW.nodes
     )
     assert "show trial" in tiny

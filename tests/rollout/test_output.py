@@ -80,7 +80,10 @@ def test_a_journal_that_cannot_be_read_at_the_end_hides_no_switch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     operate._report_outcome(
-        RolloutOutcome(confirmed=("leaf08",)), tmp_path / "none", options.ProgressOption.PLAIN
+        RolloutOutcome(confirmed=("leaf08",)),
+        tmp_path / "none",
+        options.ProgressOption.PLAIN,
+        options.TraceFormat.TEXT,
     )
     assert (
         capsys.readouterr().out.split()

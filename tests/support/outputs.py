@@ -10,9 +10,11 @@ from typing import Any
 from json_schema import refused
 
 from rocefort.paths import ROOT
-from rocefort.reports.outputs import OUTPUTS
+from rocefort.reports.outputs import OUTPUTS, PROBLEMS
 
 SCHEMA_FILE = ROOT / "docs" / "output.schema.json"
+
+HEAD = ("schema_version", "command")
 
 
 @cache
@@ -24,14 +26,21 @@ def published() -> dict[str, Any]:
 
 def command_of(arguments: Sequence[str]) -> str:
     """Return the command of a command line, as in the schema; "" for a command without JSON."""
-    names = (" ".join(arguments[:2]), arguments[0] if arguments else "")
+    names = (" ".join(arguments[:count]) for count in (3, 2, 1))
     return next((name for name in names if name in OUTPUTS), "")
+
+
+def fields_of(out: str) -> dict[str, Any]:
+    """Return the fields of a result from the JSON of a command, without version and command."""
+    document: dict[str, Any] = json.loads(out)
+    return {name: each for name, each in document.items() if name not in HEAD}
 
 
 def refusals(command: str, document: object) -> list[str]:
     """Return paths of values that the schema refuses in the JSON of a command."""
     schema = published()
-    own = schema["$defs"][command.replace(" ", "-")]
+    kind = PROBLEMS if isinstance(document, dict) and "problems" in document else command
+    own = schema["$defs"][kind.replace(" ", "-")]
     return list(refused({**own, "$defs": schema["$defs"]}, document))
 
 

@@ -11,17 +11,18 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from outputs import hold
+from outputs import hold, refusals
 from twin_labs import PATIENT_S, Run, law_holds, whole
 
 from rocefort.errors import DeviceFailed
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.nornir_session import open_fleet
+from rocefort.json_output import OUTPUT_VERSION
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.faults import active_faults, break_lab, broken_file, mend_lab
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.results.lab_experiments import Chaos
-from rocefort.reports.lab_experiments import failover_report, rows_json
+from rocefort.models.results.lab_experiments import Chaos, Opinions
+from rocefort.reports.lab_experiments import failover_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.controller.napalm_switches import collect_running
 from rocefort.steps.lab.chaos import FaultSampler, run_chaos
@@ -258,7 +259,9 @@ def test_opinions_that_differ_are_told(twin: Twin) -> None:
         alien(twin, "del")
     assert row.differing == {"kernel, engine": 1, "kernel, batfish": 1, "engine, batfish": 0}
     assert row.first == ALIEN
-    hold(["lab", "opinions"], rows_json([row]))
+    head = {"schema_version": OUTPUT_VERSION, "command": "lab opinions"}
+    found = Opinions(rows=(row,)).model_dump(mode="json")
+    assert refusals("lab opinions", head | found) == []
 
 
 def test_a_thousand_flows_spread_as_predicted(twin: Twin) -> None:

@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 
-from rocefort.documents.suggest import nearest
+from rocefort.documents.suggest import closest
 from rocefort.errors import BadInput, Problem
 from rocefort.models.finding import Finding, Report, Severity, Waived, Waiver
-from rocefort.models.network.network import Network, Sources
+from rocefort.models.network.network import Network, Position, Sources
 
 
 def check_waivers(network: Network, sources: Sources, ids: Sequence[str]) -> None:
     """Raise BadInput with every waiver of a rule that is not among the known ids."""
     problems = [
-        Problem(f"{sources.find('', path) or path}", f"no rule {waiver.rule!r}", how)
+        _problem(sources.find("", f"waivers[{index}]"), index, waiver.rule, ids)
         for index, waiver in enumerate(network.waivers)
         if waiver.rule not in ids
-        for path, how in [(f"waivers[{index}]", nearest(waiver.rule, ids))]
     ]
     if problems:
         raise BadInput(problems=problems)
+
+
+def _problem(position: Position | None, index: int, rule: str, ids: Sequence[str]) -> Problem:
+    what, how = f"no rule {rule!r}", closest(rule, ids, "`rocefort rules` lists them")
+    if position is None:
+        return Problem(f"waivers[{index}]", what, how)
+    return Problem("", what, how, position.file, position.line, position.column)
 
 
 def sort_out(

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal
 
 from pydantic import Field
 
@@ -201,7 +200,6 @@ class SwitchOutput(Frozen):
 class DifferenceOutput(Frozen):
     """Difference of two sides."""
 
-    format: Literal[2] = 2  # values of edits have their type
     before: str
     after: str
     differs: bool
@@ -211,13 +209,13 @@ class DifferenceOutput(Frozen):
     only_after: tuple[OneSided, ...]
 
 
-def difference_json(difference: FabricDifference) -> str:
+def difference_output(difference: FabricDifference) -> DifferenceOutput:
     """Return all switches with their patches and the patches back; the output is deterministic."""
     values = dict(difference) | {
         "differs": difference.differs,
         "switches": tuple(map(_switch_output, difference.switches)),
     }
-    return DifferenceOutput(**values).model_dump_json(indent=2, by_alias=True) + "\n"
+    return DifferenceOutput(**values)
 
 
 def _switch_output(switch: SwitchDifference) -> SwitchOutput:

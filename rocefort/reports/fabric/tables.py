@@ -64,12 +64,11 @@ def show_report(network: Network, kind: ShowTable) -> tuple[Block, Table]:
     return title, Table(heads, rows, by_first=table.by_first)
 
 
-def show_json(network: Network, kind: ShowTable) -> str:
-    """Return the same rows as JSON."""
+def show_output(network: Network, kind: ShowTable) -> TableOutput:
+    """Return the same rows for programs."""
     table = TABLES[kind]
     rows = tuple(dict(zip(table.columns, row, strict=True)) for row in table.of(network))
-    content = TableOutput(network=network.name, table=kind, rows=rows)
-    return content.model_dump_json(indent=2) + "\n"
+    return TableOutput(network=network.name, table=kind, rows=rows)
 
 
 def show_csv(network: Network, kind: ShowTable) -> str:

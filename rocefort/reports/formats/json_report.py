@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+
+from pydantic import Field
 
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived
 from rocefort.models.results.routing import FailureStudy, Timing
 from rocefort.models.results.routing_change import RoutingChange
+
+
+def _is_empty(some: tuple[object, ...]) -> bool:
+    return not some
 
 
 class FindingsOutput(Frozen):
@@ -17,7 +22,6 @@ class FindingsOutput(Frozen):
     summary: findings by severity, and how many are not judged and waived.
     """
 
-    format: Literal[1] = 1
     failed: bool
     summary: dict[str, int]
     network: str
@@ -25,28 +29,27 @@ class FindingsOutput(Frozen):
     findings: tuple[Finding, ...]
     not_judged: tuple[NotJudged, ...]
     waived: tuple[Waived, ...]
-    failures: tuple[FailureStudy, ...] = ()
-    changes: tuple[RoutingChange, ...] = ()
-    timings: tuple[Timing, ...] = ()
+    failures: tuple[FailureStudy, ...] = Field(default=(), exclude_if=_is_empty)
+    changes: tuple[RoutingChange, ...] = Field(default=(), exclude_if=_is_empty)
+    timings: tuple[Timing, ...] = Field(default=(), exclude_if=_is_empty)
 
 
-def as_json(
+def findings_output(
     report: Report,
     failures: Sequence[FailureStudy] = (),
     changes: Sequence[RoutingChange] = (),
     timings: Sequence[Timing] = (),
-) -> str:
-    """The report in JSON, ending in a newline; same report, same bytes.
+) -> FindingsOutput:
+    """The report for programs; same report, same bytes.
 
     What a verification studied beside is left out where it is empty.
     """
     counts = {s.value: sum(f.severity is s for f in report.findings) for s in Severity}
-    beside = {"failures": failures, "changes": changes, "timings": timings}
-    content = FindingsOutput(
+    return FindingsOutput(
         failed=report.failed,
         summary=counts | {"not_judged": len(report.not_judged), "waived": len(report.waived)},
         **dict(report),
-        **{name: tuple(some) for name, some in beside.items()},
+        failures=tuple(failures),
+        changes=tuple(changes),
+        timings=tuple(timings),
     )
-    empty = {name for name, some in beside.items() if not some}
-    return content.model_dump_json(indent=2, exclude=empty) + "\n"

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
+from rocefort.errors import Problem
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived
+from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.wording import count_of
 from rocefort.reports.formats.rule_text import RuleText, rules_of
 
@@ -32,6 +34,19 @@ def as_junit(report: Report, rules: Sequence[RuleText]) -> str:
     suite.set("tests", str(len(texts)))
     root = ET.Element("testsuites")
     root.append(suite)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
+
+
+def problems_junit(found: ProblemsOutput) -> str:
+    """Problems that ended a command as one test suite: its only test case has an error."""
+    root = ET.Element("testsuites")
+    counts = {"tests": "1", "errors": "1", "failures": "0", "skipped": "0"}
+    suite = ET.SubElement(root, "testsuite", {"name": "rocefort", **counts})
+    case = ET.SubElement(suite, "testcase", classname="rocefort", name="input")
+    lines = [str(Problem(**dict(problem))) for problem in found.problems]
+    message = lines[0] if len(lines) == 1 else count_of(len(lines), "problem")
+    _add(case, "error", lines, message=message, type="input")
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
 

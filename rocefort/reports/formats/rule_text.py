@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Report, Severity
+from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn
 
 
 class RuleText(Frozen):
-    """Documentation of a rule. explanation: its requirement and the reason; example: a message of
-    its findings; source: standard, paper or vendor document; file: its module in the repository."""
+    """Documentation of a rule.
+
+    explanation: why it is required. example: a message of its findings. source: standard, paper or
+    vendor document. file: its module in the repository. needs: facts without which it is not
+    judged. commands: those that run it. selectable: `--select` and `--ignore` name it. waivable: a
+    waiver in the fabric accepts a finding of it.
+    """
 
     id: str
     title: str
@@ -21,6 +28,11 @@ class RuleText(Frozen):
     fix: str = ""
     source: str = ""
     file: str = ""
+    family: str = ""
+    needs: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    selectable: bool = False
+    waivable: bool = False
 
     @property
     def paragraphs(self) -> tuple[str, ...]:
@@ -30,17 +42,46 @@ class RuleText(Frozen):
         return tuple(" ".join(t.split()) for t in (*self.explanation.split("\n\n"), *told) if t)
 
 
-def rules_report(rules: Iterable[RuleText]) -> Table:
-    """One row a rule."""
-    rows = tuple((rule.id, rule.severity.value, rule.title) for rule in rules)
-    return Table((TableColumn(), TableColumn(), TableColumn(wraps=True)), rows)
+class RulesOutput(Frozen):
+    """Rules with their documentation."""
+
+    rules: tuple[RuleText, ...]
 
 
-def rule_report(rule: RuleText) -> Iterator[Block]:
-    """All words of a rule."""
-    yield Note(f"{rule.id} ({rule.severity.value}): {rule.title}")
-    for paragraph in (*rule.paragraphs, f"Source: {rule.source}", f"File: {rule.file}"):
-        yield Section("", (Note(paragraph),))
+def rules_report(found: RulesOutput) -> Iterator[Block]:
+    """Show one section a family, one row a rule."""
+    for family, members in groupby(found.rules, lambda rule: rule.id[:3]):
+        rules = tuple(members)
+        rows = tuple((rule.id, rule.severity.value, rule.title) for rule in rules)
+        heads = (TableColumn(), TableColumn(), TableColumn(wraps=True))
+        yield Section(f"{family}: {rules[0].family}", (Table(heads, rows),))
+    yield Section("", (Note(f"{count_of(len(found.rules), 'rule')}; `rocefort explain ID`"),))
+
+
+def explanations_report(found: RulesOutput) -> Iterator[Block]:
+    """Show all words of each rule."""
+    for rule in found.rules:
+        yield Note(f"{rule.id} ({rule.severity.value}): {rule.title}")
+        for paragraph in (*rule.paragraphs, *_facts(rule)):
+            yield Section("", (Note(paragraph),))
+
+
+def _facts(rule: RuleText) -> Iterator[str]:
+    yield f"Source: {rule.source}"
+    yield f"File: {rule.file}"
+    yield f"Family: {rule.id[:3]}, {rule.family}"
+    yield f"Needs: {', '.join(rule.needs) or 'the text alone'}"
+    yield f"Run by: {listing(f'`rocefort {name}`' for name in rule.commands)}"
+    if rule.selectable:
+        command = f"rocefort {rule.commands[0]}"
+        yield f"Alone: `{command} --select {rule.id}`; without it: `{command} --ignore {rule.id}`"
+    if rule.waivable:
+        yield (
+            "To accept a finding, write in fabric.yaml: "
+            f"`waivers: [{{rule: {rule.id}, device: NAME, why: REASON, until: YYYY-MM-DD}}]`"
+        )
+    else:
+        yield "A finding cannot be waived."
 
 
 def rules_of(report: Report, rules: Sequence[RuleText]) -> tuple[RuleText, ...]:

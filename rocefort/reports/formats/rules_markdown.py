@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from textwrap import fill
 
@@ -26,32 +26,26 @@ information that it needs is missing; it never passes then.
 
 
 def rule_page(
-    rules: Sequence[RuleText], families: Mapping[str, str], needs: Mapping[str, Sequence[str]]
+    rules: Sequence[RuleText],
 ) -> str:
-    """The page: every id with its title, then every rule in full, in the order given.
-
-    families: the name of each family by its three letters; needs: what a rule needs, by its id.
-    """
+    """The page: every id with its title, then every rule in full, in the order given."""
     table = [f"- [{rule.id}](#{rule.id.lower()}) {rule.title}" for rule in rules]
     sections = [
         part
-        for family, members in groupby(rules, lambda rule: rule.id[:3])
-        for part in (
-            f"## {family}: {families[family]}",
-            *(_section(rule, needs[rule.id]) for rule in members),
-        )
+        for (family, name), members in groupby(rules, lambda rule: (rule.id[:3], rule.family))
+        for part in (f"## {family}: {name}", *map(_section, members))
     ]
     return "\n\n".join((HEAD.rstrip(), "\n".join(table), *sections)) + "\n"
 
 
-def _section(rule: RuleText, needs: Sequence[str]) -> str:
+def _section(rule: RuleText) -> str:
     words = (fill(text, WIDTH, break_on_hyphens=False) for text in rule.paragraphs)
-    facts = "\n".join(_facts(rule, needs))
+    facts = "\n".join(_facts(rule))
     return "\n\n".join((f"### {rule.id}", f"**{rule.title}.**", *words, facts))
 
 
-def _facts(rule: RuleText, needs: Sequence[str]) -> Iterator[str]:
+def _facts(rule: RuleText) -> Iterator[str]:
     yield f"- Severity: {rule.severity}"
     yield f"- Source: {rule.source}"
     yield f"- File: [{rule.file}](../{rule.file})"
-    yield f"- Needs: {', '.join(needs) or 'the text alone'}"
+    yield f"- Needs: {', '.join(rule.needs) or 'the text alone'}"

@@ -13,9 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
+from rocefort.models.results.problems import ProblemOutput, ProblemsOutput
 from rocefort.reports.formats.rule_text import RuleText, rules_of
 
 SCHEMA = (
@@ -24,7 +26,9 @@ SCHEMA = (
 DESCRIPTION_LIMIT = 1024  # characters, code scanning
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
-Json = dict[str, object]
+INPUT = "input"  # id of the rule of all problems that are no findings
+
+Json = dict[str, Any]
 
 
 def as_sarif(
@@ -65,6 +69,52 @@ def as_sarif(
         ],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def problems_sarif(found: ProblemsOutput, *, base: Path | None = None) -> str:
+    """Problems that ended a command as one SARIF run without rules that ran.
+
+    A problem of a file is a result at its line; another one is a notification.
+    """
+    rule = RuleText(id=INPUT, title="The input can be used", severity=Severity.ERROR)
+    places = _SarifLocations(base or Path.cwd(), "")
+    notifications = [
+        {"level": "error", "message": {"text": _problem_text(problem)}}
+        for problem in found.problems
+        if not problem.file
+    ]
+    run: Json = {
+        "tool": {"driver": {"name": "Rocefort", "rules": [_rule(rule)]}},
+        "automationDetails": {"id": "rocefort/input/"},
+        "invocations": [
+            {
+                "executionSuccessful": False,
+                "exitCode": found.exit_code,
+                "toolExecutionNotifications": notifications,
+            }
+        ],
+        "columnKind": "utf16CodeUnits",
+        "results": [_problem_result(each, places) for each in found.problems if each.file],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _problem_result(problem: ProblemOutput, places: _SarifLocations) -> Json:
+    location = places.location(Where(file=problem.file, line=problem.line or None))
+    if problem.column:
+        location["physicalLocation"]["region"]["startColumn"] = problem.column
+    return {
+        "ruleId": INPUT,
+        "ruleIndex": 0,
+        "level": "error",
+        "message": {"text": _problem_text(problem)},
+        "locations": [location],
+    }
+
+
+def _problem_text(problem: ProblemOutput) -> str:
+    what = ": ".join(filter(None, (problem.subject, problem.what)))
+    return f"{what}. Fix: {problem.how}" if problem.how else what
 
 
 def _rule(rule: RuleText) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from rocefort.models.results.actions import PairValues, RunComparison, RunList
 from rocefort.models.results.rdma_result import (
     EndedProcesses,
     Measurement,
@@ -84,18 +85,18 @@ def _sentences(measurements: Iterable[Measurement], verdict: MeasurementVerdict)
     return [m.sentence for m in measurements if m.verdict is verdict]
 
 
-def compared_report(title: str, notes: Sequence[str], sentences: Sequence[str]) -> Iterator[Block]:
+def compared_report(found: RunComparison) -> Iterator[Block]:
     """A run beside published figures, or beside another run."""
-    yield Section("", tuple(map(Note, (title, *notes))))
-    yield Section("", tuple(map(Note, sentences)))
+    yield Section("", tuple(map(Note, (found.title, *found.notes))))
+    yield Section("", tuple(map(Note, found.lines)))
 
 
-def history_report(runs: Sequence[RunLine]) -> Block:
+def history_report(found: RunList) -> Block:
     """All runs, a row each, the latest first."""
     heads = columns("run", "began (UTC)", "fabric", "suite", "runs", "result")
     rows = tuple(
         (each.id, f"{each.began:%Y-%m-%d %H:%M}", each.fabric, each.suite, each.runs, _word(each))
-        for each in runs
+        for each in found.runs
     )
     return Table(heads, rows) if rows else Note("no runs yet")
 
@@ -109,11 +110,10 @@ def _word(run: RunLine) -> str:
     return "passed" if run.judged else "measured"
 
 
-def pair_report(rows: Sequence[tuple[str, str, str, str]]) -> Table:
+def pair_report(found: PairValues) -> Table:
     """All values of one pair: run (whose id begins with its time, UTC), suite, what, figure."""
-    return Table(
-        (*columns("run (UTC)", "suite", "what"), TableColumn("figure", "right")), tuple(rows)
-    )
+    rows = tuple(tuple(vars(each).values()) for each in found.values)
+    return Table((*columns("run (UTC)", "suite", "what"), TableColumn("figure", "right")), rows)
 
 
 def stopped_report(found: Sequence[EndedProcesses]) -> Iterator[Block]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import Literal
 
 from pydantic import Field
 
@@ -81,7 +80,6 @@ class ReviewOutput(Review):
 class ReviewsOutput(Frozen):
     """Reviews for programs, one or more; failed: whether an error is new, or a review missing."""
 
-    format: Literal[2] = 2
     base: str
     head: str
     has_failed: bool = Field(serialization_alias="failed")
@@ -90,11 +88,10 @@ class ReviewsOutput(Frozen):
     unreviewed: tuple[UnreviewedFabric, ...]
 
 
-def reviews_json(found: Reviews) -> str:
-    """All fields by their names; same reviews, same bytes."""
+def reviews_output(found: Reviews) -> ReviewsOutput:
+    """Return the reviews for programs; same reviews, same bytes."""
     values = dict(found) | {"reviews": tuple(map(_output, found.reviews))}
-    content = ReviewsOutput(**values, has_failed=found.exit_code != 0)
-    return content.model_dump_json(indent=1, by_alias=True) + "\n"
+    return ReviewsOutput(**values, has_failed=found.exit_code != 0)
 
 
 def _output(review: Review) -> ReviewOutput:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rocefort import internal_errors
+from rocefort.exit_codes import ExitCode
+from rocefort.json_output import json_text
 from rocefort.models.base import Frozen
-from rocefort.models.rollout.events import STOPPED, Event, Phase, RolloutOutcome, step_of
+from rocefort.models.rollout.events import Event, Phase, RolloutOutcome, step_of
 from rocefort.models.rollout.runs import RolloutStatus
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Code, Note, Section, Tone
@@ -57,7 +58,7 @@ class JsonLines:
 
     def tell(self, event: Event, at: str) -> None:
         """Print an event with its time."""
-        self._say(StepOutput.model_validate({"at": at, **step_of(event)}).model_dump_json())
+        self._say(json_text(StepOutput.model_validate({"at": at, **step_of(event)}), indent=None))
 
 
 class WaveLines:
@@ -97,7 +98,6 @@ class WaveLines:
 
 HAS_HINT = "to continue"  # the end of a failure message with its own hint: an interruption
 RESUME = "`rocefort resume`"
-INTERNAL = internal_errors.EXIT_CODE
 CONTINUE = (
     "to continue: find the cause (`rocefort history PLAN` lists every step), correct it, and plan "
     "again; confirmed changes stay"
@@ -160,7 +160,7 @@ def _end_of(event: Event) -> str:
 
 def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
     """Show the outcome of a rollout in sentences."""
-    if applied.exit_code == STOPPED:
+    if applied.exit_code == ExitCode.STOPPED:
         yield Note(applied.failure, Tone.WARNING)
     elif applied.failure:
         yield Note(f"stopped: {applied.failure}", Tone.ERROR)
@@ -182,8 +182,8 @@ def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
 
 def _lacks_hint(applied: RolloutOutcome) -> bool:
     """Whether a failure has no hint to continue; one that changed no switch has it."""
-    touched = applied.rolled_back or applied.confirmed or applied.exit_code == INTERNAL
-    if applied.exit_code == STOPPED:
+    touched = applied.rolled_back or applied.confirmed or applied.exit_code == ExitCode.INTERNAL
+    if applied.exit_code == ExitCode.STOPPED:
         return False
     return bool(applied.failure and touched) and not applied.failure.endswith(HAS_HINT)
 
@@ -200,19 +200,17 @@ def seal_report(journal: Path | str, rows: int, head: str, damage: str = "") -> 
         yield Section("", (Section(title, (Code((head,)),)),))
 
 
-def ended_json(applied: RolloutOutcome, journal: Path, head: str, damage: str = "") -> str:
-    """Return the outcome of a rollout as one line of JSON."""
-    content = EndOutput(ended=applied, journal=str(journal), head=head, damage=damage)
-    return content.model_dump_json()
+def ended_output(applied: RolloutOutcome, journal: Path, head: str, damage: str = "") -> EndOutput:
+    """Return the outcome of a rollout for programs."""
+    return EndOutput(ended=applied, journal=str(journal), head=head, damage=damage)
 
 
-def followed_json(status: RolloutStatus) -> str:
-    """Return the state of a run without a controller as one line of JSON."""
+def followed_output(status: RolloutStatus) -> FollowedOutput:
+    """Return the state of a run without a controller for programs."""
     journal = status.journal
-    content = FollowedOutput(
+    return FollowedOutput(
         state=status.state,
         exit_code=status.code,
         journal=journal.path,
         damage=journal.damage,
     )
-    return content.model_dump_json() + "\n"

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
+from rocefort.models.results.actions import HostKeyRow, TrustedKeys
 from rocefort.models.wording import count_of
-from rocefort.reports.blocks import Table, columns
+from rocefort.reports.blocks import Code, Table, columns
 
 HEADS = columns("host", "address", "key", "fingerprint", "record")
 
 
-def keys_report(rows: Sequence[tuple[str, ...]]) -> Table:
+def keys_report(rows: Sequence[HostKeyRow]) -> Table:
     """Show the table; nothing without a row."""
-    return Table(HEADS, tuple(rows))
+    return Table(HEADS, tuple(tuple(vars(row).values()) for row in rows))
 
 
-def recorded_text(new: int, path: Path) -> str:
-    """Return the number of added keys in a sentence."""
-    if not new:
-        return f"nothing to add to {path}"
-    return f"{count_of(new, 'host key')} added to {path}"
+def recorded_report(done: TrustedKeys) -> Iterator[Code]:
+    """Show the number of added keys; nothing if no host has answered."""
+    if not done.added and done.keys:
+        yield Code((f"nothing to add to {done.known_hosts}",))
+    elif done.keys:
+        yield Code((f"{count_of(done.added, 'host key')} added to {done.known_hosts}",))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rocefort.models.results.actions import Procedure, Procedures, ProcedureStep
 from rocefort.reports.blocks import Block, Code, Note, Section
 
 
@@ -14,6 +15,20 @@ class Instruction:
 
     what: str
     lines: tuple[str, ...] = ()
+
+
+def procedure_of(title: str, steps: Iterable[Instruction]) -> Procedure:
+    """Return a procedure for programs."""
+    return Procedure(
+        title=title, steps=tuple(ProcedureStep(what=s.what, commands=s.lines) for s in steps)
+    )
+
+
+def procedures_report(done: Procedures) -> Iterator[Block]:
+    """Show procedures one after the other."""
+    for each in done.procedures:
+        steps = [Instruction(step.what, step.commands) for step in each.steps]
+        yield from instructions_report(each.title, steps)
 
 
 def instructions_report(title: str, steps: Sequence[Instruction]) -> Iterator[Block]:

@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
+from rocefort.models.results.actions import PlanOutput
 from rocefort.models.rollout.plan import Gate, Plan, Wave
 from rocefort.models.wording import listing
-from rocefort.reports.blocks import Block, Items, Note, Section, Table, Tone, columns
+from rocefort.reports.blocks import Block, Code, Items, Note, Section, Table, Tone, columns
+from rocefort.reports.fabric.changes import changes_report
 from rocefort.reports.rollout.instructions import Instruction, instructions_report
 
 CHECKS = (
@@ -43,6 +45,24 @@ def plan_report(plan: Plan) -> Iterator[Block]:
         yield Note(plan.limit.sentence)
         for text in plan.limit.warnings:
             yield Note(f"WARNING of the fabric that results: {text}", Tone.WARNING)
+
+
+def sealed_report(done: PlanOutput) -> Iterator[Block]:
+    """Show the changes of a plan, its waves, and its file."""
+    yield from changes_report(done.plan.changes)
+    yield from plan_report(done.plan)
+    yield Note(f"sealed in {done.file}{_signature(done)}")
+
+
+def reverse_report(done: PlanOutput) -> Iterator[Block]:
+    """Show the changes of a plan that reverts another one, and its file."""
+    yield from changes_report(done.plan.changes)
+    apply = f"`rocefort apply {done.file}` carries it out"
+    yield Section("", (Code((f"sealed in {done.file}{_signature(done)}; {apply}",)),))
+
+
+def _signature(done: PlanOutput) -> str:
+    return f", signed in {done.signature}" if done.signature else ""
 
 
 def _change(plan: Plan, wave: Wave) -> str:

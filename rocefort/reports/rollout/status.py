@@ -101,8 +101,8 @@ class StatusOutput(Frozen):
     journal: JournalOutput
 
 
-def status_json(status: RolloutStatus) -> str:
-    """Return the state as JSON."""
+def status_output(status: RolloutStatus) -> StatusOutput:
+    """Return the state for programs."""
     progress, now = status.progress, status.now.timestamp()
     waves = (
         WaveOutput(
@@ -122,7 +122,7 @@ def status_json(status: RolloutStatus) -> str:
         )
         for wave in progress.plan.waves
     )
-    content = StatusOutput(
+    return StatusOutput(
         plan=status.plan,
         fabric=status.fabric,
         state=status.state,
@@ -133,7 +133,6 @@ def status_json(status: RolloutStatus) -> str:
         notes=tuple(progress.history.notes),
         journal=_sealed(status.journal),
     )
-    return content.model_dump_json(indent=1) + "\n"
 
 
 def _sealed(contents: JournalContents) -> JournalOutput:
@@ -228,8 +227,8 @@ class HistoryOutput(Frozen):
     journal: JournalOutput
 
 
-def history_json(contents: JournalContents) -> str:
-    """Return the runs as JSON, with intents."""
+def history_output(contents: JournalContents) -> HistoryOutput:
+    """Return the runs for programs, with intents."""
     runs = (
         RunOutput(
             plan=run.plan,
@@ -243,8 +242,7 @@ def history_json(contents: JournalContents) -> str:
         )
         for run in contents.runs
     )
-    content = HistoryOutput(runs=tuple(runs), journal=_sealed(contents))
-    return content.model_dump_json(indent=1) + "\n"
+    return HistoryOutput(runs=tuple(runs), journal=_sealed(contents))
 
 
 def _rules(rules: ApplyRules | None) -> RulesOutput | None:

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from rocefort import internal_errors
 from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
+from rocefort.exit_codes import ExitCode
 from rocefort.fleet.secret_masking import masked
 from rocefort.models.rollout.events import (
-    STOPPED,
     Act,
     ActEvent,
     ApplyRules,
@@ -131,7 +131,7 @@ class RolloutLoop:
                 if isinstance(error, Exception):
                     self._defect = str(_sentence_of(error))
                 text = f"wave {self._wave}: {self._defect or 'the controller ends'}"
-                self._fail(text, internal_errors.EXIT_CODE)
+                self._fail(text, ExitCode.INTERNAL)
 
     def _take_requests(self) -> None:
         """Record requests of other processes, expired approvals, and an interruption."""
@@ -157,7 +157,7 @@ class RolloutLoop:
             self._record(approvals.approval_event(request, self.plan, self.history, now), request)
         elif not self.history.failure and (wave := self._wave):
             text = f"wave {wave}: aborted as requested {author}"
-            self._record(_failure_event("stop", wave, text, STOPPED), request)
+            self._record(_failure_event("stop", wave, text, ExitCode.STOPPED), request)
 
     def _carry_out(self, action: Action) -> RolloutOutcome | None:
         """Carry out an action; returns the outcome of the rollout if the action ends it."""
@@ -442,7 +442,7 @@ class RolloutLoop:
         failure = applied.failure
         if self._defect not in failure:
             failure = "; ".join(filter(None, (failure, self._defect)))
-        return replace(applied, failure=failure, exit_code=internal_errors.EXIT_CODE)
+        return replace(applied, failure=failure, exit_code=ExitCode.INTERNAL)
 
 
 def _sentence_of(error: Exception) -> RocefortError:

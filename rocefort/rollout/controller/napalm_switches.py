@@ -13,6 +13,7 @@ from nornir.core.task import Result, Task
 from rocefort import internal_errors
 from rocefort.clock import Clock
 from rocefort.errors import DeviceFailed, RocefortError
+from rocefort.exit_codes import ExitCode
 from rocefort.fleet.credentials import Secret
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.fleet.secret_masking import masked
@@ -191,7 +192,7 @@ def _driver(task: Task, session: str) -> RolloutDriver:
 class _Defect(DeviceFailed):
     """Internal error at a device; its traceback is written to a file."""
 
-    exit_code = internal_errors.EXIT_CODE
+    exit_code = ExitCode.INTERNAL
 
     def __init__(self, device: str, error: BaseException) -> None:
         what, how = internal_errors.error_report(error)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocefort.errors import DeviceFailed, RocefortError
+from rocefort.exit_codes import ExitCode
 from rocefort.models.rollout.events import (
-    STOPPED,
     RolloutOutcome,
     RolloutProblem,
     RunningConfig,
@@ -38,7 +38,11 @@ def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
             return base
         case EndRollback(failure, lost):
             text = "; ".join([*failure.texts, *lost])
-            code = DeviceFailed.exit_code if lost and failure.code == STOPPED else failure.code
+            code = (
+                DeviceFailed.exit_code
+                if lost and failure.code == ExitCode.STOPPED
+                else failure.code
+            )
             return replace(base, failure=text, exit_code=code)
         case StopRollout(troubles):
             text = "; ".join(trouble.text for trouble in troubles)
@@ -54,7 +58,7 @@ def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
             text = f"wave {wave} waits for its approval; `rocefort approve`, then `rocefort resume`"
         case _:
             raise AssertionError(action)
-    return replace(base, failure=text, exit_code=STOPPED, unfinished=True)
+    return replace(base, failure=text, exit_code=ExitCode.STOPPED, unfinished=True)
 
 
 def device_outcomes(now: RolloutState) -> RolloutOutcome:

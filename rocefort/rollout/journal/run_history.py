@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
+from rocefort.exit_codes import ExitCode
 from rocefort.models.rollout.events import (
-    STOPPED,
     ActEvent,
     DrainStep,
     Event,
@@ -96,12 +96,15 @@ def _abandoned_state(plan: Plan, history: RunHistory) -> tuple[str, int]:
             history.failure.code,
         )
     if history.paused:
-        return f"paused as requested by {history.paused}; `rocefort resume` continues", STOPPED
+        return (
+            f"paused as requested by {history.paused}; `rocefort resume` continues",
+            ExitCode.STOPPED,
+        )
     wave = next((w.name for w in plan.waves if not _is_wave_done(plan, w, history)), "")
     waits = history.rules.approve if history.rules and not history.unbound else ()
     if wave in waits and wave not in history.approved:
         how = "`rocefort approve`, then `rocefort resume`"
-        return f"wave {wave} waits for its approval; {how}", STOPPED
+        return f"wave {wave} waits for its approval; {how}", ExitCode.STOPPED
     return "interrupted, its controller is gone; `rocefort resume` continues", 3
 
 

@@ -22,6 +22,7 @@ from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Node, Sources, TextLine
+from rocefort.models.results.actions import ImportedFabric
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.wording import count_of, listing
@@ -45,30 +46,6 @@ CONTRASTS = {
 }
 
 
-@dataclass(frozen=True)
-class ImportResult:
-    """An imported fabric, and the points that its author must review.
-
-    assumed: values that no text contains, with their YAML paths. differences: values in which
-    switches differ. left: lines that the fabric does not derive, or derives differently, by file
-    and line; equal ones of several switches are together, and lines_left is their number. added:
-    values that the fabric would add to the switches. designs: other designs in the texts.
-    """
-
-    path: Path
-    designs: tuple[str, ...]
-    assumed: tuple[str, ...]
-    differences: tuple[str, ...]
-    left: tuple[str, ...]
-    lines_left: int
-    added: tuple[str, ...]
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the fabric has every line of the texts."""
-        return not (self.left or self.designs)
-
-
 def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | None) -> SwitchInputs:
     """Switch facts from the user: options, then the rows of a CSV file."""
     options = SwitchInputs(
@@ -85,7 +62,7 @@ def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | Non
     return options.over(read_facts(text, str(table)))
 
 
-def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResult:
+def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportedFabric:
     """Write out/fabric.yaml from a directory of configurations, atomically.
 
     Raises Refused if the file exists, and BadInput if the texts do not describe a fabric.
@@ -109,8 +86,9 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResu
     rows = tuple(_together(left))
     text += _comments(designs, rows, tuple(_together(added)))
     path = write_new(name, text, out.absolute().parent)
-    return ImportResult(
-        path=path,
+    return ImportedFabric(
+        file=str(path),
+        whole=not (rows or designs),
         designs=designs,
         assumed=tuple(notes.sentences()),
         differences=tuple(notes.differences),
@@ -251,7 +229,7 @@ def _comments(designs: Sequence[str], left: Sequence[str], added: Sequence[str])
     return "\n".join([*lines, ""]) if lines else ""
 
 
-def imported_report(done: ImportResult) -> Iterator[Block]:
+def imported_report(done: ImportedFabric) -> Iterator[Block]:
     """Report of an import: other designs, values assumed, lines not carried over, values added."""
     for design in done.designs:
         yield Note(one_line(design), Tone.WARNING)
@@ -263,4 +241,4 @@ def imported_report(done: ImportResult) -> Iterator[Block]:
     ):
         if rows:
             yield Section(f"{title}:", (Items(tuple(map(one_line, rows))),))
-    yield Note(f"written to {done.path}")
+    yield Note(f"written to {done.file}")

@@ -9,12 +9,13 @@ import click
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import sources_of
+from rocefort.json_output import write_json
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Node, Position, Sources
 from rocefort.output import write_blocks
 from rocefort.progress import Step, tracked
 from rocefort.reports.fabric.findings import findings_comment, findings_report
-from rocefort.reports.formats.json_report import as_json
+from rocefort.reports.formats.json_report import findings_output
 from rocefort.reports.formats.junit import as_junit
 from rocefort.reports.formats.sarif import as_sarif
 from rocefort.reports.page.content import DeviceBudget, PageContent, PortBudget, Provenance
@@ -40,6 +41,8 @@ def write_findings(report: Report, form: str, subject: str) -> None:
     """
     if form == "text":
         write_blocks(*findings_report(report, titles()))
+    elif form == "json":
+        write_json(findings_output(report))
     else:
         click.echo(_for_programs(report, form, subject), nl=False)
 
@@ -49,11 +52,7 @@ def _for_programs(report: Report, form: str, subject: str) -> str:
         return as_sarif(report, rule_texts(), subject=subject)
     if form == "junit":
         return as_junit(report, rule_texts())
-    if form == "markdown":
-        return markdown_of(
-            findings_comment(report, titles()), whole="All of them: `rocefort check`."
-        )
-    return as_json(report)
+    return markdown_of(findings_comment(report, titles()), whole="All of them: `rocefort check`.")
 
 
 def fabric_page(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.lab.switch.store import lock_file
+from rocefort.models.results.actions import BackgroundProcess
 from rocefort.steps.background import LOOK_S, Background, in_background
 from rocefort.steps.lab.emulated_site import STATE_FILE
 
@@ -37,14 +38,15 @@ def detach_lab(words: Sequence[str], state: Path) -> Background:
     return in_background(words, state / LOG, lambda process: _process(state) == process)
 
 
-def started(lab: Background, state: Path) -> str:
+def started(lab: Background, state: Path) -> BackgroundProcess:
     """Return what a user needs of a lab that runs in the background."""
     stop = shlex.join(["rocefort", "lab", "stop", "--state", str(state)])
-    return (
+    message = (
         f"process {lab.process} runs the lab without this terminal; output: {state / LOG}\n"
         f"connections: {state / 'connections.yaml'}\n"
         f"to stop it:  {stop}\n"
     )
+    return BackgroundProcess(process=lab.process, log=str(state / LOG), message=message)
 
 
 def stop_lab(state: Path) -> None:

@@ -10,6 +10,7 @@ from random import Random
 from time import monotonic
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.json_output import json_text
 from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.registry import write_whole
 from rocefort.lab.twin.twin import Twin
@@ -218,7 +219,7 @@ class ChaosReporter:
         self._told = len(chaos.steps)
         if self.journal is not None:
             try:
-                write_whole(self.journal, chaos.model_dump_json(indent=1) + "\n")
+                write_whole(self.journal, json_text(chaos) + "\n")
             except OSError as error:
                 what, where = f"cannot be written: {error.strerror}", str(self.journal)
                 raise BadInput(what, where=where) from None

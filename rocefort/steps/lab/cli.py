@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from rocefort.fleet.connections import Connections
 from rocefort.models.network.network import Network
-from rocefort.output import write_blocks
-from rocefort.reports.blocks import Table, columns
+from rocefort.models.results.actions import LabAccess, LabAccesses
+from rocefort.reports.blocks import Block
+from rocefort.reports.lab import accesses_report
 from rocefort.steps.fabric.subject import subject_of
 from rocefort.steps.lab.background import mark_ready
 from rocefort.steps.lab.emulated_site import STATE_FILE, Rehearsal, rehearse
 from rocefort.steps.lab.options import LabOptions
 
+Write = Callable[[LabAccesses, Callable[[LabAccesses], Iterable[Block]]], None]
 
-def run_lab(fabric: Path, state: Path, options: LabOptions, say: Callable[[str], None]) -> None:
-    """Run a lab until it is interrupted; print the SSH command of each switch and server."""
+
+def run_lab(fabric: Path, state: Path, options: LabOptions, write: Write) -> None:
+    """Run a lab until it is interrupted; write the SSH command of each switch and server."""
     # No part of the design is kept here: a fabric of 200 switches has 50 MB of it.
     with rehearse(*_designed(fabric), state, options) as rehearsal:
-        write_blocks(_accesses(rehearsal.connections))
-        _say_state(rehearsal, state, options, say)
-        say(f"connections: {rehearsal.file}; passwords in {state}/*.secret; Ctrl-C ends the lab")
+        write(_running(rehearsal, state, options), accesses_report)
         # A shell's background job ignores Ctrl-C's signal, so `kill` must also end the lab.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         mark_ready(state)
@@ -31,11 +31,18 @@ def run_lab(fabric: Path, state: Path, options: LabOptions, say: Callable[[str],
             signal.pause()
 
 
-def _accesses(connections: Connections) -> Table:
-    """Return the SSH command of each switch and server."""
-    accesses = (*connections.devices, *connections.servers)
-    rows = tuple((a.name, f"ssh -p {a.port} {a.user}@{a.host}") for a in accesses)
-    return Table(columns("", ""), rows)
+def _running(rehearsal: Rehearsal, state: Path, options: LabOptions) -> LabAccesses:
+    """Return the SSH access of each switch and server."""
+    known = rehearsal.connections
+    end = f"connections: {rehearsal.file}; passwords in {state}/*.secret; Ctrl-C ends the lab"
+    return LabAccesses(
+        connections=str(rehearsal.file),
+        accesses=tuple(
+            LabAccess(name=each.name, host=each.host, port=each.port, user=each.user)
+            for each in (*known.devices, *known.servers)
+        ),
+        notes=(*_state_notes(rehearsal, state, options), end),
+    )
 
 
 def _designed(fabric: Path) -> tuple[Network, Mapping[str, str]]:
@@ -43,9 +50,7 @@ def _designed(fabric: Path) -> tuple[Network, Mapping[str, str]]:
     return subject.network, subject.texts
 
 
-def _say_state(
-    rehearsal: Rehearsal, state: Path, options: LabOptions, say: Callable[[str], None]
-) -> None:
+def _state_notes(rehearsal: Rehearsal, state: Path, options: LabOptions) -> Iterator[str]:
     if rehearsal.restored:
         count, file = len(rehearsal.restored), state / STATE_FILE
         what = (
@@ -53,6 +58,6 @@ def _say_state(
             if options.power_loss
             else "continue from their last state"
         )
-        say(
+        yield (
             f"{count} of {len(rehearsal.switches)} switches {what}; without {file} they start again"
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocefort.errors import BadInput
+from rocefort.models.results.actions import RunComparison
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Measurement, RdmaResult
 from rocefort.rdma.judge.paired_test import paired
@@ -20,19 +21,6 @@ from rocefort.rdma.judge.published_comparison import (
 from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
 from rocefort.rdma.judge.run_store import LAST, RdmaHistory
 from rocefort.rdma.judge.verdicts import GoodRuns, measured_words
-
-
-@dataclass(frozen=True)
-class RunComparison:
-    """A comparison as text: title, notes on the whole, and lines.
-
-    slower: whether a line is a regression; None: no criterion for a regression exists.
-    """
-
-    title: str
-    notes: tuple[str, ...]
-    lines: tuple[str, ...]
-    slower: bool | None = None
 
 
 def compare_with(past: RdmaHistory, run: str, other: str, *, judged: bool = False) -> RunComparison:
@@ -55,9 +43,9 @@ def compare_with(past: RdmaHistory, run: str, other: str, *, judged: bool = Fals
         raise BadInput(f"run {result.id} cannot be compared with itself", where="--with")
     lines = tuple(_comparison_lines(result, earlier, past.good(result)))
     return RunComparison(
-        f"run {result.id} beside run {earlier.id} of {earlier.began:%Y-%m-%d %H:%M} UTC",
-        tuple(_unlike(result, earlier)),
-        tuple(each.sentence for each in lines),
+        title=f"run {result.id} beside run {earlier.id} of {earlier.began:%Y-%m-%d %H:%M} UTC",
+        notes=tuple(_unlike(result, earlier)),
+        lines=tuple(each.sentence for each in lines),
         slower=any(each.slower for each in lines),
     )
 
@@ -77,9 +65,9 @@ def _with_reference(result: RdmaResult, name: str) -> RunComparison:
         each.row_text(shared) for each in compared if each.status is not Comparability.NOT_MEASURED
     ]
     return RunComparison(
-        f"run {result.id} beside {reference.title} ({reference.source})",
-        tuple(notes),
-        (*rows, *_not_measured(compared)),
+        title=f"run {result.id} beside {reference.title} ({reference.source})",
+        notes=tuple(notes),
+        lines=(*rows, *_not_measured(compared)),
     )
 
 

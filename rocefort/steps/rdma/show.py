@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocefort.errors import BadInput
+from rocefort.json_output import json_text
+from rocefort.models.results.actions import PairValue, PairValues
 from rocefort.models.results.rdma_result import Measurement, RdmaExport, RdmaResult
 from rocefort.rdma.judge.run_store import RdmaHistory
 from rocefort.reports.rdma.page import RdmaPageContent, Series, rdma_page
@@ -21,7 +23,7 @@ COLUMNS = (
 )
 
 
-def pair_history(past: RdmaHistory, pair: str) -> list[tuple[str, str, str, str]]:
+def pair_history(past: RdmaHistory, pair: str) -> PairValues:
     """List all values between two servers, both directions, the oldest first; or BadInput."""
     names = [name.strip() for name in pair.split(",")]
     if len(names) != 2:
@@ -32,10 +34,11 @@ def pair_history(past: RdmaHistory, pair: str) -> list[tuple[str, str, str, str]
         for each in past.load(line.id).measurements:
             if each.run.pair in pairs and each.value is not None:
                 what = f"{label(each.run)} {each.run.size_bytes or ''}".strip()
-                rows.append((line.id, line.suite, what, figure(each)))
+                value = figure(each)
+                rows.append(PairValue(run=line.id, suite=line.suite, measurement=what, value=value))
     if not rows:
         raise BadInput(f"no value of {pair}", where=str(past.path), how="`rdma history` lists runs")
-    return rows
+    return PairValues(values=tuple(rows))
 
 
 def exported(past: RdmaHistory, result: RdmaResult, form: str, *, raw: bool) -> str:
@@ -43,7 +46,7 @@ def exported(past: RdmaHistory, result: RdmaResult, form: str, *, raw: bool) -> 
     if form == "json":
         outputs = tuple(past.outputs(result.id)) if raw else ()
         content = RdmaExport(**dict(result), outputs=outputs)
-        return content.model_dump_json(indent=1, exclude=None if raw else {"outputs"}) + "\n"
+        return json_text(content) + "\n"
     if raw:
         raise BadInput("--raw as CSV", how="use --format json: only JSON contains raw outputs")
     text = io.StringIO()

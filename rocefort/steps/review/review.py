@@ -12,6 +12,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.documents.difference import document_changes
 from rocefort.documents.read import Document
 from rocefort.errors import BadInput, Problem, RocefortError
+from rocefort.json_output import json_text
 from rocefort.models.fabric.routing import Capacity
 from rocefort.models.finding import Finding, Report
 from rocefort.models.network.network import Network, Node, Role, Sources
@@ -30,8 +31,8 @@ from rocefort.models.results.review import (
 from rocefort.progress import Step, tracked
 from rocefort.reports.review.files import (
     review_page,
-    reviews_json,
     reviews_markdown,
+    reviews_output,
     reviews_page,
 )
 from rocefort.reports.review.sarif import reviews_sarif
@@ -169,7 +170,7 @@ def write_reviews(found: Reviews, directory: Path, page_url: str = PAGE) -> list
         files = {
             MARKDOWN: reviews_markdown(found, titles(), page=page_url),
             PAGE: review_page(only, titles()) if only else reviews_page(found, folders),
-            JSON: reviews_json(found),
+            JSON: json_text(reviews_output(found)) + "\n",
             SARIF: reviews_sarif(found.reviews, rule_texts()),
         }
         return put_together(files, directory)

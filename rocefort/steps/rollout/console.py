@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from rocefort.dialects.words import in_words, line
+from rocefort.models.results.actions import Procedure
 from rocefort.models.rollout.plan import Change, Plan
-from rocefort.reports.blocks import Block
-from rocefort.reports.rollout.instructions import Instruction, instructions_report
+from rocefort.reports.rollout.instructions import Instruction, procedure_of
 
 
-def console_report(plan: Plan, device: str, persist: str) -> Iterator[Block]:
+def console_procedure(plan: Plan, device: str, persist: str) -> Procedure:
     """Instructions that roll one switch back at its console, for every state of the rollout.
 
     persist: persist id of the plan's trials, with RUN in place of the run's part.
     """
     title = f"rollback of {device}, plan {plan.digest[:12]} of {plan.fabric}"
-    return instructions_report(title, list(_rollback_steps(plan, device, persist)))
+    return procedure_of(title, _rollback_steps(plan, device, persist))
 
 
 def _rollback_steps(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.models.results.actions import BackgroundProcess
 from rocefort.rollout import operator
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.run_history import contents_of
@@ -16,9 +17,10 @@ from rocefort.steps.background import in_background
 
 @dataclass(frozen=True, slots=True)
 class DetachedController:
-    """Detached controller: running, or ended before its run began. text: for the user."""
+    """Detached controller: running, or ended before its run began, with its output and code."""
 
-    text: str
+    running: BackgroundProcess | None = None
+    text: str = ""
     code: int = 0
 
 
@@ -38,11 +40,14 @@ def detach(words: Sequence[str], run: RunDirectory) -> DetachedController:
 
     done = in_background(words, run.log, has_begun)
     if done.code is not None:
-        return DetachedController(done.text, done.code)
-    return DetachedController(
+        return DetachedController(text=done.text, code=done.code)
+    message = (
         f"process {done.process} continues without this terminal; its output is in {run.log}\n"
         f"to watch it: {shlex.join(['rocefort', 'status', '--follow', *run.arguments()])}\n"
         f"to stop it:  {shlex.join(['rocefort', 'abort', *run.arguments()])}\n"
+    )
+    return DetachedController(
+        BackgroundProcess(process=done.process, log=str(run.log), message=message)
     )
 
 

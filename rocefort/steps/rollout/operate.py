@@ -169,7 +169,7 @@ def make_back(
 ) -> tuple[Plan, str]:
     """Write the rollback plan of all confirmed devices, and sign it if a key is named.
 
-    Also returns a message on its signature; raises Refused as `back_of`.
+    Also returns the file of its signature, or ""; raises Refused as `back_of`.
     """
     from rocefort.steps.rollout.plan import signed  # noqa: PLC0415
     from rocefort.steps.rollout.rollback import back_of  # noqa: PLC0415 - see above

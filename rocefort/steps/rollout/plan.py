@@ -217,11 +217,11 @@ def _refuse_errors(subject: ReadNetwork) -> Solution:
 
 
 def signed(plan: Path, key: Path | None) -> str:
-    """Sign a plan's file if a key is named; returns a message for the user."""
+    """Sign a plan's file if a key is named; returns the file of the signature, or ""."""
     if key is None:
         RunDirectory.of(plan).signature.unlink(missing_ok=True)  # of an older plan of this name
         return ""
-    return f", signed in {sign(plan, key)}"
+    return str(sign(plan, key))
 
 
 def devices_of(plan: Plan, names: Sequence[str]) -> tuple[str, ...]:

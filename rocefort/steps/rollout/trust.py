@@ -12,6 +12,7 @@ from rocefort.errors import BadInput, DeviceFailed, Problem, Refused
 from rocefort.fleet.connections import Connections, SshAccess
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.host_keys import HostKey, KeyStatus, add_to_record, collect
+from rocefort.models.results.actions import HostKeyRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,18 @@ def _accesses(fabric: Path, connections: Connections) -> tuple[SshAccess, ...]:
     )
 
 
-def key_rows(keys: Sequence[HostKey]) -> list[tuple[str, ...]]:
+def key_rows(keys: Sequence[HostKey]) -> tuple[HostKeyRow, ...]:
     """Rows of a table: host, address, kind, fingerprint, status on record."""
-    return [(key.name, key.place, key.kind, key.fingerprint, key.standing.value) for key in keys]
+    return tuple(
+        HostKeyRow(
+            host=key.name,
+            address=key.place,
+            key=key.kind,
+            fingerprint=key.fingerprint,
+            record=key.standing.value,
+        )
+        for key in keys
+    )
 
 
 def refuse_changed(collected: CollectedKeys) -> None:

@@ -12,7 +12,7 @@ from rocefort.errors import BadInput
 from rocefort.models.device.eth_trunk import Bond
 from rocefort.models.network.network import End
 from rocefort.rdma.plan.gate import plan_pairs
-from rocefort.reports.fabric.tables import ShowTable, show_csv, show_json
+from rocefort.reports.fabric.tables import ShowTable, show_csv, show_output
 
 Edit = Callable[..., Path]
 ALONE = "    leaf: leaf03\n    port: 100GE1/0/1\n"
@@ -83,7 +83,10 @@ def test_a_gate_measures_one_member_and_show_lists_the_bond(edit_heps: Edit) -> 
     assert {pair.client_rate_gbps for pair in pairs} | {
         pair.server_rate_gbps for pair in pairs
     } == {100}
-    assert '"members": "100GE1/0/1 100GE1/0/5"' in show_json(network, ShowTable.BONDS)
+    assert (
+        '"members":"100GE1/0/1 100GE1/0/5"'
+        in show_output(network, ShowTable.BONDS).model_dump_json()
+    )
     ports = [line.split() for line in show_csv(network, ShowTable.PORTS).splitlines()]
     assert sum("k8sgn12" in " ".join(words) for words in ports) == 2
 

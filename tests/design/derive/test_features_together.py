@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.errors import BadInput
-from rocefort.reports.fabric.tables import ShowTable, show_json
+from rocefort.reports.fabric.tables import ShowTable, show_output
 from rocefort.steps.lab.state_model import routing_of
 from rocefort.validators.checks import check
 from rocefort.validators.rules.lossless.buffer_budget import port_demands
@@ -114,7 +113,7 @@ def test_a_medium_of_an_exit_is_judged(edit: Edit) -> None:
 
 def test_cabling_lists_exits(edit: Edit) -> None:
     network = derive(edit((CABLE, CABLE + "        cable: {medium: sr4}\n"))).network
-    rows = json.loads(show_json(network, ShowTable.CABLING))["rows"]
+    rows = show_output(network, ShowTable.CABLING).model_dump(mode="json")["rows"]
     exits = {row["peer"]: row for row in rows if row["peer"].startswith("exit ")}
     assert set(exits) == {"exit wan-a", "exit wan-b", "exit beamline"}
     row = exits["exit beamline"]

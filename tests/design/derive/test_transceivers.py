@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.errors import BadInput
-from rocefort.reports.fabric.tables import ShowTable, show_json, show_report
+from rocefort.reports.fabric.tables import ShowTable, show_output, show_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.checks import check
 
@@ -107,7 +106,7 @@ def test_cabling_tells_medium_and_fec(edit_heps: Edit) -> None:
     network = derive(edit_heps(cables("fabric: {medium: sr4}", "server: {medium: dac}"))).network
     rows = {
         (row["device"], row["port"]): row
-        for row in json.loads(show_json(network, ShowTable.CABLING))["rows"]
+        for row in show_output(network, ShowTable.CABLING).model_dump(mode="json")["rows"]
     }
     link, server = rows["spine01", "100GE1/1/5"], rows["leaf05", "25GE1/0/1"]
     assert (link["medium"], link["fec"], link["length_m"]) == ("100GBASE-SR4", "rs", 50)

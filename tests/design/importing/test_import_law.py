@@ -23,8 +23,9 @@ from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.models.network.network import Network
+from rocefort.models.results.actions import ImportedFabric
 from rocefort.paths import INVENTORY
-from rocefort.steps.fabric.import_texts import ImportResult, import_fabric
+from rocefort.steps.fabric.import_texts import import_fabric
 
 BORDER = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 LEAVES = ["CE8850-64CQ-EI", "CE6865-48S8CQ-EI", "CE8851-32CQ8DQ-P", "CE6866-48S8CQ-P"]
@@ -37,7 +38,7 @@ Data = dict[str, Any]
 class RoundTrip:
     """Network, the import of its texts, and the fabric that was imported."""
 
-    done: ImportResult
+    done: ImportedFabric
     before: Network
     after: DerivedNetwork
 
@@ -58,7 +59,7 @@ def there_and_back(network: Network, place: Path) -> RoundTrip:
         {node.name: node.software for node in network.nodes if node.software},
     )
     done = import_fabric(configs, place / "inventory" / "again", facts)
-    return RoundTrip(done, network, derive(done.path))
+    return RoundTrip(done, network, derive(Path(done.file)))
 
 
 @pytest.mark.parametrize("file", [INVENTORY / "heps" / "fabric.yaml", BORDER])
@@ -66,7 +67,9 @@ def test_a_rendered_fabric_comes_back_without_a_changed_line(file: Path, tmp_pat
     trip = there_and_back(derive(file).network, tmp_path)
     assert (trip.changes(), trip.done.left, trip.done.added) == ({}, (), ())
     assert trip.done.differences == ()
-    assert "\nlinks:" not in trip.done.path.read_text()  # the stride shows the capacity: no pins
+    assert (
+        "\nlinks:" not in Path(trip.done.file).read_text()
+    )  # the stride shows the capacity: no pins
 
 
 def test_deadlocks_that_turn_pfc_off_come_back(
@@ -264,7 +267,7 @@ def test_any_fabric_comes_back_without_a_changed_line(data: Data) -> None:
         file.write_text(json.dumps(data), encoding="utf-8")
         trip = there_and_back(derive(file).network, Path(scratch))
         assert (trip.changes(), trip.done.left, trip.done.added) == ({}, (), ())
-        assert trip.done.path.read_text().startswith("# yaml-language-server: $schema=")
+        assert Path(trip.done.file).read_text().startswith("# yaml-language-server: $schema=")
 
 
 def test_models_of_the_law_are_all_that_there_are() -> None:

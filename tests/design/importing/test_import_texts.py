@@ -12,17 +12,17 @@ from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs, read_facts
 from rocefort.dialects.network_text import render_all
 from rocefort.errors import BadInput, Refused
+from rocefort.models.results.actions import ImportedFabric
 from rocefort.paths import HARDWARE
 from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.import_texts import (
-    ImportResult,
     facts_of,
     import_fabric,
     imported_report,
 )
 
 Edit = Callable[[dict[str, str]], None]
-Import = Callable[[Edit], ImportResult]
+Import = Callable[[Edit], ImportedFabric]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def facts(heps: DerivedNetwork) -> SwitchInputs:
 def imported(texts: Mapping[str, str], facts: SwitchInputs, tmp_path: Path) -> Import:
     """Import edited texts of HEPS."""
 
-    def run(edit: Edit) -> ImportResult:
+    def run(edit: Edit) -> ImportedFabric:
         mine = dict(texts)
         edit(mine)
         configs = tmp_path / "configs"
@@ -191,7 +191,7 @@ def test_what_no_fabric_says_is_told_by_file_and_line(
     number = next(n for n, line in enumerate(lines, 1) if marker in line)
     expected = f"{tmp_path / 'configs'}/{sentence.format(number)}"
     assert expected in done.left
-    assert expected in done.path.read_text()
+    assert expected in Path(done.file).read_text()
     shown = text_of(*imported_report(done), width=80)
     assert expected in " ".join(shown.split())
     assert "line not carried over:" in shown or "lines not carried over:" in shown
@@ -223,9 +223,9 @@ def test_another_design_is_named_first(
     [sentence] = done.designs
     assert sentence.startswith(f"{design} on 3 switches (leaf01, leaf02 and leaf05): ")
     assert sentence.endswith(f"{contrast}; this import is not the whole truth")
-    assert not done.is_whole
+    assert not done.whole
     assert " ".join(text_of(*imported_report(done), width=80).split()).startswith(sentence)
-    assert f"#   {sentence}\n" in done.path.read_text()
+    assert f"#   {sentence}\n" in Path(done.file).read_text()
 
 
 def test_equal_lines_of_several_switches_are_together(imported: Import) -> None:
@@ -263,7 +263,7 @@ def test_switches_that_differ_are_one_sentence_and_most_of_them_win(imported: Im
     done = imported(replace("leaf02", " idle-timeout 15 0", " idle-timeout 20 0"))
     assert done.differences == ("the idle timeout, s: 900 is taken; 1200 on leaf02",)
     assert done.left[0].endswith("vty[0].idle_timeout_s 1200 becomes 900")
-    assert derive(done.path).fabric.security.idle_timeout_min == 15
+    assert derive(Path(done.file)).fabric.security.idle_timeout_min == 15
 
 
 def test_a_changed_address_is_a_pin_and_the_others_stay_allocated(imported: Import) -> None:
@@ -274,7 +274,7 @@ def test_a_changed_address_is_a_pin_and_the_others_stay_allocated(imported: Impo
         texts["leaf07"] = texts["leaf07"].replace("10.64.6.", "10.64.77.")
 
     done = imported(edit)
-    fabric = derive(done.path).fabric
+    fabric = derive(Path(done.file)).fabric
     assert [(p.spine, p.leaf, str(p.subnet)) for p in fabric.links] == [
         ("spine01", "leaf05", "172.31.0.8/31")
     ]
@@ -294,7 +294,7 @@ def test_a_hidden_password_becomes_a_reference_that_is_told(imported: Import) ->
             texts[name] = text.replace(line, line + cipher)
 
     done = imported(edit)
-    authentication = derive(done.path).fabric.routing.authentication
+    authentication = derive(Path(done.file)).fabric.routing.authentication
     assert authentication is not None
     assert authentication.password == "env:BGP_PASSWORD"
     assert any("env:BGP_PASSWORD is to hold a password" in line for line in done.assumed)
@@ -307,7 +307,7 @@ def test_spines_without_pool_lists_get_pools_around_the_addresses(imported: Impo
             texts[name] = re.sub(r"ip ip-prefix .*\n", "", texts[name])
 
     done = imported(edit)
-    fabric = derive(done.path).fabric
+    fabric = derive(Path(done.file)).fabric
     assert str(fabric.pools.leaf_loopbacks) == "10.0.1.0/28"
     assert {s.name: str(s.prefix) for s in fabric.segments if s.vlan}["compute"] == "10.65.0.0/21"
     assert all("prefix_lists[FABRIC]" in line for line in done.added)
@@ -325,14 +325,14 @@ def test_hardware_that_nobody_names_is_the_one_whose_ports_and_timers_fit(
     table = tmp_path / "switches.csv"
     table.write_text("name,hardware,rack\nspine02,CE9860-4C-EI,net2\n")
     done = import_fabric(configs, tmp_path / "site", facts_of(["spine01=CE9860-4C-EI"], [], table))
-    network = derive(done.path).network
+    network = derive(Path(done.file)).network
     models = {n.name: n.hardware.model for n in network.nodes if n.hardware}
     assert models["leaf01"] == "CE8850-64CQ-EI"
     assert models["leaf03"] == "CE8851-32CQ8DQ-P"
     assert models["leaf05"] == "CE6866-48S8CQ-P"  # CE6865 has the ports, but no default timers
     assert network.by_name["spine01"].software == "V200R022C00SPC500"
     assert network.by_name["spine02"].rack == "net2"
-    text = done.path.read_text()
+    text = Path(done.file).read_text()
     assert "hardware: CE8850-64CQ-EI  # assumed: CE8850-64CQ-EI, whose ports fit\n" in text
     assert "spines[0].hardware" not in "".join(done.assumed)
 
@@ -368,7 +368,7 @@ def test_of_models_that_fit_alike_the_one_on_other_switches_is_taken(
 ) -> None:
     inputs = facts_of(["leaf02=CE8850-TWIN"], [], None)
     done = import_fabric(two_alike, tmp_path / "inventory" / "site", inputs)
-    models = {leaf.name: leaf.hardware for leaf in derive(done.path).fabric.leaves}
+    models = {leaf.name: leaf.hardware for leaf in derive(Path(done.file)).fabric.leaves}
     assert (models["leaf01"], models["leaf02"]) == ("CE8850-TWIN", "CE8850-TWIN")
     assert (
         "leaves[0].hardware: CE8850-TWIN, whose ports fit, as on other switches; CE8850-64CQ-EI "

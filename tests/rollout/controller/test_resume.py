@@ -11,9 +11,10 @@ from rollout_events import make_event
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import BadInput, Refused
+from rocefort.exit_codes import ExitCode
 from rocefort.lab.switch.personality import Personality
 from rocefort.lab.switch.switch import EmulatedSwitch
-from rocefort.models.rollout.events import STOPPED, ApplyRules, Event, Phase, RolloutOutcome
+from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.models.rollout.history import history_of
 from rocefort.models.rollout.plan import ChangeKind, Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
@@ -132,7 +133,7 @@ def test_a_pause_lets_the_wave_end_and_resume_goes_on(
     assert applied == RolloutOutcome(
         confirmed=("leaf08",),
         failure="paused before wave leaves 1 of 1 as requested by ann; `rocefort resume` continues",
-        exit_code=STOPPED,
+        exit_code=ExitCode.STOPPED,
         unfinished=True,
     )
     applied = apply_plan(
@@ -151,7 +152,7 @@ def test_an_abort_takes_the_wave_under_way_back(
         "wave canary: aborted as requested by ann",
         ("leaf08",),
     )
-    assert (applied.exit_code, applied.unfinished) == (STOPPED, False)
+    assert (applied.exit_code, applied.unfinished) == (ExitCode.STOPPED, False)
     assert described_lines(lab.switches["leaf08"]) == 0
     assert (
         len(apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), []).confirmed) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,21 +18,28 @@ from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
+from rocefort.models.results.actions import Procedures
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.paths import HARDWARE, PROFILES
+from rocefort.reports.blocks import Block
+from rocefort.reports.rollout.instructions import procedures_report
 from rocefort.reports.rollout.plan import plan_report, procedure_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.planning import sealed_files as files
 from rocefort.rollout.planning.maintenance import NeedsMaintenance
 from rocefort.rollout.planning.plan import read_plan, running_digest, write_plan
 from rocefort.site import Site
-from rocefort.steps.rollout.console import console_report
+from rocefort.steps.rollout.console import console_procedure
 from rocefort.steps.rollout.plan import PlanOptions, devices_of, make_plan, sealed_fabric
 
 EditHeps = Callable[..., Path]
 MakePlan = Callable[..., Plan]
 RAISED = ("xoff_kbytes: 600", "xoff_kbytes: 640")
 DRAIN = ("  max_unavailable: 1\n", "  max_unavailable: 1\n  drain: true\n")
+
+
+def _console_blocks(plan: Plan, device: str, persist: str) -> Iterator[Block]:
+    return procedures_report(Procedures(procedures=(console_procedure(plan, device, persist),)))
 
 
 @pytest.fixture(scope="session")
@@ -449,7 +456,7 @@ def test_the_way_back_at_the_console_undoes_each_state_that_the_rollout_can_leav
     plan: MakePlan, edit_heps: EditHeps
 ) -> None:
     sealed = plan(edit_heps(RAISED, DRAIN))
-    text = text_of(*console_report(sealed, "spine01", "rocefort-x"), width=80)
+    text = text_of(*_console_blocks(sealed, "spine01", "rocefort-x"), width=80)
     steps = [part.split("\n\n")[0] for part in text.split("\n\n") if part[:1].isdigit()]
     assert [" ".join(step.split())[:40] for step in steps] == [
         "1. While a trial is pending, end it and ",
@@ -462,7 +469,7 @@ def test_the_way_back_at_the_console_undoes_each_state_that_the_rollout_can_leav
     (drained,) = next(wave for wave in sealed.waves if wave.devices == ("spine01",)).drained
     pasted = "\n".join(f"    {line}" for line in (*drained.change.reverse, *drained.drain.reverse))
     assert pasted in text
-    assert "drained" not in text_of(*console_report(sealed, "leaf01", "rocefort-x"), width=80)
+    assert "drained" not in text_of(*_console_blocks(sealed, "leaf01", "rocefort-x"), width=80)
 
 
 def test_only_switches_of_the_plan_have_a_way_back(plan: MakePlan, edit_heps: EditHeps) -> None:
@@ -472,7 +479,7 @@ def test_only_switches_of_the_plan_have_a_way_back(plan: MakePlan, edit_heps: Ed
         devices_of(sealed, ["leaf80"])
     assert str(caught.value) == "leaf80: is not in the plan; did you mean 'leaf08'?"
     assert "does not change this switch" in text_of(
-        *console_report(sealed, "leaf01", "x"), width=80
+        *_console_blocks(sealed, "leaf01", "x"), width=80
     )
 
 

@@ -1,0 +1,41 @@
+"""Results of commands that write files or act, as lines that are never wrapped.
+
+They contain paths and commands, which a user copies.
+"""
+
+from __future__ import annotations
+
+from rocefort.models.results.actions import (
+    Approval,
+    BackgroundProcess,
+    Done,
+    RenderedTexts,
+    WrittenFiles,
+)
+from rocefort.reports.blocks import Code
+
+
+def done_report(done: Done) -> Code:
+    """Show the act."""
+    return Code((done.message,))
+
+
+def written_files_report(done: WrittenFiles) -> Code:
+    """Show one path a line, then the notes."""
+    return Code((*done.files, *done.notes))
+
+
+def notes_report(done: WrittenFiles | RenderedTexts) -> Code:
+    """Show the notes on the files."""
+    return Code(done.notes)
+
+
+def approval_report(given: Approval) -> Code:
+    """Show who approved a wave, and the rehearsal of its plan."""
+    approved = f"wave {given.wave} of plan {given.plan[:12]} approved by {given.by}"
+    return Code((approved, f"rehearsal: {given.rehearsal}"))
+
+
+def background_report(running: BackgroundProcess) -> Code:
+    """Show where the process writes, and the commands that watch and stop it."""
+    return Code(tuple(running.message.splitlines()))
