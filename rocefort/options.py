@@ -370,7 +370,6 @@ SigningKey = Annotated[
     ),
 ]
 SealedPlan = Annotated[Path, typer.Argument(metavar="PLAN", help="Sealed plan, written by `plan`.")]
-PROGRESS = "ROCEFORT_PROGRESS"
 
 
 def _show_progress(context: typer.Context, kind: ProgressOption) -> ProgressOption:
@@ -383,14 +382,13 @@ def _show_progress(context: typer.Context, kind: ProgressOption) -> ProgressOpti
     return kind
 
 
-ProgressShown = Annotated[
-    ProgressOption, typer.Option("--progress", envvar=PROGRESS, help="Progress of the rollout.")
-]
+# Without a variable: the events of a rollout are its result.
+ProgressShown = Annotated[ProgressOption, typer.Option("--progress", help="Progress display.")]
 StepProgress = Annotated[
     ProgressOption,
     typer.Option(
         "--progress",
-        envvar=PROGRESS,
+        envvar="ROCEFORT_PROGRESS",
         callback=_show_progress,
         help="Progress on standard error, of a command that lasts.",
     ),

@@ -53,9 +53,13 @@ def _one_tree_of_commands() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _columns() -> Iterator[None]:
-    """Fold the output of commands at 80 columns, on any terminal and in a pipe."""
+    """Fold the output of commands at 80 columns, on any terminal and in a pipe.
+
+    A slow machine adds no lines of progress to it.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "80")
+        patch.setenv("ROCEFORT_PROGRESS", "none")
         yield
 
 

@@ -85,7 +85,7 @@ def session(
     """Session with the zipped snapshot in a network of its own, which is deleted at the end."""
     with interrupted_by_signals(), contextlib.ExitStack() as after:
         after.callback(_hang_up)
-        with Step("snapshot", 3):
+        with Step("start", 3):
             batfish = TimedSession(host, port, access)
             name = network_name()
             after.callback(_forget, batfish, name, min(DELETE_S, access.limit_s))

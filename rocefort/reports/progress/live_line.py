@@ -29,14 +29,14 @@ class LiveLine:
         console = self._console
         width = console.width - 1  # a terminal may wrap after its last column
         too_long: OverflowMethod = "crop" if console.options.ascii_only else "ellipsis"
-        line: Table | Text = Text(sentence, no_wrap=True, overflow=too_long)
+        line: Table | Text = Text(sentence)
         if share is not None and width >= LEAST:
             bar, text, line = ProgressBar(total=1.0, completed=share, width=BAR), line, Table.grid()
             line.add_column(width=BAR + 1)
-            line.add_column(width=width - BAR - 1, no_wrap=True)
+            line.add_column(width=width - BAR - 1, no_wrap=True, overflow=too_long)
             line.add_row(bar, text)
         with console.capture() as drawn:
-            console.print(line, width=width)
+            console.print(line, width=width, no_wrap=True, overflow=too_long)
         self._write(f"\r{drawn.get().rstrip()}{ERASE_REST}")
         self._drawn = True
 
