@@ -66,6 +66,7 @@ class SchemaDocument(StrEnum):
     FABRIC = "fabric"
     DEMAND = "demand"
     PROFILES = "profiles"
+    CATALOGUE = "catalogue"
     CONNECTIONS = "connections"
     SETTINGS = "settings"
     OUTPUT = "output"

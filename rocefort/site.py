@@ -1,4 +1,4 @@
-"""A site's repository: its fabrics, and its own hardware files, profiles and templates.
+"""A site's repository: its fabrics, and its own hardware files, profiles, commands and templates.
 
 What a site has precedes what Rocefort ships. The site of a fabric is found from the place of its
 file alone, so that every command, in every current directory, reads the same data.
@@ -41,9 +41,15 @@ class Site:
         return self.inventory / "profiles"
 
     @property
+    def catalogue(self) -> Path:
+        """Folder of commands that the site adds to the command table."""
+        return self.inventory / "catalogue"
+
+    @property
     def data(self) -> tuple[tuple[Path, str], ...]:
         """Folders and patterns of files that determine lines, besides those of fabrics."""
-        return ((self.hardware, DATA_FILES), (self.profiles, DATA_FILES))
+        folders = (self.hardware, self.profiles, self.catalogue)
+        return tuple((folder, DATA_FILES) for folder in folders)
 
     @property
     def files(self) -> list[Path]:

@@ -40,6 +40,23 @@ class Soak(Frozen):
     why: str
 
 
+class StatedEffect(Frozen):
+    """Effect of a changed line, as the site states it: no model of Rocefort has the line."""
+
+    line: str  # of `unjudged`
+    effect: str
+    affects_service: bool
+    confirmed: bool
+
+    @property
+    def harmless(self) -> bool:
+        """Whether a confirmed statement excludes an effect on traffic and sessions."""
+        return self.confirmed and not self.affects_service
+
+    def __str__(self) -> str:
+        return self.effect if self.confirmed else f"{self.effect} (not confirmed)"
+
+
 class Change(Frozen):
     """Change of one device from running to intended.
 
@@ -58,6 +75,8 @@ class Change(Frozen):
     kept: tuple[str, ...] = ()  # kept lines of the running configuration
     # Lines of the site's templates that no model has, each with `+ ` or `- ` and its views.
     unjudged: tuple[str, ...] = Field(default=(), exclude_if=lambda lines: not lines)
+    # Effects of those lines that the site's catalogue states.
+    stated: tuple[StatedEffect, ...] = Field(default=(), exclude_if=lambda effects: not effects)
     conditions: tuple[ConditionedLine, ...] = ()  # lines of the patch that take more than a commit
     soak: Soak | None = None
 
@@ -65,6 +84,12 @@ class Change(Frozen):
     def has_lines(self) -> bool:
         """Whether lines of the configuration differ, with or without a model."""
         return bool(self.edits or self.unjudged)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Lines of `unjudged` that may affect traffic or sessions."""
+        harmless = {each.line for each in self.stated if each.harmless}
+        return tuple(line for line in self.unjudged if line not in harmless)
 
     @property
     def only_secrets(self) -> bool:
@@ -88,11 +113,16 @@ class Change(Frozen):
                 "running_digest": self.intended_digest,
                 "intended_digest": self.running_digest,
                 "conditions": (),
-                "unjudged": tuple(
-                    f"{'-' if line[0] == '+' else '+'}{line[1:]}" for line in self.unjudged
+                "unjudged": tuple(map(_back, self.unjudged)),
+                "stated": tuple(
+                    each.model_copy(update={"line": _back(each.line)}) for each in self.stated
                 ),
             }
         )
+
+
+def _back(line: str) -> str:
+    return f"{'-' if line[0] == '+' else '+'}{line[1:]}"
 
 
 class DrainedChange(Frozen):

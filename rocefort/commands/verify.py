@@ -16,9 +16,16 @@ from rocefort.errors import BadInput
 
 if TYPE_CHECKING:
     from rocefort.reports.blocks import Block
+    from rocefort.steps.fabric.subject import ReadNetwork
 
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+def _write_notes(subject: ReadNetwork) -> None:
+    """Write notes on the data of the subject, such as files of a site that precede shipped ones."""
+    for note in subject.notes:
+        typer.echo(note, err=True)
 
 
 @cli.command(
@@ -96,6 +103,7 @@ def verify(
 
     fabric = options.fabric_unless(configs, fabric)
     subject = subject_of(fabric, configs)
+    _write_notes(subject)
     who = engine_choice.Engine(engine.value)
     asked = VerifyRequest(who, batfish, failures, against, limit)
     announce_service(engine, batfish, limit)
@@ -186,6 +194,7 @@ def report(
 
     fabric = options.fabric_unless(configs, fabric)
     subject = subject_of(fabric, configs)
+    _write_notes(subject)
     given = demand_of(fabric, None, subject.network)
     provenance = provenance_of(configs or fabric or Path())
     page = write_page(fabric_page(subject, given, provenance), out)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.compare import classify, compare
-from rocefort.models.rollout.plan import Change, ChangeKind, digest_of
+from rocefort.models.rollout.plan import Change, ChangeKind, StatedEffect, digest_of
 from rocefort.models.wording import count_of
 
 Path = tuple[str, ...]  # the lines that open the views of a line, and the line itself
 Paths = Sequence[Path]
+
+
+def replaced_lines(lines: Iterable[Path], own: Collection[Path], family: Family) -> set[Path]:
+    """Return the lines of a text that other lines replace, or that are among them."""
+    if not own:
+        return set()
+    dialect = dialect_of(family)
+    keys = {dialect.line_key(path, family) for path in own}
+    return {path for path in lines if dialect.line_key(path, family) in keys}
 
 
 def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how they are written
@@ -27,8 +36,8 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
 ) -> Change:
     """Return the Change of one switch. Our renderer wrote both texts; `kept`: unowned lines.
 
-    lines: those of the site's templates in each text. Their effect is not known: a change of them
-    counts as one that affects service.
+    lines: those of the site's templates in each text. A change of them counts as one that affects
+    service, unless the site's catalogue states that it does not.
     """
     dialect = dialect_of(family)
     was, will = lines
@@ -40,8 +49,9 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
         *(f"- {' / '.join(path)}" for path in was if path not in will),
         *(f"+ {' / '.join(path)}" for path in will if path not in was),
     )
+    stated = tuple(_stated(dialect, unjudged, family))
     if unjudged:
-        reasons = (*reasons, f"{count_of(len(unjudged), 'line')} of templates: not judged")
+        reasons = (*reasons, *_reasons(unjudged, stated))
         kind = ChangeKind.MODIFYING if kind is ChangeKind.ADDITIVE else kind
     return Change(
         device=intended.name,
@@ -55,7 +65,26 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
         intended_digest=digest_of(intended_text),
         kept=kept,
         unjudged=unjudged,
+        stated=stated,
     )
+
+
+def _stated(dialect: Dialect, lines: Iterable[str], family: Family) -> Iterator[StatedEffect]:
+    """Yield the effects of lines that the site's catalogue states."""
+    for line in lines:
+        if command := dialect.site_command(line[2:].split(" / "), family):
+            yield StatedEffect(
+                line=line,
+                effect=command.effect,
+                affects_service=command.affects_service,
+                confirmed=command.confirmed,
+            )
+
+
+def _reasons(unjudged: Sequence[str], stated: Sequence[StatedEffect]) -> Iterator[str]:
+    yield from dict.fromkeys(str(each) for each in stated if not each.harmless)
+    if rest := len(unjudged) - len(stated):
+        yield f"{count_of(rest, 'line')} of templates: not judged"
 
 
 def _with_lines(dialect: Dialect, text: str, lines: Paths) -> str:

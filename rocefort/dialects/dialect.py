@@ -9,7 +9,7 @@ does not implement raises one Refused that names the system.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,6 +28,7 @@ from rocefort.errors import Refused
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.hardware.site_commands import SiteCommand
 from rocefort.models.network.network import Node, Position, TextLine
 from rocefort.models.network.observed import StateTopic
 from rocefort.models.results.rdma_counters import MarkedSeen
@@ -112,12 +113,16 @@ class ConfigTexts(OperatingSystem, Protocol):
         """Return added lines, then removed lines, each with the field that it sets."""
         raise self.lacks(NOT_READ)
 
-    def command_of(self, line: TextLine) -> str:
+    def command_of(self, line: TextLine, family: Family | None = None) -> str:
         """Return the known command of an unmodelled line, `..` for its arguments.
 
-        Empty for none.
+        Empty for none. family: of the switch, with the commands of its site.
         """
         raise self.lacks(NOT_READ)
+
+    def site_command(self, path: Sequence[str], family: Family) -> SiteCommand | None:
+        """Return the command of the site that a line is of, given as its views and itself."""
+        return None
 
     def foreign_design(self, line: TextLine) -> ForeignDesign | None:
         """Return the design that an unmodelled line belongs to and no fabric has; None for most."""
@@ -153,6 +158,13 @@ class Changes(OperatingSystem, Protocol):
         """
         raise self.lacks(NOT_DEPLOYED)
 
+    def line_key(self, path: Sequence[str], family: Family) -> Hashable:
+        """Return what identifies a line, given as its views and itself.
+
+        Of two lines with one key, the later one replaces the other.
+        """
+        return tuple(path)
+
     def with_lines(self, text: str, lines: Iterable[Sequence[str]]) -> str:
         """Return a rendered text with more lines, each given as its views and itself."""
         raise self.lacks("no template of a site adds lines")
@@ -175,9 +187,13 @@ class Changes(OperatingSystem, Protocol):
 class UnmodelledLines(OperatingSystem, Protocol):
     """Meaning of lines that no model represents."""
 
-    def leaves_view(self, line: TextLine) -> bool:
+    def leaves_view(self, line: TextLine, family: Family | None = None) -> bool:
         """Whether a line leads to a view outside of its own, and the lines after it, too."""
         return False
+
+    def misplaced(self, text: str, family: Family) -> Iterable[Sequence[str]]:
+        """Return known lines of a text that a switch refuses at their place, with their views."""
+        return ()
 
     def removes(self, line: TextLine) -> bool:
         """Whether a line removes another one, and no saved text has it."""

@@ -10,6 +10,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem
+from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Network, Node, Position, TextLine
 from rocefort.progress import tracked
 
@@ -37,7 +38,7 @@ def read_back(network: Network, texts: Mapping[str, str]) -> Network:
     for node in tracked(network.nodes, "read back"):
         parsed = _read(node, texts[node.name], problems)
         if parsed is not None:
-            lines = with_commands(parsed.unmodelled, dialect_of(node))
+            lines = with_commands(parsed.unmodelled, dialect_of(node), node.family)
             nodes.append(node.model_copy(update={"device": parsed.device, "unmodelled": lines}))
     if problems:
         raise BadInput(problems=overrides.joined(problems))
@@ -84,6 +85,8 @@ def template_sources(network: Network) -> dict[str, Position]:
     }
 
 
-def with_commands(lines: Iterable[TextLine], dialect: Dialect) -> tuple[TextLine, ...]:
-    """Return lines, each with its command if that is known."""
-    return tuple(replace(line, command=dialect.command_of(line)) for line in lines)
+def with_commands(
+    lines: Iterable[TextLine], dialect: Dialect, family: Family | None = None
+) -> tuple[TextLine, ...]:
+    """Return lines, each with its command if that is known; family: of their switch."""
+    return tuple(replace(line, command=dialect.command_of(line, family)) for line in lines)

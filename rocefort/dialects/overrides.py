@@ -18,6 +18,7 @@ from rocefort.models.wording import count_of
 STATE = "state it in the fabric, and leave this line to the shipped template"
 REMOVED = "leave the line out that it removes, by the block that writes it"
 NO_ACTION = "write only lines that a switch saves"
+ELSEWHERE = "write the line only where a switch takes it"
 BY_REFERENCE = "name the secret by a reference in the fabric"
 
 Lines = Mapping[int, Position]  # position in a template by line of the text
@@ -40,6 +41,7 @@ def problems_of(node: Node, parsed: ParsedConfig, text: str, lines: Lines) -> It
     rows = text.split("\n")
     for number, what in dialect_of(node).actions(text, parsed.unmodelled):
         yield _problem(node, lines.get(number), f"{what}, on {node.name}", NO_ACTION)
+    refused = _refused(node, parsed, text)
     for line in parsed.unmodelled:
         position = lines.get(line.line)
         if dialect_of(node).removes(line):
@@ -48,13 +50,23 @@ def problems_of(node: Node, parsed: ParsedConfig, text: str, lines: Lines) -> It
                 f"on {node.name}"
             )
             yield _problem(node, position, what, REMOVED)
-        if dialect_of(node).leaves_view(line):
+        if dialect_of(node).leaves_view(line, node.family):
             what = f"`{line.text}` opens a view outside of `{line.path[-1]}` on {node.name}"
             how = "write it at the left margin, with `#` before it"
             yield _problem(node, position, what, how)
+        if (*line.path, line.text) in refused:
+            what = f"the switch refuses `{line.text}` in `{line.path[-1]}` on {node.name}"
+            yield _problem(node, position, what, ELSEWHERE)
         if " ".join(rows[line.line - 1].split()) != line.text:
             what = f"`{line.text}` contains a secret on {node.name}"
             yield _problem(node, position, what, BY_REFERENCE)
+
+
+def _refused(node: Node, parsed: ParsedConfig, text: str) -> frozenset[Sequence[str]]:
+    """Return lines of views that the switch has, and refuses at their place."""
+    if node.family is None or not any(line.path for line in parsed.unmodelled):
+        return frozenset()
+    return frozenset(map(tuple, dialect_of(node).misplaced(text, node.family)))
 
 
 def placed(node: Node, problems: Iterable[Problem], lines: Lines) -> Iterator[Problem]:

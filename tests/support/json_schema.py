@@ -40,6 +40,7 @@ KEYWORDS: dict[str, Callable[[Any, Any], bool]] = {
     "enum": lambda data, words: data in words,
     "const": lambda data, word: data == word,
     "pattern": lambda data, pattern: re.search(pattern, data) is not None,
+    "minLength": lambda data, least: len(data) >= least,
     "maxLength": lambda data, most: len(data) <= most,
     "minItems": lambda data, least: len(data) >= least,
     "maxItems": lambda data, most: len(data) <= most,

@@ -24,7 +24,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DEFAULT_VLAN, Interface
 from rocefort.models.network.network import End, Network, Segment, Server
 from rocefort.validators.routing.packet_filters import unevaluated
-from rocefort.validators.routing.underlay import unmodelled_forwarding
+from rocefort.validators.routing.underlay import LEAVE_OUT, unmodelled_forwarding
 
 HOST_PORT = "eth0"
 NOWHERE = "rocefort-nowhere"  # far end of the edge that marks a switch as uncabled for Batfish
@@ -129,7 +129,7 @@ def _configurations(network: Network) -> dict[str, bytes]:
     problems: list[Problem] = []
     for node in network.nodes:
         problems += [
-            Problem(f"{node.name} line {line.line}", what)
+            Problem(f"{node.name} line {line.line}", what, LEAVE_OUT)
             for line, what in unmodelled_forwarding(node)
         ]
         problems += [

@@ -83,6 +83,9 @@ def enabled_place(port: Port) -> DevicePlace:
     return DevicePlace(port[0], f"interfaces[{port[1]}].enabled", port[1])
 
 
+LEAVE_OUT = "leave the line out: no routing engine models it"
+
+
 def refuse(what: str, place: DevicePlace, sources: Sources, how: str = "") -> Refused:
     """Build the error for a part that is not modelled, with device and line."""
     position = sources.find(place.device, place.path)
@@ -102,7 +105,8 @@ def build(network: Network, sources: Sources) -> Underlay:
     network = network.model_copy(update={"nodes": ordered})
     for node in network.nodes:
         for line, what in unmodelled_forwarding(node):
-            raise refuse(what, DevicePlace(node.name, f"unmodelled[{line.line}]"), sources)
+            place = DevicePlace(node.name, f"unmodelled[{line.line}]")
+            raise refuse(what, place, sources, LEAVE_OUT)
         _check_device(node.device, sources)
         _check_filters(node.device, sources)
     far = _cables(network, sources)

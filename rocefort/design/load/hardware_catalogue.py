@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from rocefort.design.load.site_commands import with_site_commands
 from rocefort.design.load.site_templates import site_templates
 from rocefort.documents.read import Document, read_document, read_text
 from rocefort.documents.suggest import nearest
@@ -68,7 +69,7 @@ def load_catalogue(site: Site = SHIPPED) -> Catalogue:
     """Read the syntax families and list the models of a site.
 
     A file of the site precedes the shipped file of the same model, card or family. Each model has
-    the templates of the site.
+    the templates of the site, and each family of CloudEngine the commands that the site adds.
     """
     return _catalogue(site, site.state)
 
@@ -86,7 +87,8 @@ def _catalogue(site: Site, _state: SiteState) -> Catalogue:
         if (layer.hardware / FAMILY_FILE).is_file():
             families |= load_families() if layer == SHIPPED else read_families(layer.hardware)
         files |= models_in(layer.hardware)
-    return Catalogue(Shelf(site, files, families, site_templates(site)), families)
+    shelf = Shelf(site, files, families, site_templates(site))
+    return Catalogue(shelf, with_site_commands(site, families))
 
 
 def models_in(directory: Path) -> dict[str, Path]:

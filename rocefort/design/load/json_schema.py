@@ -1,10 +1,11 @@
-"""JSON Schemas of fabric.yaml, demand.yaml and profiles, for completion and checks in editors."""
+"""JSON Schemas of the documents that a person writes, for completion and checks in editors."""
 
 from __future__ import annotations
 
 from rocefort.json_schema import schema_of
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.profiles import Profiles
+from rocefort.models.hardware.site_commands import SiteCommands
 from rocefort.models.network.demand import Demand
 from rocefort.paths import INVENTORY
 
@@ -26,3 +27,8 @@ def demand_schema() -> str:
 def profiles_schema() -> str:
     """Return the schema of a file of inventory/profiles."""
     return schema_of(Profiles, "profiles")
+
+
+def catalogue_schema() -> str:
+    """Return the schema of a file of inventory/catalogue."""
+    return schema_of(SiteCommands, "catalogue")

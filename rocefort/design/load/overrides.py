@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from rocefort.design.load.hardware_catalogue import CARDS, Shelf, load_catalogue
 from rocefort.design.load.profiles import profiles_of, words
+from rocefort.models.hardware.site_commands import SiteFamily
 from rocefort.paths import shortest
 from rocefort.site import SHIPPED, Site
 from rocefort.syntax_families import FAMILY_FILE
@@ -20,7 +21,8 @@ def overrides(site: Site, models: Iterable[str]) -> Iterator[str]:
     if own is shipped or not isinstance(own.hardware, Shelf):
         return
     for name, family in own.families.items():
-        if family != shipped.families.get(name, family):
+        own_facts = family.shipped if isinstance(family, SiteFamily) else family
+        if own_facts != shipped.families.get(name, own_facts):
             yield _sentence(f"family {name}", f"{shortest(site.hardware / FAMILY_FILE)}")
     for model in dict.fromkeys(models):
         facts = own.hardware[model].shipped

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -20,19 +20,23 @@ from rocefort.dialects.vrp import (
 )
 from rocefort.dialects.vrp import device_diff as comparing
 from rocefort.dialects.vrp.commands import unmodelled
+from rocefort.dialects.vrp.commands.match import identify
+from rocefort.dialects.vrp.commands.site_commands import command_of_row, syntax_of
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.interpreter import implicit_lines
+from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.port_split import HEAD
 from rocefort.dialects.vrp.parse import parser
 from rocefort.dialects.vrp.patch import patch as patching
 from rocefort.dialects.vrp.patch.profile_moves import unpaused
 from rocefort.dialects.vrp.render import render, template_lines, template_of
 from rocefort.dialects.vrp.text import config_tree, secrets
-from rocefort.dialects.vrp.unowned_lines import apply_with, whole_tree, with_kept
+from rocefort.dialects.vrp.unowned_lines import apply_with, misplaced, whole_tree, with_kept
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.hardware.site_commands import SiteCommand
 from rocefort.models.network.network import Node, Position, TextLine
 from rocefort.models.network.observed import StateTopic
 from rocefort.models.results.rdma_counters import MarkedSeen
@@ -58,6 +62,7 @@ class Vrp(Dialect):
     def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
         """Render by the template that the hardware names; raises BadInput where it names none."""
         own = hardware.site_templates if hardware else ()
+        syntax_of(family)  # reports errors of the site's commands
         return render(device, family.syntax, template_of(hardware), own)
 
     def template_lines(
@@ -88,9 +93,14 @@ class Vrp(Dialect):
         """Compare both trees, with the parser's side table."""
         return provenance.changed_lines(before, after)
 
-    def command_of(self, line: TextLine) -> str:
+    def command_of(self, line: TextLine, family: Family | None = None) -> str:
         """Look up the tables of commands."""
-        return unmodelled.command_of(line)
+        return unmodelled.command_of(line, syntax_of(family) if family else None)
+
+    def site_command(self, path: Sequence[str], family: Family) -> SiteCommand | None:
+        """Look up the commands of the site."""
+        row = unmodelled.row_of(tuple(path), syntax_of(family))
+        return command_of_row(row, family) if row else None
 
     def foreign_design(self, line: TextLine) -> ForeignDesign | None:
         """Decide by the begin of the line and of its views."""
@@ -100,9 +110,13 @@ class Vrp(Dialect):
         """Look up defaults of the tables, and a list of lines."""
         return implicit_lines.written_by_itself(line)
 
-    def leaves_view(self, line: TextLine) -> bool:
+    def leaves_view(self, line: TextLine, family: Family | None = None) -> bool:
         """Look up the tables of the outer views: the command line searches them."""
-        return unmodelled.leaves_view(line)
+        return unmodelled.leaves_view(line, syntax_of(family) if family else None)
+
+    def misplaced(self, text: str, family: Family) -> Iterable[Sequence[str]]:
+        """Start an emulated switch with the text."""
+        return misplaced(secrets.as_saved(text), syntax_of(family))
 
     def removes(self, line: TextLine) -> bool:
         """Decide by the first word, and by what the interpreter saves after the line."""
@@ -146,7 +160,7 @@ class Vrp(Dialect):
 
     def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
         """Compute a patch with annet and the rulebook."""
-        both = patching.make_patch(running, intended, family.syntax)
+        both = patching.make_patch(running, intended, syntax_of(family))
         return ConfigPatch(both.commands, both.reverse, tuple(map(unpaused, both.unpaused)))
 
     def applied(
@@ -157,9 +171,15 @@ class Vrp(Dialect):
         unjudged: Iterable[Sequence[str]] = (),
     ) -> str:
         """Run the commands in the interpreter."""
-        tree = whole_tree(text, family.syntax)
+        syntax = syntax_of(family)
+        tree = whole_tree(text, syntax)
         lines = frozenset(map(tuple, unjudged))
-        return config_tree.tree_text(apply_with(tree, commands, family.syntax, lines))
+        return config_tree.tree_text(apply_with(tree, commands, syntax, lines))
+
+    def line_key(self, path: Sequence[str], family: Family) -> Hashable:
+        """Look up the tables of commands: the line without its value."""
+        views, syntax = tuple(path[:-1]), syntax_of(family)
+        return views, identify(view_kind(views, syntax), path[-1], syntax).key
 
     def with_lines(self, text: str, lines: Iterable[Sequence[str]]) -> str:
         """Insert lines into the tree of a text, at the end of their views."""
@@ -167,7 +187,7 @@ class Vrp(Dialect):
 
     def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
         """Insert lines into the tree of a switch that started with the text."""
-        return config_tree.tree_text(with_kept(whole_tree(text, family.syntax), tuple(kept)))
+        return config_tree.tree_text(with_kept(whole_tree(text, syntax_of(family)), tuple(kept)))
 
     def same_change(
         self, planned: Change, device_diff: str, running_text: str, family: Family

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from rocefort.dialects.vrp.commands.match import identify
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, apply_line, replay
 from rocefort.dialects.vrp.interpreter.tree_edit import remove
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 Path = Sequence[str]  # the lines that open the views of a line, and the line itself
 
 
-def whole_tree(text: str, family: SyntaxFamily) -> Lines:
+def whole_tree(text: str, family: Syntax) -> Lines:
     """Return the running tree of a switch that started with a text, with its unknown lines.
 
     A start-up leaves those out (`replay`); a switch that runs them has them from its own release.
@@ -34,7 +34,7 @@ def with_kept(lines: Lines, paths: Sequence[Path]) -> Lines:
 
 
 def apply_with(
-    config: Lines, commands: Iterable[str], family: SyntaxFamily, unjudged: Set[Path]
+    config: Lines, commands: Iterable[str], family: Syntax, unjudged: Set[Path]
 ) -> Lines:
     """Return a tree after commands; some lines are accepted, although the table lacks them.
 
@@ -60,7 +60,18 @@ def apply_with(
     return config
 
 
-def _known(path: Path, family: SyntaxFamily) -> bool:
+def misplaced(text: str, family: Syntax) -> Iterator[Path]:
+    """Yield lines of a text that the table has, and that a switch refuses at their place.
+
+    Each with its views. Such is a line of a port that a member of an Eth-Trunk does not have.
+    """
+    for refusal in replay(parse_tree(text), family)[1]:
+        path = (*refusal.view, " ".join(refusal.line.split()))
+        if _known(path, family):
+            yield path
+
+
+def _known(path: Path, family: Syntax) -> bool:
     """Whether the table has a line."""
     return identify(view_kind(tuple(path[:-1]), family), path[-1], family).row is not None
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from rocefort.dialects.vrp.commands.catalogue import Row, rows_by_view
+from rocefort.dialects.vrp.commands.catalogue import Row
 from rocefort.dialects.vrp.commands.format import (
     INCOMPLETE,
     FormatMatch,
@@ -18,9 +18,9 @@ from rocefort.dialects.vrp.commands.format import (
     read_all,
 )
 from rocefort.dialects.vrp.commands.parameters import Tokens
+from rocefort.dialects.vrp.commands.syntax import Syntax, rows_with
 from rocefort.dialects.vrp.interpreter.execute import TypedLine
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, View
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 AMBIGUOUS = "Error: Ambiguous command found at '^' position."
 END = "<cr>"  # help shows it if a line may end here
@@ -111,9 +111,7 @@ def _narrowed(fitting: list[CommandMatch[T]], index: int, typed: str) -> list[Co
     return fitting
 
 
-def config_commands(
-    config: Lines, view: View, family: SyntaxFamily
-) -> list[tuple[FormatNode, ...]]:
+def config_commands(config: Lines, view: View, family: Syntax) -> list[tuple[FormatNode, ...]]:
     """Return the commands of a view and their `undo` forms."""
     formats: list[tuple[FormatNode, ...]] = []
     for row in _rows(config, view, family):
@@ -122,7 +120,7 @@ def config_commands(
     return formats
 
 
-def outer_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tuple[FormatNode, ...]]:
+def outer_commands(config: Lines, view: View, family: Syntax) -> list[tuple[FormatNode, ...]]:
     """Return commands of the outer views that open a view, the nearest first."""
     return [
         row.nodes
@@ -132,10 +130,9 @@ def outer_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tupl
     ]
 
 
-def _rows(config: Lines, view: View, family: SyntaxFamily) -> Iterator[Row]:
+def _rows(config: Lines, view: View, family: Syntax) -> Iterator[Row]:
     """Yield the rows of the view that this family and this interface have."""
     typed = TypedLine(family, "", view)
     port = typed.port(config)
-    for row in rows_by_view().get(typed.kind, ()):
-        if family in row.families and (port is None or port.has(row)):
-            yield row
+    rows = rows_with(family).get(typed.kind, ())
+    yield from (row for row in rows if port is None or port.has(row))

@@ -10,6 +10,7 @@ from napalm_cloudengine.displays.commits import LIST, VERBOSE
 from napalm_cloudengine.displays.trial import STATUS
 from rocefort.dialects.vrp.commands.command import SYSTEM
 from rocefort.dialects.vrp.commands.match import identify
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, View, view_kind
 from rocefort.dialects.vrp.interpreter.joined_lines import joined_lines
 from rocefort.dialects.vrp.interpreter.port_split import split_types
@@ -18,7 +19,6 @@ from rocefort.dialects.vrp.text.config_tree import ConfigLine, indented, tree_te
 from rocefort.lab.switch.switch import Candidate, EmulatedSwitch
 from rocefort.models.device.interface import kind_of
 from rocefort.models.hardware.breakout import parts_of
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 # Blocks whose views follow ` #` (V300R023C00 configuration guide, "Configuration Scripts").
 SEPARATED = ("aaa", "ai-service", "bgp", "telemetry")
@@ -42,11 +42,11 @@ def whole(switch: EmulatedSwitch, config: Lines) -> str:
 
 
 @lru_cache(maxsize=64)  # clients read a running configuration again and again
-def _whole(config: Lines, ports: tuple[str, ...], family: SyntaxFamily) -> str:
+def _whole(config: Lines, ports: tuple[str, ...], family: Syntax) -> str:
     return text_as_saved(with_ports(config, ports, family), family)
 
 
-def with_ports(config: Lines, ports: Collection[str], family: SyntaxFamily) -> Lines:
+def with_ports(config: Lines, ports: Collection[str], family: Syntax) -> Lines:
     """Return the lines with one for each port of the hardware, if the ports are known."""
     present, types = {line.text for line in config}, split_types(config)
     bare = [
@@ -65,12 +65,12 @@ def with_ports(config: Lines, ports: Collection[str], family: SyntaxFamily) -> L
     return (*others[:first], *own, *others[first:])
 
 
-def text_as_saved(config: Lines, family: SyntaxFamily) -> str:
+def text_as_saved(config: Lines, family: Syntax) -> str:
     """Format a configuration as a switch saves it: `#` between sections, ` #` inside some."""
     return tree_text(_separated(line, family) for line in joined_lines(config))
 
 
-def _separated(line: ConfigLine, family: SyntaxFamily) -> ConfigLine:
+def _separated(line: ConfigLine, family: Syntax) -> ConfigLine:
     if line.text.split()[0] not in SEPARATED or not line.children:
         return line
     kind = view_kind((line.text,), family)

@@ -19,6 +19,7 @@ from napalm_cloudengine.displays.interfaces import (
     PORT_V200,
     PORT_V300,
 )
+from rocefort.dialects.vrp.commands.syntax import family_of
 from rocefort.lab.show.context import NO_INTERFACE, interface_of, state_source_of
 from rocefort.lab.show.hardware import described
 from rocefort.lab.switch.state_source import InterfaceState, NeighbourState
@@ -73,7 +74,7 @@ def brief(switch: EmulatedSwitch) -> str:
             rows.append(_brief_row(state, ""))
             below = sorted(name for name in state.members if name in by_name)
             rows += [_brief_row(by_name[name], "  ") for name in below]
-    return BRIEF.write(rows, switch.family.value)
+    return BRIEF.write(rows, family_of(switch.family).value)
 
 
 def _brief_row(state: InterfaceState, indent: str) -> dict[str, object]:
@@ -112,7 +113,7 @@ def _interface_text(switch: EmulatedSwitch, state: InterfaceState, index: int) -
     kind = kind_of(state.name)
     block = MANAGEMENT if kind == "management" else LOGICAL
     if kind == "ethernet":
-        block = PORT_V200 if switch.family is SyntaxFamily.V200 else PORT_V300
+        block = PORT_V200 if family_of(switch.family) is SyntaxFamily.V200 else PORT_V300
     shown = block.write(_state(switch, state, index) | _counts(state))
     if not state.members:
         return shown
@@ -124,7 +125,9 @@ def _interface_text(switch: EmulatedSwitch, state: InterfaceState, index: int) -
 def _state(switch: EmulatedSwitch, state: InterfaceState, index: int) -> dict[str, object]:
     """Return state and settings of a port."""
     physical, split = kind_of(state.name) in ("ethernet", "management"), "-"
-    if switch.family is SyntaxFamily.V200:  # V200 prints whether a port is part of a split one
+    if (
+        family_of(switch.family) is SyntaxFamily.V200
+    ):  # V200 prints whether a port is part of a split one
         split = "ENABLE" if state.name != whole_port(state.name) else "DISABLE"
     values: dict[str, object] = {
         "name": state.name,

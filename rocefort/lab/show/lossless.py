@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from napalm_cloudengine.displays import pfc as displays
+from rocefort.dialects.vrp.commands.syntax import family_of
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.lab.show.context import NO_INTERFACE, interface_of, state_source_of
 from rocefort.lab.switch.commit_checks import MAX_PFC_PROFILES, profile_lines, profile_queues
@@ -74,7 +75,7 @@ def buffers(switch: EmulatedSwitch, interface: str | None = None) -> str:
     positions = {name: index for index, name in enumerate(names)}
     ordered = sorted(ports, key=lambda row: (positions.get(row[0], len(positions)), row[1]))
     rows = [_threshold(switch, name, queue) for name, queue in ordered]
-    return displays.THRESHOLDS.write(rows, switch.family.value)
+    return displays.THRESHOLDS.write(rows, family_of(switch.family).value)
 
 
 def _threshold(switch: EmulatedSwitch, name: str, queue: int) -> dict[str, Any]:
@@ -83,13 +84,13 @@ def _threshold(switch: EmulatedSwitch, name: str, queue: int) -> dict[str, Any]:
     own = [child.text for child in port.children] if port else []
     words = [word for text in own if text.startswith(start) for word in text[len(start) :].split()]
     row: dict[str, Any] = {"interface": name, "queue": queue}
-    if switch.family is SyntaxFamily.V300_G1:
+    if family_of(switch.family) is SyntaxFamily.V300_G1:
         return row | {
             "xon": _value(words, "xon", "100(K)"),
             "xoff": _value(words, "xoff", "125(K)"),
         }
     row["xoff"] = _value(words, "xoff", "3(D)")
-    if switch.family is SyntaxFamily.V200:
+    if family_of(switch.family) is SyntaxFamily.V200:
         # V200's own values are in cells; its defaults are not known.
         offset, headroom = _value(words, "xon", "-"), _value(words, "hdrm", "-")
         return row | {"guaranteed": "-", "xon": "-", "xon_offset": offset, "hdrm": headroom}

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 
 from rocefort.dialects.vrp.commands.command import G1, G2
 from rocefort.dialects.vrp.commands.format import WRONG
+from rocefort.dialects.vrp.commands.syntax import Syntax, family_of
 from rocefort.dialects.vrp.interpreter.interpreter import LineResult, Lines, VrpRefusal
 from rocefort.dialects.vrp.interpreter.port_split import HEAD, split_types
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
@@ -37,17 +38,17 @@ def missing_port(
     return None
 
 
-def new_problems(running: Lines, config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
+def new_problems(running: Lines, config: Lines, family: Syntax) -> tuple[str, ...]:
     """Return problems that a commit would add; problems that run already are allowed."""
     problems = commit_problems(config, family)
     present = commit_problems(running, family) if problems else ()
     return tuple(problem for problem in problems if problem not in present)
 
 
-def commit_problems(config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
+def commit_problems(config: Lines, family: Syntax) -> tuple[str, ...]:
     """Return broken limits, addresses on two interfaces, and references to missing objects."""
     profiles = profile_lines(config)
-    problems = [*_addresses(config), *_pfc_queues(profiles, family), *_ai_queues(config)]
+    problems = [*_addresses(config), *_pfc_queues(profiles, family_of(family)), *_ai_queues(config)]
     if len(profiles.keys() | {BUILT_IN_PROFILE}) > MAX_PFC_PROFILES:
         problems.append(f"The number of PFC profiles exceeds {MAX_PFC_PROFILES}.")
     return (*problems, *_missing(config, profiles))

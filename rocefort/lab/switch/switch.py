@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from rocefort.clock import utc_now
+from rocefort.dialects.vrp.commands.site_commands import syntax_of
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.interpreter import (
     LineResult,
     Lines,
@@ -38,7 +40,8 @@ from rocefort.lab.switch.logins import (
 from rocefort.lab.switch.merge_conflicts import conflicts
 from rocefort.lab.switch.personality import DEFAULT, Personality
 from rocefort.lab.switch.state_source import PeerState, StateSource
-from rocefort.models.hardware.hardware import SyntaxFamily
+
+__all__ = ["EmulatedSwitch", "syntax_of"]
 
 FIRST_COMMIT = 1000000001  # "commit-id": ten digits from 1000000001
 TRIAL_SECONDS = 600  # default of `commit trial`
@@ -114,7 +117,7 @@ class EmulatedSwitch:
 
     name: str
     startup: str  # configuration text, as saved
-    family: SyntaxFamily
+    family: Syntax
     hardware: str = "CE8851-32CQ8DQ-P"
     software: str = "V300R023C00"
     serial: str = ""

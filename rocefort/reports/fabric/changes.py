@@ -47,15 +47,19 @@ def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:
 
 
 def unjudged_lines(change: Change) -> Iterator[str]:
-    """Return lines of templates, with the number of their interfaces."""
+    """Return lines of templates, with the number of their interfaces and their stated effect."""
     ports: dict[str, list[str]] = defaultdict(list)
+    effects = {each.line: f"; by the site's catalogue: {each}" for each in change.stated}
+    stated: dict[str, str] = {}
     for line in change.unjudged:
         sign, views = line[:2], line[2:].split(" / ")
         inside = len(views) > 1 and views[0].startswith("interface ")
-        ports[sign + " / ".join(views[1:] if inside else views)] += views[:1] if inside else []
+        shown = sign + " / ".join(views[1:] if inside else views)
+        ports[shown] += views[:1] if inside else []
+        stated[shown] = effects.get(line, ", not judged")
     for line, names in ports.items():
         where = f" on {count_of(len(names), 'interface')}" if names else ""
-        yield f"`{line}`{where}: a line of a template, not judged"
+        yield f"`{line}`{where}: a line of a template{stated[line]}"
 
 
 def condition_lines(change: Change) -> Iterator[str]:

@@ -33,8 +33,8 @@ def anchor_of(finding: Finding) -> str:
 
 def not_judged(review: Review) -> str:
     """`1 line of templates on 4 switches is not judged`; empty if every changed line is judged."""
-    changes = [s.change for s in review.difference.changed if s.change.unjudged]
-    lines = {line for change in changes for line in change.unjudged}
+    changes = [s.change for s in review.difference.changed if s.change.unknown]
+    lines = {line for change in changes for line in change.unknown}
     if not lines:
         return ""
     verb = "is" if len(lines) == 1 else "are"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from rocefort.dialects.changes import Paths, change_of
+from rocefort.dialects.changes import Paths, change_of, replaced_lines
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.words import in_words
@@ -86,11 +86,15 @@ class ComparedSwitch:
         return () if self.is_text else tuple((*line.path, line.text) for line in self.unmodelled)
 
     def shared(self, other: ComparedSwitch) -> tuple[tuple[str, ...], ...]:
-        """Lines of templates: its own, or those of its text that the other side's templates add."""
-        if not self.is_text:
+        """Lines of templates: its own, or those of its text that the other side's templates add.
+
+        A line of its text that a line of the other side replaces is one of them.
+        """
+        if not self.is_text or other.family is None:
             return self.own
-        lines = ((*line.path, line.text) for line in self.unmodelled)
-        return tuple(line for line in lines if line in other.own)
+        lines = tuple((*line.path, line.text) for line in self.unmodelled)
+        replaced = replaced_lines(lines, other.own, other.family)
+        return tuple(line for line in lines if line in replaced)
 
 
 @dataclass(frozen=True)
@@ -260,7 +264,8 @@ def _notes(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[str]:
 
 
 def _unowned(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[Unowned]:
-    owned = {" / ".join(path) for switch in (old, new) for path in switch.own}
+    sides = ((old, new), (new, old))
+    owned = {" / ".join(path) for one, other in sides for path in (*one.own, *one.shared(other))}
     for text, line in old.unowned.items():
         if text in owned:
             continue

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rocefort.dialects.changes import Path as LinePath
-from rocefort.dialects.changes import Paths, change_of
+from rocefort.dialects.changes import Paths, change_of, replaced_lines
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.data import ParsedConfig
@@ -163,9 +163,10 @@ def _sides(node: Node, running_text: str, rotate: Collection[str], last: Paths) 
     saved = dialect.normal_form(node.device, node.family)
     intended = with_used(saved, running, parsed.unmodelled, node.family)
     own = tuple(_paths(node.unmodelled))
-    known = {*own, *last}
-    lines = (tuple(path for path in _paths(parsed.unmodelled) if path in known), own)
-    kept = tuple(_joined(path) for path in _paths(parsed.unmodelled) if path not in known)
+    present = tuple(_paths(parsed.unmodelled))
+    owned = {*last, *replaced_lines(present, own, node.family)}
+    lines = (tuple(path for path in present if path in owned), own)
+    kept = tuple(_joined(path) for path in present if path not in owned)
     return SwitchConfigs(node, node.family, running, intended, kept, lines)
 
 

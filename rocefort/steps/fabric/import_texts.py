@@ -173,7 +173,7 @@ def _not_carried(
                 left.append(_Row(node.name, place, _edit_text(edit)))
         dialect = dialect_of(node)
         left += [
-            _Row(node.name, f"{path}:{line.line}", _unmodelled(line, dialect))
+            _Row(node.name, f"{path}:{line.line}", _unmodelled(line, dialect, node.family))
             for line in parsed.unmodelled
         ]
     return left, added
@@ -190,9 +190,13 @@ def _together(rows: Sequence[_Row]) -> Iterator[str]:
             yield f"{same[0].place}: {sentence} ({shown})"
 
 
-def _unmodelled(line: TextLine, dialect: Dialect) -> str:
+def _unmodelled(line: TextLine, dialect: Dialect, family: Family | None) -> str:
     """A line that is not in the fabric, and the reason: command known or not understood."""
-    why = "is known, but no fabric sets it" if dialect.command_of(line) else "is not understood"
+    why = (
+        "is known, but no fabric sets it"
+        if dialect.command_of(line, family)
+        else "is not understood"
+    )
     return f"{' / '.join((*line.path, line.text))} {why}"
 
 

@@ -25,6 +25,7 @@ from rocefort.dialects.overrides import has_templates
 from rocefort.dialects.placeholders import filled_line, takers
 from rocefort.errors import BadInput, Problem
 from rocefort.fleet.credentials import Secret, resolve_all
+from rocefort.models.hardware.site_commands import SiteFamily
 from rocefort.models.network.network import Network, Node, Position, Sources, TextLine
 from rocefort.models.network.sources import with_rows
 from rocefort.site import Site, site_of, this_site
@@ -74,7 +75,8 @@ def subject_of_derived(derived: DerivedNetwork) -> ReadNetwork:
 
 def with_template_lines(derived: DerivedNetwork) -> DerivedNetwork:
     """Return a derived fabric with the lines that templates of its site add, if it has any."""
-    if not any(map(has_templates, derived.network.nodes)):
+    nodes = derived.network.nodes
+    if not any(has_templates(node) or isinstance(node.family, SiteFamily) for node in nodes):
         return derived
     read = subject_of_derived(derived)
     return replace(derived, network=read.network, sources=read.sources)
@@ -110,13 +112,14 @@ def _node(config: ConfigFile, displays: Sequence[DisplayFile], catalogue: Catalo
     software = next((display.software for display in own if display.software), parsed.software)
     node = Node(
         device=parsed.device,
-        unmodelled=with_commands(parsed.unmodelled, load_dialect(config.read_by)),
+        unmodelled=parsed.unmodelled,
         read_by=config.read_by,
         cut_off_at=parsed.cut_off_at,
     )
-    if model is None and _is_campus(parsed):
-        return node
-    return with_hardware(node, model, software, catalogue) if model or software else node
+    if (model or software) and (model is not None or not _is_campus(parsed)):
+        node = with_hardware(node, model, software, catalogue)
+    lines = with_commands(node.unmodelled, load_dialect(config.read_by), node.family)
+    return node.model_copy(update={"unmodelled": lines})
 
 
 def _is_campus(parsed: ParsedConfig) -> bool:

@@ -22,7 +22,7 @@ from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.switch.audit_log import AuditLog
 from rocefort.lab.switch.shared_lines import Pool, start
 from rocefort.lab.switch.store import Store, lose_power
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.lab.switch.switch import EmulatedSwitch, syntax_of
 from rocefort.models.network.network import Network
 from rocefort.rdma.plan.scripts import EVERY
 from rocefort.steps.lab.options import LabOptions, inject, read_faults
@@ -166,7 +166,7 @@ def switch_of(
     switch = EmulatedSwitch(
         name=name,
         startup=dialect_of(node).as_saved(text),
-        family=node.family.syntax,
+        family=syntax_of(node.family),
         hardware=node.hardware.model,
         software=node.software,
         personality=options.personality,

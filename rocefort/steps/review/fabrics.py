@@ -16,7 +16,7 @@ from rocefort.steps.fabric.git_revisions import Revision, checked_out, commit_of
 from rocefort.steps.review.sides import WORKTREE, fabrics_at, path_at_base, top_of_review
 
 # Files that several fabrics may share: those of a site, below the folder that holds it.
-SHARED = re.compile(r"((?:.*/)?)(?:inventory/(?:hardware|profiles)|templates)/.+")
+SHARED = re.compile(r"((?:.*/)?)(?:inventory/(?:hardware|profiles|catalogue)|templates)/.+")
 HARDWARE = re.compile(r"(?:.*/)?inventory/hardware/[^/]+\.yaml")
 
 

@@ -22,6 +22,7 @@ FILES: Final = {
     SETTINGS_FILE: "rocefort.toml",
     "inventory/hardware/README.md": "hardware.md",
     "inventory/profiles/README.md": "profiles.md",
+    "inventory/catalogue/README.md": "catalogue.md",
     "templates/vrp/README.md": "vrp.md",
     "requirements.txt": "requirements.txt",
     "requirements.lock": "requirements.lock",

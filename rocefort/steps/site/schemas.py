@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from rocefort.design.load.json_schema import demand_schema, fabric_schema, profiles_schema
+from rocefort.design.load.json_schema import (
+    catalogue_schema,
+    demand_schema,
+    fabric_schema,
+    profiles_schema,
+)
 from rocefort.fleet.connections import connections_schema
 from rocefort.options import SchemaDocument
 from rocefort.reports.outputs import output_schema
@@ -15,6 +20,7 @@ SCHEMAS: Final[Mapping[SchemaDocument, Callable[[], str]]] = {
     SchemaDocument.FABRIC: fabric_schema,
     SchemaDocument.DEMAND: demand_schema,
     SchemaDocument.PROFILES: profiles_schema,
+    SchemaDocument.CATALOGUE: catalogue_schema,
     SchemaDocument.CONNECTIONS: connections_schema,
     SchemaDocument.SETTINGS: settings_schema,
     SchemaDocument.OUTPUT: output_schema,

@@ -23,10 +23,11 @@ from rocefort.rollout.journal.run_directory import RunDirectory
 
 Rocefort = Callable[..., Any]
 SIZE = ("--spines", "2", "--leaves", "2", "--servers-per-leaf", "1")
-SCHEMAS = ("fabric", "demand", "profiles", "connections", "settings")
+SCHEMAS = ("fabric", "demand", "profiles", "catalogue", "connections", "settings")
 PATHS = {
     "inventory/plant/fabric.yaml",
     "inventory/hardware/README.md",
+    "inventory/catalogue/README.md",
     "inventory/profiles/README.md",
     "templates/vrp/README.md",
     "connections.yaml",

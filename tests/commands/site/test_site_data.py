@@ -149,11 +149,14 @@ def test_a_review_covers_the_fabrics_that_use_a_changed_model(
         ("hardware/mine.yaml", ["heps"]),
         ("profiles/ours.yaml", ["heps", "other"]),
         ("hardware/families.yaml", ["heps", "other"]),
+        ("catalogue/own.yaml", ["heps", "other"]),
     ):
         path = site.top / "inventory" / file
+        path.parent.mkdir(exist_ok=True)
         if path.name == "families.yaml":
             shutil.copy(HARDWARE / path.name, path)
-        path.write_text(path.read_text() + "# changed\n")
+        text = path.read_text() if path.is_file() else "commands: []\n"
+        path.write_text(text + "# changed\n")
         assert rocefort("review", *ENGINE, "--failures", "none", "--out", out).code == 0
         reviews = json.loads((out / "review.json").read_text())["reviews"]
         assert [review["fabric"] for review in reviews] == fabrics
@@ -258,3 +261,17 @@ def test_apply_refuses_a_plan_after_a_change_of_the_site(
     model.write_text(model.read_text() + "# a comment\n")
     done = rocefort("apply", "plan.json", *ACCESS)
     assert (done.code, done.err) == (4, f"rocefort: {model}: has changed {said}")
+
+
+NOTE = "congestion control profile connectx-dcqcn is read from inventory/profiles/congestion.yaml"
+
+
+@pytest.mark.parametrize("words", [("verify", *ENGINE, "--failures", "none"), ("report",)])
+def test_a_file_that_precedes_a_shipped_one_is_a_note(
+    rocefort: Rocefort, site: Clone, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    out = ("--out", tmp_path / "out") if words[0] == "report" else ()
+    done = rocefort(words[0], "heps", *words[1:], *out)
+    assert done.code == 0
+    assert NOTE in done.err
+    assert NOTE not in done.out

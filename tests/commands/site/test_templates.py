@@ -95,7 +95,7 @@ def test_a_line_that_may_change_forwarding_stops_verify(write: Any, rocefort: An
     assert done.code == 4
     assert done.err.endswith(
         "leaf01 (templates/vrp/cloudengine.j2:4): `ospf 1` may change forwarding and is not "
-        "modelled\n"
+        "modelled; leave the line out: no routing engine models it\n"
     )
 
 

@@ -111,6 +111,15 @@ CHANGED: list[tuple[dict[str, str], str]] = [
         "templates/vrp/cloudengine.j2:4: `snmp-agent community read cipher <removed>` contains a "
         "secret on spine01, and 9 more values; name the secret by a reference in the fabric",
     ),
+    (
+        {
+            "common/settings.j2": f"{SETTINGS}{{% if port.routed %}}\n storm suppression broadcast 5\n"
+            "{% endif %}\n{% endblock %}\n"
+        },
+        "templates/vrp/common/settings.j2:5: the switch refuses `storm suppression broadcast 5` in "
+        "`interface MEth0/0/0` on spine01, and 61 more values; write the line only where a switch "
+        "takes it",
+    ),
     *(
         (
             more(f"#\n{line}"),

@@ -91,7 +91,7 @@ class TinyOs(Dialect):
             *(ExtraLine(False, *line, path="") for line in old if line not in new),
         ]
 
-    def command_of(self, line: TextLine) -> str:
+    def command_of(self, line: TextLine, family: Family | None = None) -> str:
         """Return nothing: all commands are modelled."""
         return ""
 

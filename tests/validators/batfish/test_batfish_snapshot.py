@@ -237,7 +237,7 @@ def test_a_line_that_may_forward_and_is_not_understood_is_refused_not_left_out(
         snapshot_files(copy_with(network, nodes=nodes))
     assert str(caught.value) == (
         "leaf1 line 34: `ip route-static 10.1.2.0 24 NULL0` may change forwarding and is not "
-        "modelled"
+        "modelled; leave the line out: no routing engine models it"
     )
     nodes = (leaf1.model_copy(update={"unmodelled": (ntp,)}), *rest)
     assert snapshot_files(copy_with(network, nodes=nodes)) == snapshot_files(network)

@@ -73,7 +73,8 @@ def test_a_line_that_may_change_forwarding_is_refused_with_its_line(view: str, l
     with pytest.raises(Refused) as caught:
         solve(Network(name="text", origin="text", nodes=(leaf,)), sources)
     assert str(caught.value) == (
-        f"leaf01 (leaf01.cfg:{number}): `{line}` may change forwarding and is not modelled"
+        f"leaf01 (leaf01.cfg:{number}): `{line}` may change forwarding and is not modelled; "
+        "leave the line out: no routing engine models it"
     )
     assert caught.value.exit_code == 4
 

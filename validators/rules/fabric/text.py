@@ -11,6 +11,7 @@ from rocefort.models.network.network import Node, TextLine
 from rocefort.models.wording import count_of
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
+TRY = "try it on one switch before a rollout"
 LONGEST_SHOWN = 120  # characters of a line in a message
 
 
@@ -47,9 +48,21 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
                     node, f"{form}; whether the switch uses it is not in its model"
                 )
             else:
-                yield subject.finding(
-                    node, f"{form}: {entry.note}", "try it on one switch before a rollout"
-                )
+                yield subject.finding(node, f"{form}: {entry.note}", TRY)
+        yield from _unconfirmed_of_site(subject, node)
+
+
+def _unconfirmed_of_site(subject: Subject, node: Node) -> Iterator[Finding]:
+    """Yield unconfirmed commands that the site adds, once for a switch."""
+    sources: dict[str, tuple[str, int]] = {}
+    for line in node.unmodelled:
+        path = (*line.path, line.text)
+        command = node.family and dialect_of(node).site_command(path, node.family)
+        if command and not command.confirmed:
+            sources.setdefault(line.command, (command.source, line.line))
+    for name, (source, number) in sources.items():
+        what = f"`{name}` is not confirmed on {node.syntax}: {source}"
+        yield subject.finding(node, what, TRY, path=f"unmodelled[{number}]")
 
 
 @rule(
@@ -86,17 +99,19 @@ def lines_of_templates(subject: Subject) -> Iterator[Verdict]:
 
     A site's template can write a line that the command table does not have. The line is planned
     and written like any other: a plan removes it by its negation, and no source confirms that this
-    works. No rule judges it, and no routing engine models its effect.
+    works. No rule judges it, and no routing engine models its effect. A site can add the command
+    to the table, with its negation and its effect: a file in inventory/catalogue.
 
     Example: `frobnicate` is not in the command table: not judged; 2 lines on 2 switches
-    Fix: State the value in the fabric if it has one, and try the line on one switch.
+    Fix: State the value in the fabric if it has one; else add the command to inventory/catalogue.
     """
     for node, line, count in _template_lines(subject, known=False):
         yield _without_device(
             subject.finding(
                 node,
                 f"{_line_text(line)} is not in the command table: not judged; {count}",
-                "state it in the fabric if it has a field for it; else try it on one switch",
+                "state it in the fabric if it has a field for it; else add its command to "
+                "inventory/catalogue",
                 path=f"unmodelled[{line.line}]",
             )
         )

@@ -176,7 +176,7 @@ class _Walk:
             yield from self._implied(node, so_far, is_value)
         else:
             inside = is_value or node.kind == "value"
-            for branch in node.branches if node.kind != "several" else _in_any_order(node):
+            for branch in node.branches if node.kind != "several" else in_any_order(node):
                 yield from self.over(branch, so_far, is_value=inside)
             if node.kind in ("optional", "several"):
                 yield so_far
@@ -215,7 +215,7 @@ class _Walk:
                 yield ended
 
 
-def _in_any_order(node: FormatNode) -> Iterator[tuple[FormatNode, ...]]:
+def in_any_order(node: FormatNode) -> Iterator[tuple[FormatNode, ...]]:
     """Yield each alternative, followed by the others as options."""
     for branch in node.branches:
         others = tuple(other for other in node.branches if other is not branch)

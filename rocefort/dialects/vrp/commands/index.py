@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.parameters import Tokens
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 Lines = tuple[ConfigLine, ...]
 LONG = 24  # lines; a shorter view is read faster than its index is built
@@ -28,7 +28,7 @@ class Index:
     texts: dict[str, int]
     heads: dict[str, list[str]]  # lines by their first two words
     kind: str = ""
-    family: SyntaxFamily | None = None
+    family: Syntax | None = None
     keys: dict[Tokens, int] = field(default_factory=dict)  # for that kind of view and that family
 
     def move(self, lines: Lines, begin: int) -> None:
@@ -91,7 +91,7 @@ def begins(lines: Lines, words: str) -> str | None:
     return next((line.text for line in lines if f"{line.text} ".startswith(prefix)), None)
 
 
-def keys_of(lines: Lines, kind: str, family: SyntaxFamily) -> Mapping[Tokens, int] | None:
+def keys_of(lines: Lines, kind: str, family: Syntax) -> Mapping[Tokens, int] | None:
     """Return positions by key; None for a short view and for one that has a key twice."""
     index = indexed(lines)
     if index is None:

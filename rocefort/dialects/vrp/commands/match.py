@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from rocefort.dialects.vrp.commands.catalogue import Row, rows_by_view
 from rocefort.dialects.vrp.commands.format import FormatMatch, MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
-from rocefort.models.hardware.hardware import SyntaxFamily
+from rocefort.dialects.vrp.commands.syntax import Syntax, rows_with
 from rocefort.models.keyed import natural
 
 
@@ -25,7 +25,7 @@ class Identity:
 
 
 @lru_cache(maxsize=16384)  # 100 switches of a lab start in 2.9 s CPU; without, in 6.1 s
-def identify(kind: str, text: str, family: SyntaxFamily) -> Identity:
+def identify(kind: str, text: str, family: Syntax) -> Identity:
     """Return the row and the key of a line of a view; an unknown line is its own key."""
     tokens = words_of(text)
     undone = tokens[0] == "undo"
@@ -48,9 +48,7 @@ def _order(row: Row, key: Tokens, text: str) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=8192)  # same lab: 2.9 s; without, 3.9 s
-def readings(
-    kind: str, tokens: Tokens, family: SyntaxFamily
-) -> tuple[tuple[Row, FormatMatch], ...]:
+def readings(kind: str, tokens: Tokens, family: Syntax) -> tuple[tuple[Row, FormatMatch], ...]:
     """Return every match of words with a command of a view, on any kind of interface."""
     words = frozenset(token.casefold() for token in tokens)
     return tuple(
@@ -61,16 +59,16 @@ def readings(
     )
 
 
-def rows_of(kind: str, first: str, family: SyntaxFamily | None = None) -> tuple[Row, ...]:
+def rows_of(kind: str, first: str, family: Syntax | None = None) -> tuple[Row, ...]:
     """Return rows of a view that a family, or any, has and that can begin with a word."""
     return _by_first_word(kind, family).get(first.casefold(), ())
 
 
-@cache
-def _by_first_word(kind: str, family: SyntaxFamily | None) -> Mapping[str, tuple[Row, ...]]:
+@lru_cache(maxsize=4096)
+def _by_first_word(kind: str, family: Syntax | None) -> Mapping[str, tuple[Row, ...]]:
     rows_by_word: dict[str, list[Row]] = {}
-    for row in rows_by_view().get(kind, ()):
-        if family is None or family in row.families:
-            for word in row.first_words:
-                rows_by_word.setdefault(word, []).append(row)
+    views = rows_by_view() if family is None else rows_with(family)
+    for row in views.get(kind, ()):
+        for word in row.first_words:
+            rows_by_word.setdefault(word, []).append(row)
     return {word: tuple(rows) for word, rows in rows_by_word.items()}

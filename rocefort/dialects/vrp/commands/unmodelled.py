@@ -8,37 +8,48 @@ from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, SYSTEM, Row
 from rocefort.dialects.vrp.commands.format import MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
 from rocefort.dialects.vrp.commands.match import rows_of
+from rocefort.dialects.vrp.commands.syntax import Syntax, site_rows
 from rocefort.models.network.network import TextLine
 
 UNDO = "undo"
 UNKNOWN_VIEW = ""
 
 
-def command_of(line: TextLine) -> str:
-    """Return literal words of a known command, `..` for its arguments; empty for an unknown one."""
-    view = _view(line.path)
+def command_of(line: TextLine, syntax: Syntax | None = None) -> str:
+    """Return literal words of a known command, `..` for its arguments; empty for an unknown one.
+
+    syntax: of the switch, for commands of its site.
+    """
+    view = _view(line.path, syntax)
     if view == OPAQUE_VIEW:
         return line.text.split(" ", 1)[0] + " .."
-    row = _row(view, line.text)
+    row = _row(view, line.text, syntax)
     return row.name if row else ignored_command(view, line.text)
 
 
-def leaves_view(line: TextLine) -> bool:
+def row_of(path: tuple[str, ...], syntax: Syntax) -> Row | None:
+    """Return the row of a line, given as its views and itself; None for an unknown line."""
+    return _row(_view(path[:-1], syntax), path[-1], syntax)
+
+
+def leaves_view(line: TextLine, syntax: Syntax | None = None) -> bool:
     """Whether a line is no command of its view, and opens a view of one around it."""
-    view = _view(line.path)
-    if view in (OPAQUE_VIEW, UNKNOWN_VIEW) or _row(view, line.text):
+    view = _view(line.path, syntax)
+    if view in (OPAQUE_VIEW, UNKNOWN_VIEW) or _row(view, line.text, syntax):
         return False
-    outer = (_row(_view(line.path[:depth]), line.text) for depth in range(len(line.path)))
+    outer = (
+        _row(_view(line.path[:depth], syntax), line.text, syntax) for depth in range(len(line.path))
+    )
     return any(row is not None and row.opens for row in outer)
 
 
 @lru_cache(maxsize=4096)
-def _view(path: tuple[str, ...]) -> str:
+def _view(path: tuple[str, ...], syntax: Syntax | None) -> str:
     """Return the view of a path of lines; empty where the table lacks one of them."""
     view = SYSTEM
     for text in path:
         if view != OPAQUE_VIEW:
-            row = _row(view, text)
+            row = _row(view, text, syntax)
             if row is None:
                 view = OPAQUE_VIEW if ignored_command(view, text) else UNKNOWN_VIEW
             else:
@@ -46,12 +57,13 @@ def _view(path: tuple[str, ...]) -> str:
     return view
 
 
-def _row(view: str, text: str) -> Row | None:
+def _row(view: str, text: str, syntax: Syntax | None) -> Row | None:
     """Return the row of a view that matches a line, as a setting or as its undo."""
     words = words_of(text)
     undone = words[0] == UNDO and len(words) > 1
     words = words[1:] if undone else words
-    for row in rows_of(view, words[0]):
+    own = (row for row in site_rows(syntax) if row.view == view and words[0] in row.first_words)
+    for row in (*rows_of(view, words[0]), *own):
         forms = (row.nodes, *(nodes for nodes, _ in row.undo_nodes if undone))
         if any(True for form in forms for _ in read_all(form, words, MatchFailure())):
             return row

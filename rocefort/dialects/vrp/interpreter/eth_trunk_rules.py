@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.dialects.vrp.commands.match import identify
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, children_at
 from rocefort.models.device.eth_trunk import trunk_name, trunk_number
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 HEAD = "interface "
 JOINS = "eth-trunk "
 
 
-def objection(lines: Lines, after: Lines, view: View, family: SyntaxFamily) -> str | None:
+def objection(lines: Lines, after: Lines, view: View, family: Syntax) -> str | None:
     """Return the reason why the switch refuses a line of an interface view that had `lines`."""
     own = [line.text for line in children_at(after, view)]
     was = [line.text for line in lines]
@@ -52,7 +52,7 @@ def _of_trunk(config: Lines, name: str, was: list[str], own: list[str]) -> str |
     return None
 
 
-def _of_member(name: str, was: list[str], own: list[str], family: SyntaxFamily) -> str | None:
+def _of_member(name: str, was: list[str], own: list[str], family: Syntax) -> str | None:
     joined, old = (_begins(texts, JOINS) for texts in (own, was))
     if joined is None:
         return None

@@ -21,6 +21,7 @@ from rocefort.dialects.vrp.commands.format import (
 from rocefort.dialects.vrp.commands.index import begins
 from rocefort.dialects.vrp.commands.match import identify, readings, rows_of
 from rocefort.dialects.vrp.commands.parameters import Tokens, asn_of, list_numbers
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter import port_split
 from rocefort.dialects.vrp.interpreter.eth_trunk_rules import objection, why_kept
 from rocefort.dialects.vrp.interpreter.port_view import PortView
@@ -39,7 +40,6 @@ from rocefort.dialects.vrp.text.names import ranges, snmp_version_text, snmp_ver
 from rocefort.errors import BadInput
 from rocefort.models.device.drop_profile import low_at_most_high
 from rocefort.models.device.interface import xon_at_most_xoff
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 BUILT_IN = ("drop-profile default ", "diffserv domain default ")  # exist without a line
 # Built-in objects cannot be deleted.
@@ -50,16 +50,17 @@ LISTS = ("list", "ports", "each", "versions")  # a line names some elements of a
 
 
 class VrpRefusal(BadInput):
-    """The switch refuses a line: the line, the position of the caret in it, and the message."""
+    """The switch refuses a line: line and view, position of the caret, and the message."""
 
-    def __init__(self, line: str, position: int, message: str) -> None:
+    def __init__(self, line: str, position: int, message: str, view: View = ()) -> None:
         super().__init__(message, where=repr(line.strip()), how="nothing was changed by this line")
         self.line = line
         self.position = position
         self.message = message
+        self.view = view
 
 
-def view_kind(view: View, family: SyntaxFamily) -> str:
+def view_kind(view: View, family: Syntax) -> str:
     """Return the name of the view in the command table."""
     kind = SYSTEM
     for text in view:
@@ -72,7 +73,7 @@ def view_kind(view: View, family: SyntaxFamily) -> str:
 class TypedLine:
     """One typed line and the view it was typed in. Methods raise VrpRefusal."""
 
-    family: SyntaxFamily
+    family: Syntax
     line: str
     view: View
 
@@ -89,7 +90,7 @@ class TypedLine:
         """Return a refusal with the caret under word `index`, or after the last."""
         starts = starts_of(self.line)
         position = starts[index] if index < len(starts) else len(self.line.rstrip())
-        return VrpRefusal(self.line, position, message)
+        return VrpRefusal(self.line, position, message, self.view)
 
     def apply_or_climb(self, config: Lines, tokens: Tokens) -> tuple[Lines, View]:
         """Apply in this view, or enter a view of an outer one, as the CLI allows."""

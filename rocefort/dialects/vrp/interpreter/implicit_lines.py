@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rocefort.dialects.vrp.commands.match import identify
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -63,7 +64,7 @@ def _written_by_itself(path: tuple[str, ...], text: str) -> bool:
     return bool(verdicts) and all(verdicts)
 
 
-def _says_default(path: tuple[str, ...], text: str, family: SyntaxFamily) -> bool | None:
+def _says_default(path: tuple[str, ...], text: str, family: Syntax) -> bool | None:
     """Whether a family drops the line because it states a default; None: no such command."""
     row = identify(view_kind(path, family), text, family).row
     if row is None:

@@ -20,9 +20,9 @@ from rocefort.dialects.vrp.commands.catalogue import (
 )
 from rocefort.dialects.vrp.commands.format import words_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.execute import TypedLine, VrpRefusal, view_kind
 from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, children_at, put_line
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 __all__ = [
     "LineResult",
@@ -47,7 +47,7 @@ class LineResult:
     notes: tuple[str, ...] = ()
 
 
-def apply_line(config: Lines, view: View, line: str, family: SyntaxFamily) -> LineResult:
+def apply_line(config: Lines, view: View, line: str, family: Syntax) -> LineResult:
     """Apply one typed line. Raises VrpRefusal for a line that the switch would refuse.
 
     A left-aligned `#` leads to the system view, as in a configuration file (V300R023C00, `save`).
@@ -67,7 +67,7 @@ def apply_line(config: Lines, view: View, line: str, family: SyntaxFamily) -> Li
     return LineResult(after, new_view, _question(config, after, view, tokens, family))
 
 
-def apply_lines(config: Lines, lines: Iterable[str], family: SyntaxFamily) -> Lines:
+def apply_lines(config: Lines, lines: Iterable[str], family: Syntax) -> Lines:
     """Apply lines from the system view on, every question answered with yes.
 
     Raises VrpRefusal at the first line that is refused.
@@ -79,7 +79,7 @@ def apply_lines(config: Lines, lines: Iterable[str], family: SyntaxFamily) -> Li
     return config
 
 
-def replay(tree: Lines, family: SyntaxFamily) -> tuple[Lines, tuple[VrpRefusal, ...]]:
+def replay(tree: Lines, family: Syntax) -> tuple[Lines, tuple[VrpRefusal, ...]]:
     """Load a whole configuration as a start-up does: refused lines are reported and left out.
 
     The result is the form in which the switch would save it: defaults removed, lists merged.
@@ -90,7 +90,7 @@ def replay(tree: Lines, family: SyntaxFamily) -> tuple[Lines, tuple[VrpRefusal, 
 
 
 def _replay(
-    config: Lines, view: View, tree: Lines, family: SyntaxFamily, refusals: list[VrpRefusal]
+    config: Lines, view: View, tree: Lines, family: Syntax, refusals: list[VrpRefusal]
 ) -> Lines:
     for line in tree:
         try:
@@ -111,7 +111,7 @@ def _replay(
     return config
 
 
-def prompt_name(view: View, family: SyntaxFamily) -> str:
+def prompt_name(view: View, family: Syntax) -> str:
     """Return the views' suffix of the host's name in the prompt: `-100GE1/0/1`, `-bgp-af-ipv4`."""
     parts = [""]
     for depth, text in enumerate(view, 1):
@@ -130,7 +130,7 @@ def _questions(kind: str) -> tuple[CommandQuestion, ...]:
 
 
 def _question(
-    before: Lines, after: Lines, view: View, tokens: Tokens, family: SyntaxFamily
+    before: Lines, after: Lines, view: View, tokens: Tokens, family: Syntax
 ) -> str | None:
     typed = " ".join(tokens)
     for question in _questions(view_kind(view, family)):

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 
 from rocefort.dialects.vrp.commands.command import SYSTEM
 from rocefort.dialects.vrp.commands.format import words_of
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.tree_edit import Lines, children_at, put_line, remove
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.hardware.breakout import parts_of, whole_port
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 HEAD = "port split dimension interface"
 
@@ -43,7 +43,7 @@ def why_not(config: Lines, ports: Sequence[str]) -> str | None:
     return None
 
 
-def split(config: Lines, ports: Sequence[str], split_type: str, family: SyntaxFamily) -> Lines:
+def split(config: Lines, ports: Sequence[str], split_type: str, family: Syntax) -> Lines:
     """Split ports, one line each; a port that is split in this way stays unchanged."""
     for port in ports:
         if split_types(config).get(port) != split_type:

@@ -17,6 +17,7 @@ from rocefort.dialects.vrp.commands.index import (
 )
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.parameters import Tokens
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.hardware.hardware import SyntaxFamily
 
@@ -54,7 +55,7 @@ def _lines_at(
 
 
 def put_line(
-    config: Lines, view: tuple[str, ...], line: ConfigLine, kind: str, family: SyntaxFamily
+    config: Lines, view: tuple[str, ...], line: ConfigLine, kind: str, family: Syntax
 ) -> Lines:
     """Write a line into a view: over the line of its key, else at its position in the order."""
     key = identify(kind, line.text, family).key
@@ -73,7 +74,7 @@ def put_line(
     )
 
 
-def having(lines: Lines, key: Tokens, kind: str, family: SyntaxFamily) -> Iterator[int]:
+def having(lines: Lines, key: Tokens, kind: str, family: Syntax) -> Iterator[int]:
     """Yield positions of the lines of a view that have a key."""
     keys = keys_of(lines, kind, family)
     if keys is not None:
@@ -84,7 +85,7 @@ def having(lines: Lines, key: Tokens, kind: str, family: SyntaxFamily) -> Iterat
             yield position
 
 
-def insert(lines: Lines, line: ConfigLine, kind: str, family: SyntaxFamily) -> Lines:
+def insert(lines: Lines, line: ConfigLine, kind: str, family: Syntax) -> Lines:
     """Insert a new line after the last one that precedes it in the order."""
     order = identify(kind, line.text, family).order
     position = len(lines)

@@ -12,17 +12,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rocefort.dialects.vrp.commands.syntax import MOST_SITES, SiteSyntax, Syntax
 from rocefort.dialects.vrp.patch.changed_rows import FrozenRows, frozen, mutable_rows, reduced
 from rocefort.dialects.vrp.patch.marks import ANEW
 from rocefort.dialects.vrp.patch.port_split import leaving, refreshed, rows_without, vanishing
 from rocefort.dialects.vrp.patch.profile_moves import ProfileMove, moved_last, profile_moves
 from rocefort.dialects.vrp.readers.arguments import KBYTES
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 if TYPE_CHECKING:
     from annet.annlib.patching import PatchTree
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 VENDOR = "huawei"
 ORDER = Path(__file__).parent / "rulebook" / "huawei.order"
 SIZED = ("qos buffer ", "dcb pfc buffer ")
+ANY_LINE = "~"  # the last line of the order
 IN_MBYTES = "mbytes"  # no renderer of ours writes it: most texts do not contain it
 MBYTES = re.compile(rf"\b(\d+) {IN_MBYTES}\b", re.ASCII)
 # Size of the cache of changes. A review of 500 switches with one changed profile has 6 different
@@ -49,7 +50,7 @@ class VrpPatch:
     unpaused: tuple[ProfileMove, ...] = ()  # of ports that no order keeps paused
 
 
-def make_patch(running: str, intended: str, family: SyntaxFamily) -> VrpPatch:
+def make_patch(running: str, intended: str, family: Syntax) -> VrpPatch:
     """Return commands that take a switch from one configuration text to another, and back.
 
     Lines are in apply order, as typed from the system view; a view is entered by its line and left
@@ -73,7 +74,7 @@ def make_patch(running: str, intended: str, family: SyntaxFamily) -> VrpPatch:
 
 
 def _commands(
-    make: Make, was: OrderedDict[str, Any], will: OrderedDict[str, Any], family: SyntaxFamily
+    make: Make, was: OrderedDict[str, Any], will: OrderedDict[str, Any], family: Syntax
 ) -> tuple[str, ...]:
     gone = vanishing(was, will)
     remaining = rows_without(was, gone)
@@ -156,13 +157,24 @@ def _lines(tree: PatchTree, depth: int = 0) -> Iterator[str]:
             yield " " * (depth + 1) + "quit"
 
 
-def _engine(family: SyntaxFamily) -> Make:
+def _order(family: Syntax) -> str:
+    """Return the order of a patch; the site's first lines come before all and are removed last."""
+    text = ORDER.read_text(encoding="utf-8")
+    first = family.first if isinstance(family, SiteSyntax) else ()
+    if not first:
+        return text
+    rest = text.rstrip().removesuffix(ANY_LINE)
+    last = (f"undo {words} %order_reverse" for words in reversed(first))
+    return "\n".join((*first, rest, *last, ANY_LINE, ""))
+
+
+def _engine(family: Syntax) -> Make:
     with _LOCK:  # annet's connectors are global and may be set once
         return _build_engine(family)
 
 
-@cache
-def _build_engine(family: SyntaxFamily) -> Make:
+@lru_cache(maxsize=MOST_SITES)
+def _build_engine(family: Syntax) -> Make:
     from annet import patching, reference  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
     from annet.annlib.rbparser.ordering import compile_ordering_text  # noqa: PLC0415 - the same
 
@@ -170,7 +182,7 @@ def _build_engine(family: SyntaxFamily) -> Make:
 
     rules = {
         "patching": rulebook(family),
-        "ordering": compile_ordering_text(ORDER.read_text(encoding="utf-8"), VENDOR),
+        "ordering": compile_ordering_text(_order(family), VENDOR),
     }
 
     @lru_cache(maxsize=ALIKE)

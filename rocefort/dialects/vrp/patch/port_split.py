@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rocefort.dialects.vrp.commands.syntax import Syntax, family_of
 from rocefort.dialects.vrp.interpreter.port_split import HEAD
 from rocefort.models.hardware.breakout import parts_of
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -48,9 +49,9 @@ def leaving(was: ConfigRows, views: Sequence[str]) -> Iterator[str]:
             yield from (view, " undo eth-trunk", " quit")
 
 
-def refreshed(commands: Sequence[str], family: SyntaxFamily) -> tuple[str, ...]:
+def refreshed(commands: Sequence[str], family: Syntax) -> tuple[str, ...]:
     """Return the commands, with the refresh after the last split."""
     last = max((n for n, line in enumerate(commands, 1) if HEAD in line), default=0)
-    if not last or family not in REFRESHED:
+    if not last or family_of(family) not in REFRESHED:
         return tuple(commands)
     return (*commands[:last], REFRESH, *commands[last:])

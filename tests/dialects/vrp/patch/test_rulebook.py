@@ -16,6 +16,7 @@ from row_lines import samples, undo_samples
 from rocefort.dialects.vrp.commands import catalogue, match
 from rocefort.dialects.vrp.commands.catalogue import GROUPS, OPAQUE_VIEW, rows_by_view
 from rocefort.dialects.vrp.commands.command import SYSTEM, Row
+from rocefort.dialects.vrp.commands.syntax import rows_with
 from rocefort.dialects.vrp.interpreter import execute
 from rocefort.dialects.vrp.patch import patch
 from rocefort.dialects.vrp.patch.patch import ORDER, VENDOR, make_patch
@@ -150,6 +151,7 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     def forget() -> None:
         for remembered in (
             rows_by_view,
+            rows_with,
             match._by_first_word,
             match.identify,
             match.readings,

@@ -10,8 +10,8 @@ from rocefort.dialects.vrp.commands.command import Row
 from rocefort.dialects.vrp.commands.format import FormatNode, MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.match import Identity, identify, rows_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
+from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.text.secrets import as_saved
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 UNDO = "undo "
 ANY = re.compile(r"(?:(kbytes|numbers):)?\d+-\d+")
@@ -24,7 +24,7 @@ class ViewCommands:
     """The commands of one view of one syntax family."""
 
     view: str
-    family: SyntaxFamily
+    family: Syntax
 
     def identity(self, text: str) -> Identity:
         """Return the row of a line, its key and its value, also for values that the row refuses."""

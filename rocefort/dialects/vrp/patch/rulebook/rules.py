@@ -15,15 +15,15 @@ from typing import Any
 
 from annet.rulebook import common
 
-from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, SYSTEM, rows_by_view
+from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, SYSTEM
 from rocefort.dialects.vrp.commands.command import Row
 from rocefort.dialects.vrp.commands.format import FormatNode, words_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
+from rocefort.dialects.vrp.commands.syntax import Syntax, rows_with
 from rocefort.dialects.vrp.patch.marks import unmarked
 from rocefort.dialects.vrp.patch.rulebook import logic
 from rocefort.dialects.vrp.patch.rulebook.commands import UNDO, ViewCommands
 from rocefort.dialects.vrp.patch.rulebook.table import BY_KIND, HANDLERS, Handler
-from rocefort.models.hardware.hardware import SyntaxFamily
 
 Compiled = dict[str, OrderedDict[str, Any]]  # annet's form: {"local": .., "global": ..}
 UNKNOWN = "~"
@@ -51,14 +51,13 @@ class PatchRule:
         return frozenset(row.opens for row in self.rows if row.opens)
 
 
-def rules_of(view: str, family: SyntaxFamily) -> tuple[PatchRule, ...]:
+def rules_of(view: str, family: Syntax) -> tuple[PatchRule, ...]:
     """Return the rules of a view: one for rows of the same key, or of the same function."""
     rules: dict[str, tuple[Handler | None, list[Row]]] = {}
-    for row in rows_by_view().get(view, ()):
-        if family in row.families:
-            handler = next((entry for entry in HANDLERS if entry.covers(row)), None)
-            name = handler.name(row) if handler else key_format(row.nodes)
-            rules.setdefault(name, (handler, []))[1].append(row)
+    for row in rows_with(family).get(view, ()):
+        handler = next((entry for entry in HANDLERS if entry.covers(row)), None)
+        name = handler.name(row) if handler else key_format(row.nodes)
+        rules.setdefault(name, (handler, []))[1].append(row)
     return tuple(PatchRule(view, name, tuple(rows), each) for name, (each, rows) in rules.items())
 
 
@@ -77,11 +76,11 @@ def _words(nodes: Sequence[FormatNode]) -> Iterator[str]:
             yield f"<{node.text}>" if node.kind == "param" else node.text
 
 
-def rulebook(family: SyntaxFamily) -> Compiled:
+def rulebook(family: Syntax) -> Compiled:
     """Return the rules of all views of a family, with those of the views that their lines open."""
     views: dict[str, OrderedDict[str, Any]] = {
         name: OrderedDict()
-        for view, rows in rows_by_view().items()
+        for view, rows in rows_with(family).items()
         for name in (view, *(row.opens for row in rows))
     }
     opened: list[tuple[dict[str, Any], frozenset[str]]] = []
@@ -140,7 +139,7 @@ class LineKey:
 class RuleFinder:
     """Finder of a line's rule in a view, and of its key."""
 
-    def __init__(self, view: str, family: SyntaxFamily) -> None:
+    def __init__(self, view: str, family: Syntax) -> None:
         self.commands = ViewCommands(view, family)
         self.rules = rules_of(view, family)
         self._by_rank = {row.rank: rule for rule in self.rules for row in rule.rows}

@@ -1,0 +1,82 @@
+"""Commands that a site adds to the command table of its switches, each with its effect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+from rocefort.models.hardware.hardware import Family, FamilyName
+
+Words = Annotated[str, Field(min_length=1)]
+
+
+class SiteCommand(Frozen):
+    """A command that no model of Rocefort has, and its effect."""
+
+    view: Words = Field(
+        description="View of the line: system, interface, bgp and others, or one that a command "
+        "of the site opens."
+    )
+    format: Words = Field(
+        description="Format of the line, in the notation of the vendor's reference, with the value "
+        "in ( ): a line with another value replaces it."
+    )
+    undo: tuple[Words, ...] = Field(
+        default=(),
+        description="Formats that remove the line, without the word undo. None: the words before "
+        "the value.",
+    )
+    opens: Words | None = Field(
+        default=None, description="New view that the line opens, for other commands of the site."
+    )
+    families: tuple[FamilyName, ...] = Field(
+        default=(), description="Syntax families that have the command; none: all."
+    )
+    order: Literal["first", "last"] = Field(
+        default="last",
+        description="Place in a plan. `first`, in the system view: other lines refer to this one, "
+        "so it is set before them and removed after them.",
+    )
+    effect: Words = Field(description="Effect of the line on the switch, in one sentence.")
+    affects_service: bool = Field(
+        description="Whether a change of the line can affect traffic or sessions."
+    )
+    source: Words = Field(description="Where the facts were read.")
+    confirmed: bool = Field(
+        default=True,
+        description="Whether the vendor's documents state it. If not, a change of the line counts "
+        "as one that affects service.",
+    )
+
+
+class SiteCommands(Frozen):
+    """Content of a file of inventory/catalogue."""
+
+    commands: tuple[SiteCommand, ...] = Field(description="Commands that the site adds.")
+
+
+@dataclass(frozen=True)
+class PlacedCommand:
+    """A command of a site, with the positions of its keys for errors."""
+
+    command: SiteCommand
+    places: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+
+    def where(self, key: str = "") -> str:
+        """Return the position of a key, or of the whole command."""
+        places = dict(self.places)
+        return places.get(key) or places.get("", "")
+
+
+class SiteFamily(Family):
+    """Syntax family with the commands that a site adds."""
+
+    commands: tuple[PlacedCommand, ...]
+
+    @property
+    def shipped(self) -> Family:
+        """The family without those commands."""
+        return Family.model_construct(**{name: getattr(self, name) for name in Family.model_fields})

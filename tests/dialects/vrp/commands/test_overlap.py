@@ -1,0 +1,72 @@
+"""Overlap of command formats: no line that two formats have is missed."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from row_lines import samples
+
+from rocefort.dialects.vrp.commands.catalogue import rows_by_view
+from rocefort.dialects.vrp.commands.command import Row
+from rocefort.dialects.vrp.commands.format import (
+    MatchFailure,
+    parse_format,
+    read_all,
+    words_of,
+)
+from rocefort.dialects.vrp.commands.overlap import overlap
+
+
+def reads(row: Row, line: str) -> bool:
+    return any(True for _ in read_all(row.nodes, words_of(line), MatchFailure()))
+
+
+@pytest.mark.parametrize("view", sorted(rows_by_view()))
+def test_rows_that_read_one_line_overlap(view: str) -> None:
+    rows = rows_by_view()[view]
+    assert all(overlap(row.nodes, row.nodes) for row in rows)
+    for one, other in combinations(rows, 2):
+        common = [line for line in samples(one) if reads(other, line)]
+        common += [line for line in samples(other) if reads(one, line)]
+        if common:
+            assert overlap(one.nodes, other.nodes), common[0]
+            assert overlap(other.nodes, one.nodes), common[0]
+
+
+PAIRS: list[tuple[str, str, bool]] = [
+    ("lldp enable", "lldp transmit interval <1-9>", False),
+    ("mtu ( <46-9600> )", "mtu ( <9601-9700> )", True),
+    ("peer <peer> enable", "peer <peer> frob", False),
+    ("peer <peer> frob", "peer <group> frob", True),
+    ("dcb pfc [ <name> ]", "dcb pfc frob", True),
+    ("dcb pfc [ <name> ]", "dcb pfc frob <name>", False),
+    ("description ( <text:80> )", "description of <name>", True),
+    ("description ( <text:80> )", "describe <name>", False),
+    ("a { b | c } d", "a c d", True),
+    ("a { b | c } d", "a d d", False),
+    ("a +b <1-4>", "a <5-9>", True),
+    ("x [ a <1-9> | b ] *", "x b a <1-2>", True),
+    ("x [ a <1-9> | b ] *", "x b b", False),
+    ("x <1-9>", "x y", False),
+    ("x <1-9>", "x 12", False),
+    ("x <ip>", "x 10.0.0.1", True),
+    ("in <interface> out", "in Vlanif 5 out".lower(), True),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "common"), PAIRS)
+def test_two_formats(one: str, other: str, common: bool) -> None:
+    assert overlap(parse_format(one), parse_format(other)) is common
+    assert overlap(parse_format(other), parse_format(one)) is common
+
+
+def test_few_rows_of_one_view_overlap() -> None:
+    """A check that refuses everything is of no use."""
+    pairs = [
+        overlap(one.nodes, other.nodes)
+        for rows in rows_by_view().values()
+        for one, other in combinations(rows, 2)
+    ]
+    assert len(pairs) > 5000
+    assert sum(pairs) < len(pairs) / 50
