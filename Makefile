@@ -64,6 +64,7 @@ lint: $(TOOLS)
 # Debian's packages for some tests; without root those tests are skipped with a message.
 system: twin
 	$(call debian,test -x "$$(command -v chromium)",chromium,Tests of the page are skipped)
+	$(call debian,test -x "$$(command -v zsh)" -a -x "$$(command -v fish)",zsh fish,Tests of completion are skipped)
 
 # Debian's packages for a twin: routers and their links, and servers with Soft-RoCE.
 twin:

@@ -14,6 +14,7 @@ from rocefort import __version__, internal_errors, options, output
 from rocefort.command_line.help import WIDEST, Topic
 from rocefort.commands import (
     compare,
+    completion,
     demo,
     fabric,
     failures,
@@ -55,6 +56,7 @@ cli.add_typer(rehearse.cli)
 cli.add_typer(trust.cli)
 cli.add_typer(health.cli)
 cli.add_typer(demo.cli)
+cli.add_typer(completion.cli)
 cli.add_typer(lab.cli, name="lab", rich_help_panel=Topic.LAB)
 cli.add_typer(host.cli, name="host", rich_help_panel=Topic.OPERATE)
 cli.add_typer(rdma.cli, name="rdma", rich_help_panel=Topic.MEASURE)

@@ -53,6 +53,10 @@ class _PlainHelp:
         root = ctx.find_root().command.params
         return [*own, *(_copied(each) for each in root if each.name in COMMON_OPTIONS)]
 
+    def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002 - Click's
+        """Return the whole first sentence."""
+        return str(super().get_short_help_str(limit=WIDEST * WIDEST))  # type: ignore[misc]
+
     def collect_usage_pieces(self, ctx: Context) -> list[str]:  # noqa: ARG002 - Click's
         """Return the words of the usage line."""
         arguments = [each for each in self.params if each.param_type_name == "argument"]
@@ -115,8 +119,8 @@ class HelpedGroup(_PlainHelp, TyperGroup):
         for name, command in self.commands.items():
             topic = command.rich_help_panel  # type: ignore[attr-defined]
             title = topic if isinstance(topic, str) else "Commands"
-            summary = command.get_short_help_str(limit=WIDEST * WIDEST)
-            sections.setdefault(title, []).append((name.ljust(column), summary))
+            row = name.ljust(column), command.get_short_help_str()
+            sections.setdefault(title, []).append(row)
         for title in (*filter(sections.__contains__, Topic), *sections):
             if rows := sections.pop(title, None):
                 with formatter.section(title):
@@ -134,6 +138,16 @@ class Documented(TypedDict):
 def documented(*examples: str, topic: Topic | None = None) -> Documented:
     """Return what a command's help page has besides its docstring and options."""
     return Documented(cls=HelpedCommand, rich_help_panel=topic, epilog="\n".join(examples))
+
+
+def all_commands(group: Any, path: str = "rocefort") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    """Yield a group and all commands in it, each with its path."""
+    yield path, group
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from all_commands(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}", command
 
 
 def _continued(example: str, width: int) -> Iterator[str]:

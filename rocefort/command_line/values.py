@@ -35,8 +35,9 @@ def _value(metavar: str, names: Callable[[dict[str, Any]], list[str]]) -> Value:
     def complete(context: typer.Context, incomplete: str) -> list[str]:
         *before, last = incomplete.split(",")
         head = "".join(f"{each}," for each in before)
+        given = {*before, *(context.params.get("names") or ())}
         try:
-            found = [name for name in names(context.params) if name not in before]
+            found = [name for name in names(context.params) if name not in given]
         except Exception:  # noqa: BLE001 - a broken file has no names
             return []
         if last.islower() and not any(name.startswith(last) for name in found):

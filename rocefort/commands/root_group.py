@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,8 @@ from rocefort.errors import BadInput
 from rocefort.site import SETTINGS_FILE, site_of
 
 WITHOUT_SETTINGS = frozenset({"-h", "--help", "-V", "--version"})  # these work with a broken file
-# Commands that work in the checkout of a stranger's change: its file is not read at all.
-COMMANDS_WITHOUT_SETTINGS = frozenset({"comment"})
+# `comment` works in the checkout of a stranger's change, and `completion` at the start of a shell.
+COMMANDS_WITHOUT_SETTINGS = frozenset({"comment", "completion"})
 
 
 def _default_format(defaults: dict[str, Any]) -> str:
@@ -23,10 +25,19 @@ def _default_format(defaults: dict[str, Any]) -> str:
 class RootGroup(HelpedGroup):
     """Group of all commands; reads the settings before it parses the options of a command."""
 
+    def _main_shell_completion(self, *_arguments: object, **_settings: object) -> None:
+        """Answer the script of a shell, if it runs this process."""
+        if instruction := os.environ.get("_ROCEFORT_COMPLETE"):
+            from rocefort.command_line.completion import answer
+
+            sys.stdout.write(f"{answer(self, instruction)}\n")
+            raise SystemExit(0)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Click's or Typer's
         """Give the context the defaults of the settings, then parse."""
-        json_output.begin(self, args)
-        if args and not WITHOUT_SETTINGS.intersection(args):
+        if not ctx.resilient_parsing:  # a shell completes
+            json_output.begin(self, args)
+        if args and not ctx.resilient_parsing and not WITHOUT_SETTINGS.intersection(args):
             _, rest, _ = self.make_parser(ctx).parse_args(list(args))
             if not COMMANDS_WITHOUT_SETTINGS.intersection(rest[:1]):
                 ctx.default_map = self._defaults()

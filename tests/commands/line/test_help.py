@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from rocefort.command_line.help import Topic
+from rocefort.command_line.help import Topic, all_commands
 from rocefort.commands.rdma import LEAST_DURATION_S
 from rocefort.rdma.plan import site
 from rocefort.tasks import cli
@@ -22,17 +22,8 @@ from rocefort.tasks import cli
 Rocefort = Callable[..., Any]
 
 
-def commands(group: Any, path: str = "rocefort") -> Iterator[tuple[str, Any]]:
-    yield path, group
-    for name, command in group.commands.items():
-        if isinstance(command, TyperGroup):
-            yield from commands(command, f"{path} {name}")
-        else:
-            yield f"{path} {name}", command
-
-
 ROOT_GROUP: Any = get_command(cli)
-COMMANDS = dict(commands(ROOT_GROUP))
+COMMANDS = dict(all_commands(ROOT_GROUP))
 GROUPS: dict[str, Any] = {
     path: each for path, each in COMMANDS.items() if isinstance(each, TyperGroup)
 }
@@ -41,7 +32,8 @@ EXAMPLES = {path: str(command.epilog).splitlines() for path, command in COMMANDS
 
 def arguments_of(example: str) -> list[str]:
     """Words after `rocefort`, without what a shell reads: variables, sudo, pipes, files."""
-    words = shlex.split(re.split(r" [|>] ", example)[0])
+    inner = re.sub(r'^eval "\$\((.*?)\)".*', r"\1", example)
+    words = shlex.split(re.split(r" [|>] ", inner)[0])
     return words[words.index("rocefort") + 1 :]
 
 
