@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -120,16 +121,18 @@ def fabric_unless(configs: Path | None, fabric: Path | None) -> Path | None:
     return fabric if fabric or configs else _only()
 
 
-def fabric_and_table(first: Path, table: TableOption | None) -> tuple[Path, TableOption]:
-    """Return the arguments of `show`: a table alone is one of the only fabric."""
-    if table is not None:
-        return first, table
-    names = list(TableOption)
-    if str(first) not in names:
-        raise BadInput(
-            "no table is named", where=f"show {first}", how=f"one of: {', '.join(names)}"
-        )
-    return _only(), TableOption(str(first))
+def fabric_and_table(first: Path, second: str | None) -> tuple[Path, TableOption]:
+    """Return the arguments of `show` in either order; a table alone is one of the only fabric."""
+    tables = [str(table) for table in TableOption]
+    if second is None and str(first) in tables:
+        return _only(), TableOption(str(first))
+    for name, table in ((first, second), (second, first)):
+        if name is not None and str(table) in tables:
+            return Path(name), TableOption(str(table))
+    what = f"no table {second!r}" if second else "no table is named"
+    near = get_close_matches(second or str(first), tables, n=1)
+    how = f"did you mean {near[0]!r}?" if near else f"one of: {', '.join(tables)}"
+    raise BadInput(what, where=f"show {first}", how=how)
 
 
 FABRIC = "A fabric.yaml, its directory, or a name: heps."
@@ -145,6 +148,10 @@ Color = Annotated[
         envvar="ROCEFORT_COLOR",
         help="Colors; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
     ),
+]
+TableName = Annotated[
+    str | None,
+    typer.Argument(help=f"Table: {', '.join(TableOption)}.", **values.table(TableOption)),
 ]
 NamedFabric = Annotated[Path, typer.Argument(help=FABRIC, **values.FABRIC)]
 Fabric = Annotated[

@@ -13,6 +13,8 @@ from typing import Any, TypeAlias, TypedDict
 
 from typer.core import TyperCommand, TyperGroup
 
+from rocefort.command_line.proposals import propose
+
 # Classes of Click, or Typer's own copies of them.
 Context: TypeAlias = Any
 Parameter: TypeAlias = Any
@@ -56,6 +58,14 @@ class _PlainHelp:
     def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002 - Click's
         """Return the whole first sentence."""
         return str(super().get_short_help_str(limit=WIDEST * WIDEST))  # type: ignore[misc]
+
+    def make_context(self, *arguments: Any, **extra: Any) -> Context:  # noqa: ANN401 - Click's
+        """Parse; an error of a name proposes the nearest one."""
+        try:
+            return super().make_context(*arguments, **extra)  # type: ignore[misc]
+        except Exception as error:
+            propose(error)
+            raise
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:  # noqa: ARG002 - Click's
         """Return the words of the usage line."""

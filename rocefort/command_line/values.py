@@ -5,7 +5,7 @@ A completion that fails offers nothing: it never prints an error into a person's
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypedDict
 
 import typer
@@ -64,6 +64,11 @@ def _end_names(given: dict[str, Any]) -> list[str]:
 
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
+
+
+def table(names: Iterable[str]) -> Value:
+    """Return the value of `show` that is a table."""
+    return _value("TABLE", lambda _: list(names))
 
 
 FABRIC = _value("FABRIC", lambda _: fabric_names())

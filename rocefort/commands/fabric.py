@@ -36,6 +36,7 @@ def render(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write the configuration of every switch."""
+    from rocefort.documents.suggest import nearest
     from rocefort.models.results.actions import RenderedTexts
     from rocefort.reports.actions import notes_report
     from rocefort.steps.fabric.subject import subject_of, with_secrets, write_texts
@@ -43,7 +44,7 @@ def render(
     subject = subject_of(fabric, None)
     texts = subject.texts
     if device is not None and device not in texts:
-        raise BadInput(f"no switch {device!r}", how=f"one of: {', '.join(texts)}")
+        raise BadInput(f"no switch {device!r}", how=nearest(device, texts))
     chosen = {device: texts[device]} if device else dict(texts)
     if secrets and out is None:
         raise BadInput("--secrets without --out", how="secrets go into files, never on a screen")
@@ -68,21 +69,21 @@ def render(
 )
 def show(
     fabric: options.Fabric,
-    kind: Annotated[options.TableOption | None, typer.Argument(help="Table to list.")] = None,
+    table: options.TableName = None,
     form: options.TableFormatted = options.TableFormat.TEXT,
 ) -> None:
     """List devices, links, addresses, ports, cabling and more."""
     from rocefort.design.derive.derive import derive
     from rocefort.reports.fabric import tables
 
-    fabric, kind = options.fabric_and_table(fabric, kind)
-    network, table = derive(fabric).network, tables.ShowTable(kind.value)
+    fabric, kind = options.fabric_and_table(fabric, table)
+    network, shown = derive(fabric).network, tables.ShowTable(kind.value)
     if form is options.TableFormat.TEXT:
-        output.write_blocks(*tables.show_report(network, table))
+        output.write_blocks(*tables.show_report(network, shown))
     elif form is options.TableFormat.CSV:
-        typer.echo(tables.show_csv(network, table), nl=False)
+        typer.echo(tables.show_csv(network, shown), nl=False)
     else:
-        output.write_json(tables.show_output(network, table))
+        output.write_json(tables.show_output(network, shown))
 
 
 @cli.command(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.rdma import Rdma
@@ -51,9 +52,7 @@ class Site:
         usable = {host.name for host in self.hosts}
         by_name = {server.name: server for server in self.network.servers or ()}
         problems = [
-            Problem(
-                self.network.name, f"no server {name}", f"known: {', '.join(by_name) or 'none'}"
-            )
+            Problem(self.network.name, f"no server {name}", nearest(name, by_name))
             for name in sorted(usable - by_name.keys())
         ]
         problems += [
@@ -199,7 +198,7 @@ def allowed_servers(
     if strangers := [name for name in names if name not in available]:
         raise BadInput(
             problems=[
-                Problem(network.name, f"no server {name}", f"known: {', '.join(sorted(available))}")
+                Problem(network.name, f"no server {name}", nearest(name, available))
                 for name in strangers
             ]
         )

@@ -1,0 +1,27 @@
+"""Proposals in errors of a command line: the nearest option, and the nearest of its values."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import Any
+
+BOUNDS = {
+    "Input should be greater than or equal to": "it is at least",
+    "Input should be less than or equal to": "it is at most",
+}
+WRONG_CHOICE = re.compile(r"(?:Value error, )?(?P<what>'(?P<value>.*?)' is not one of .*?)\.?")
+
+
+def propose(error: Any) -> None:  # noqa: ANN401 - an error of Click, or of Typer's copy
+    """Add the nearest name to the message of an error, if there is one; put bounds in words."""
+    for theirs, ours in BOUNDS.items():
+        if getattr(error, "message", "").startswith(theirs):
+            error.message = error.message.replace(theirs, ours)
+    if near := getattr(error, "possibilities", None):
+        error.possibilities = None
+        error.message = f"{error.message}; did you mean {near[0]!r}?"
+    elif wrong := WRONG_CHOICE.fullmatch(getattr(error, "message", "")):
+        choices = error.param.type_descriptor.choices or ()
+        near = get_close_matches(wrong["value"].lower(), map(str, choices), n=1)
+        error.message = wrong["what"] + (f"; did you mean {near[0]!r}?" if near else "")
