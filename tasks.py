@@ -80,6 +80,9 @@ def options_of_rocefort(
             help="Print the version and exit.",
         ),
     ] = False,
+    quiet: options.Quiet = False,  # noqa: ARG001 - its callback takes it
+    verbose: options.Verbose = False,  # noqa: ARG001
+    log_file: options.LogFile = None,  # noqa: ARG001
     color: options.Color = options.ColorOption.AUTO,
 ) -> None:
     """Handle the options that precede a command."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort.command_line import values
+from rocefort.command_line import values, verbosity
 from rocefort.errors import BadInput
 
 
@@ -152,6 +152,37 @@ Color = Annotated[
 TableName = Annotated[
     str | None,
     typer.Argument(help=f"Table: {', '.join(TableOption)}.", **values.table(TableOption)),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "-q",
+        "--quiet",
+        is_eager=True,
+        callback=verbosity.be_quiet,
+        help="Write errors and results only: no notes, no progress.",
+    ),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "-v",
+        "--verbose",
+        is_eager=True,
+        callback=verbosity.be_verbose,
+        help="Report on standard error what is read, requested and done, with times.",
+    ),
+]
+LogFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--log-file",
+        envvar="ROCEFORT_LOG_FILE",
+        is_eager=True,
+        callback=verbosity.log_to_file,
+        help="Append what --verbose reports to a file, with timestamps and without secrets.",
+        **values.FILE,
+    ),
 ]
 NamedFabric = Annotated[Path, typer.Argument(help=FABRIC, **values.FABRIC)]
 Fabric = Annotated[

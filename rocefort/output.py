@@ -41,6 +41,26 @@ if TYPE_CHECKING:
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}  # a full disk, a lost terminal
 
 
+_quiet = False
+
+
+def be_quiet(on: bool) -> None:
+    """Leave notes out, or write them again."""
+    global _quiet  # noqa: PLW0603 - the process's output
+    _quiet = on
+
+
+def is_quiet() -> bool:
+    """Whether notes and progress are left out."""
+    return _quiet
+
+
+def write_note(text: str, *, err: bool = True) -> None:
+    """Write a line beside the result, such as a note or progress; `--quiet` leaves it out."""
+    if not _quiet:
+        click.echo(text, err=err)
+
+
 def force_color(*, on: bool) -> None:
     """Write colors to any output, or none, in this process and in those that it starts."""
     variables = ("NO_COLOR", "FORCE_COLOR")  # of rich and other programs

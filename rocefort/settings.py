@@ -61,6 +61,9 @@ class Settings(Frozen):
     progress: ProgressOption | None = Field(
         default=None, description="Progress display: auto, plain, json or none."
     )
+    log_file: Path | None = Field(
+        default=None, description="Log file, to which every command appends what it does."
+    )
     allowed_signers: Path | None = Field(
         default=None,
         description="Allowed signers file of a plan, in the format of ssh-keygen(1).",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
-from rocefort import options
+from rocefort import options, output
 
 
 def announce_service(
@@ -16,4 +14,4 @@ def announce_service(
     service = service_of(batfish, limit_s)
     if engine is options.EngineOption.AUTO and service is not None:
         note = f"engine auto: embedded, and Batfish at {service} (limit {limit_s:g} s a question)"
-        typer.echo(note, err=True)
+        output.write_note(note)

@@ -119,7 +119,7 @@ def review(
     found = make_reviews(asked)
     paths = write_reviews(found, out, page_url)
     for note in dict.fromkeys(note for done in found.reviews for note in notes_of(done)):
-        typer.echo(f"note: {note}", err=True)
+        output.write_note(f"note: {note}")
     for problem in (problem for fabric in found.unreviewed for problem in fabric.problems):
         output.print_error(f"rocefort: {problem}")
     if form is options.TraceFormat.TEXT:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options
+from rocefort import options, output
 from rocefort.command_line import values
 from rocefort.command_line.help import Topic, documented
 
@@ -65,6 +65,6 @@ def health(
     )
     write_findings(found.report, form.value, str(fabric))
     for note in found.notes:
-        typer.echo(note, err=form is not options.Format.TEXT)
+        output.write_note(note, err=form is not options.Format.TEXT)
     if found.exit_code:
         raise typer.Exit(found.exit_code)

@@ -78,6 +78,6 @@ def check(
     found = check_servers(fabric, load_connections(connections), server or ())
     write_findings(found.report, form.value, str(fabric))
     if found.note:
-        typer.echo(found.note, err=form is not options.TraceFormat.TEXT)
+        output.write_note(found.note, err=form is not options.TraceFormat.TEXT)
     if found.exit_code:
         raise typer.Exit(found.exit_code)

@@ -63,7 +63,7 @@ def lab_opinions(
 
 
 def _print_note(text: str) -> None:
-    typer.echo(text, err=True)
+    output.write_note(text)
 
 
 @cli.command(

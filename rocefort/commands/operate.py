@@ -438,12 +438,14 @@ def _carry_out(
     progress, form = shown_as
     text = form is options.TraceFormat.TEXT
     kind = progress if text or progress is not progress.AUTO else progress.PLAIN
-    say = partial(typer.echo, err=not text)
+    hides = output.is_quiet() and progress is not progress.JSON
+    say = partial(output.write_note if hides else typer.echo, err=not text)
     if plan.limit:
         typer.echo(plan.limit.sentence, err=not text or progress is progress.JSON)
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):
-        with watched(kind.value, plan, access, run.journal, say) as listener:
+        how = progress.PLAIN if hides else kind
+        with watched(how.value, plan, access, run.journal, say) as listener:
             try:
                 applied = apply_plan(plan, access, run, [listener], chosen)
             except RocefortError:

@@ -65,7 +65,7 @@ def plan(
     access = load_connections(connections)
     wishes = PlanOptions(rotate or (), base, adopt or (), limit or ())
     try:
-        texts = running_of(fabric, access, running, lambda note: typer.echo(note, err=True))
+        texts = running_of(fabric, access, running, output.write_note)
         sealed = make_plan(fabric, access, texts, wishes)
     except NeedsMaintenance as error:
         procedures = (

@@ -406,7 +406,8 @@ def _message_writer(form: options.TraceFormat) -> Callable[[str], None]:
     from rocefort.reports.blocks import Note
 
     def say(sentence: str) -> None:
-        output.write_blocks(Note(sentence), err=form is not options.TraceFormat.TEXT)
+        if not output.is_quiet():
+            output.write_blocks(Note(sentence), err=form is not options.TraceFormat.TEXT)
 
     return say
 

@@ -61,7 +61,7 @@ def rehearse(
     text = form is options.TraceFormat.TEXT
 
     def say(line: str) -> None:
-        typer.echo(line, err=not text)
+        output.write_note(line, err=not text)
 
     if show:
         report = attached(sealed, read_plan(sealed))

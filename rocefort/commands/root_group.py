@@ -9,6 +9,7 @@ from typing import Any
 
 from rocefort import json_output
 from rocefort.command_line.help import HelpedGroup
+from rocefort.command_line.verbosity import log_error
 from rocefort.errors import BadInput
 from rocefort.site import SETTINGS_FILE, site_of
 
@@ -44,6 +45,14 @@ class RootGroup(HelpedGroup):
         if ctx.default_map:
             json_output.begin(self, args, _default_format(ctx.default_map))
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Click's or Typer's
+        """Run a command; its error is logged before the log ends."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            log_error(error)
+            raise
 
     def _defaults(self) -> dict[str, Any] | None:
         """Read the settings of the site of the current directory; None: there are none."""

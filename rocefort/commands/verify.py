@@ -56,7 +56,7 @@ def check(
     report = check_all(subject.network, subject.sources, run=chosen)
     write_findings(report, form.value, str(fabric or configs))
     for note in subject.notes:
-        typer.echo(note, err=form is not options.Format.TEXT)
+        output.write_note(note, err=form is not options.Format.TEXT)
     end(failed=report.failed)
 
 
@@ -119,7 +119,7 @@ def verify(
         blocks.append(timings_report(took, service.version))
     for note in (verified.note if form is not options.Format.TEXT else "", *done.notes):
         if note:
-            typer.echo(note, err=True)
+            output.write_note(note)
     if form is options.Format.TEXT:
         output.write_blocks(*blocks, *findings_report(done.report, titles()))
     elif form is options.Format.JSON:

@@ -6,6 +6,7 @@ can be refused, and an alias bomb of 300 bytes has millions of leaves.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from rocefort.documents.excerpts import remember_text, sounds_secret
 from rocefort.documents.syntax_errors import NO_BREAK, cause_of
 from rocefort.errors import BadInput, Problem
 from rocefort.models.network.network import Position
+
+LOG = logging.getLogger(__name__)
 
 YamlPath = tuple[str | int, ...]
 Mark = tuple[int, int]  # line and column, 1-based
@@ -122,6 +125,7 @@ def read_text(path: Path) -> str:
                 file=str(path),
                 how="check the path",
             )
+        LOG.info("read %s, %s bytes", path, len(content))
         return content.decode("utf-8")
     except FileNotFoundError:
         raise BadInput("no such file", file=str(path), how="check the path") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -26,6 +27,8 @@ from rocefort.fleet.credentials import key_of, resolve
 from rocefort.fleet.errors import unreachable
 from rocefort.models.network.network import Network, Node, Server
 from rocefort.models.rollout.plan import Wave
+
+LOG = logging.getLogger(__name__)
 
 SESSION = "napalm"
 NEW_SESSION = "napalm_new_session"  # besides the first: proves that a new login is possible
@@ -73,6 +76,7 @@ class FleetHost(Host):
         """
         try:
             self._refuse_ended()
+            LOG.info("%s: opening %s to %s:%s", self.name, connection, self.hostname, self.port)
             opened = super().open_connection(connection, configuration, *arguments, **named)
         except RocefortError:
             raise
@@ -83,6 +87,7 @@ class FleetHost(Host):
         except session_errors() as error:
             at = f"{self.hostname}:{self.port}"
             raise unreachable(self.name, at, self.username or "", self.known_hosts, error) from None
+        LOG.info("%s: %s is open", self.name, connection)
         if self.ended:  # in the meantime
             self.close_connections()
         self._refuse_ended()

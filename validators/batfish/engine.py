@@ -59,6 +59,8 @@ from rocefort.validators.batfish.snapshot import (
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.routing.packet_filters import questions
 
+LOG = logging.getLogger(__name__)
+
 __all__ = ["HOST", "PORT", "BatfishAnswers", "ask", "collect", "interpret"]
 __all__ += ["RouteRow", "SessionRow", "server_version"]
 
@@ -141,7 +143,9 @@ class BatfishSession:
 
     def rows(self, question: str, **parameters: object) -> list[Row]:
         """Rows of an answer."""
+        LOG.info("Batfish: question %s", question)
         answer: list[Row] = self.speaker.rows(self.session, question, **parameters)
+        LOG.info("Batfish: %s rows of %s", len(answer), question)
         return answer
 
 
@@ -153,6 +157,7 @@ def open_session(files: Files, service: Service) -> Iterator[BatfishSession]:
     with Step("version", limit_s=patience_s):
         version = server_version(service.host, service.port, patience_s, service.access)
     check_version(version, where)
+    LOG.info("Batfish %s at %s: snapshot of %s files", version, where, len(files))
     zipped = zip_snapshot(files)
     with (
         _batfish_module(where, files) as speaker,

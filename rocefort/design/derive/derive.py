@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ from rocefort.models.finding import Waiver
 from rocefort.models.network.network import Network, Reserved, Segment, Sources
 from rocefort.progress import Step
 from rocefort.site import SHIPPED, Site
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ def derive_loaded(loaded: LoadedFabric, catalogue: Catalogue | None = None) -> D
         joints = tuple(joints_of(context))
         check_fit(context, joints)
         network = _network(context, joints)
+    LOG.info("derived %s: %s switches", loaded.fabric.fabric, len(network.nodes))
     return DerivedNetwork(
         network, context.sources, loaded.fabric, loaded.document, context.lossless, loaded.site
     )

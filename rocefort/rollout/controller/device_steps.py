@@ -7,6 +7,7 @@ trial belongs to, so the object `DeviceSteps` remembers it.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,8 @@ from rocefort.rollout.controller.trial_owner import (
 )
 from rocefort.rollout.planning.pending_trials import PendingTrial
 from rocefort.rollout.planning.plan import running_digest
+
+LOG = logging.getLogger(__name__)
 
 
 class RolloutDriver(Protocol):
@@ -257,6 +260,7 @@ class DeviceSteps:
         self._began.pop(change.device, None)
         refused = False
         try:
+            LOG.info("%s: trial commit for %s s", change.device, seconds)
             driver.commit_config(self.label.description(word), seconds)
             self._words[change.device] = word
         except CommitError:  # a trial that runs now has another owner

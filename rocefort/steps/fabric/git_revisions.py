@@ -10,6 +10,7 @@ values of the fabric (`rocefort/dialects/vrp/site_templates.py`). Blobs are read
 
 from __future__ import annotations
 
+import logging
 import re
 import subprocess
 import tempfile
@@ -27,6 +28,8 @@ from rocefort.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.paths import INVENTORY
 from rocefort.site import SETTINGS_FILE, SHIPPED, Site, places_of, site_of
 from rocefort.steps.fabric.config_directory import CONFIG_ENDINGS, DISPLAY_ENDINGS
+
+LOG = logging.getLogger(__name__)
 
 LONGEST_S = 60.0  # git reads a few files of the local repository; a hang is a lock or a dead disk
 BLOB = re.compile(rb"[0-9a-f]+ blob (\d+)\n")  # header in `git cat-file --batch`
@@ -300,6 +303,7 @@ def _run(where: Path, *words: str, given: bytes = b"") -> subprocess.CompletedPr
     command = ["git", "-C", str(where), *words]
     inherited = {name: value for name, value in environment().items() if name not in OF_A_HOOK}
     quiet = {**inherited, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    LOG.info("git %s", " ".join(words))
     try:
         return subprocess.run(  # noqa: S603 - fixed words; a name from the user is one argument
             command, input=given, capture_output=True, env=quiet, check=False, timeout=LONGEST_S
