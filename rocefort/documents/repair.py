@@ -49,9 +49,16 @@ def repair(data: object, model: type[BaseModel], path: YamlPath, copy: int) -> N
     if isinstance(given, dict) and isinstance(valid, dict):
         valid |= {key: one for key, one in given.items() if key in valid and _is_scalar(one)}
     if isinstance(owner, dict) and valid is NOTHING:
-        owner.pop(path[-1], None)
+        remove(data, path)
     elif isinstance(owner, dict) or (isinstance(owner, list) and given is not NOTHING):
         owner[path[-1]] = None if valid is NOTHING else valid  # type: ignore[index]
+
+
+def remove(data: object, path: YamlPath) -> None:
+    """Remove a key of a mapping."""
+    owner = value_at(data, path[:-1])
+    if isinstance(owner, dict):
+        owner.pop(path[-1], None)
 
 
 def renamed(document: Document, path: YamlPath, key: str) -> Document:
@@ -100,7 +107,7 @@ def _of_field(field: FieldInfo, copy: int) -> object:
     """Return a value of a field: its example, or one within its bounds or of its type."""
     if field.examples and _is_scalar(example := field.examples[0]):
         return example if copy == 0 else _other(example)
-    return _of_type(typing.Annotated[field.annotation, *field.metadata], copy)
+    return _of_type(field.annotation, copy, bounds_of(field))
 
 
 def _other(example: object) -> object:
@@ -113,8 +120,12 @@ def _other(example: object) -> object:
     return f"{example[: number.start()]}{int(number[0]) + 1}{example[number.end() :]}"
 
 
-def _of_type(annotation: Any, copy: int) -> object:  # noqa: ANN401 - annotations have no type
-    bounds = bounds_of(annotation)
+def _of_type(
+    annotation: Any,  # noqa: ANN401 - annotations have no type
+    copy: int,
+    bounds: Mapping[str, Any] | None = None,
+) -> object:
+    bounds = bounds or bounds_of(annotation)
     every = (_of_member(one, bounds, copy) for one in members(annotation) if one is not type(None))
     return next((value for value in every if value is not NOTHING), NOTHING)
 

@@ -12,9 +12,19 @@ from rocefort.errors import BadInput, Problem
 def nearest(name: str, valid: Iterable[str]) -> str:
     """Return `did you mean 'hold_s'?`, or all known names if none is similar."""
     names = sorted(valid)
-    begins = [candidate for candidate in names if candidate.startswith(name) and name]
-    near = begins[:1] or get_close_matches(name, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(names)}"
+    similar = near(name, names)
+    return f"did you mean {similar!r}?" if similar else f"known here: {', '.join(names)}"
+
+
+def near(name: str, valid: Iterable[str]) -> str | None:
+    """Return the valid name that is most similar in any case of letters; None if none is."""
+    by_fold: dict[str, str] = {}
+    for one in sorted(valid):
+        by_fold.setdefault(one.casefold(), one)
+    fold = name.casefold()
+    begins = [one for one in by_fold if one.startswith(fold) and fold]
+    similar = begins[:1] or get_close_matches(fold, by_fold, n=1)
+    return by_fold[similar[0]] if similar else None
 
 
 def matching_names(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -20,12 +22,14 @@ from rocefort.documents.model_fields import (
     types_at,
 )
 from rocefort.documents.read import Document, YamlPath, path_text
-from rocefort.documents.suggest import nearest
+from rocefort.documents.repair import related, remove, renamed, repair, value_at
+from rocefort.documents.suggest import near, nearest
 from rocefort.errors import BadInput, Problem
 from rocefort.models.wording import BOUND_WORDS, in_range
 
 M = TypeVar("M", bound=BaseModel)
 
+ROUNDS = 4  # of repairs: a check of an item follows those of its values
 LONGEST_SHOWN = 60  # characters of a wrong value that an error shows
 WHOLE_NUMBER = ("int_parsing", "int_type", "int_from_float", "int_parsing_size")
 NUMBER = ("float_parsing", "float_type", "finite_number")
@@ -46,19 +50,103 @@ EXPECTED = {  # pydantic's messages name Python's types
 }
 
 
+@dataclass(frozen=True)
+class Examined(Generic[M]):
+    """Problems of a document, and the rest of it.
+
+    copies: the model and its document. A document with problems has two copies with other values
+    in place of the wrong ones, or none if that is not possible. replaced: paths of these values.
+    """
+
+    problems: tuple[Problem, ...]
+    copies: tuple[tuple[M, Document], ...]
+    replaced: frozenset[YamlPath] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """Problem of a document with its path; of an unknown key, the key that it should be."""
+
+    path: YamlPath
+    problem: Problem
+    unknown: bool = False
+    rename: str | None = None
+
+
 def validate(model: type[M], document: Document) -> M:
-    """Validate a document by a model; problems have file, line, column and path."""
+    """Validate a document by a model; raises BadInput with all its problems."""
+    examined = examine(model, document)
+    if examined.problems:
+        raise BadInput(problems=examined.problems)
+    return examined.copies[0][0]
+
+
+def examine(model: type[M], document: Document) -> Examined[M]:
+    """Validate a document; one wrong value does not hide the problems of others."""
+    valid, _ = _attempt(model, document)
+    if valid is not None:
+        return Examined((), ((valid, document),))
+    problems: dict[Problem, int] = {}
+    replaced: set[YamlPath] = set()
+    sides = [replace(document, data=deepcopy(document.data)) for _ in range(2)]
+    for _ in range(ROUNDS):
+        attempts = [_attempt(model, side) for side in sides]
+        both = {fault.problem for fault in attempts[1][1]}
+        for fault in attempts[0][1]:
+            if fault.problem in both and not related(fault.path, replaced):
+                problems.setdefault(fault.problem, fault.problem.line)
+        first, second = (attempt[0] for attempt in attempts)
+        if first is not None and second is not None:
+            break
+        every = {fault.path: fault for _, faults in attempts for fault in faults}
+        for fault in sorted(every.values(), key=lambda fault: len(fault.path)):
+            sides = [_without(side, model, fault, number) for number, side in enumerate(sides)]
+            replaced |= set() if fault.rename else {fault.path}
+    copies = ((first, sides[0]), (second, sides[1])) if first and second else ()
+    ordered = sorted(problems, key=problems.__getitem__)
+    return Examined(tuple(ordered), copies, frozenset(replaced))
+
+
+def _attempt(model: type[M], document: Document) -> tuple[M | None, list[_Fault]]:
+    """Return the valid model, or the faults of a document in the order of the file."""
     try:
         valid = model.model_validate(document.data)
     except ValidationError as error:
-        details = sorted(
-            _without_echoes(error.errors(include_url=False)),
-            key=lambda detail: document.key_at(_yaml_path(detail, document.data)).line,
-        )
-        raise BadInput(problems=[_problem(document, model, d) for d in details]) from None
-    if misread := list(_misread(document.data, valid)):
-        raise BadInput(problems=[document.problem(path, what, how) for path, what, how in misread])
-    return valid
+        details = list(_without_echoes(error.errors(include_url=False)))
+        faults = [_fault(document, model, detail) for detail in details]
+        renamed_to = {(*f.path[:-1], f.rename) for f in faults if f.rename}
+        faults = [f for f in faults if f.unknown or f.path not in renamed_to]
+        return None, sorted(faults, key=lambda fault: document.key_at(fault.path).line)
+    misread = _misread(document.data, valid)
+    faults = [_Fault(path, document.problem(path, what, how)) for path, what, how in misread]
+    return (None if faults else valid), faults
+
+
+def _fault(document: Document, model: type[BaseModel], detail: ErrorDetails) -> _Fault:
+    path = _yaml_path(detail, document.data)
+    unknown = detail["type"] == "extra_forbidden"
+    rename = None
+    if unknown:
+        rename = near(str(path[-1]), _absent_keys(document, model, path))
+    return _Fault(path, _problem(document, model, detail), unknown, rename)
+
+
+def _absent_keys(document: Document, model: type[BaseModel], path: YamlPath) -> list[str]:
+    """Return valid keys beside a path that the document does not have."""
+    given = value_at(document.data, path[:-1])
+    keys = keys_at(model, path[:-1])
+    return [key for key in keys if isinstance(given, dict) and key not in given]
+
+
+def _without(document: Document, model: type[BaseModel], fault: _Fault, copy: int) -> Document:
+    """Return a copy of a document without a fault."""
+    if fault.rename:
+        return renamed(document, fault.path, fault.rename)
+    if fault.unknown:
+        remove(document.data, fault.path)
+    elif fault.path:
+        repair(document.data, model, fault.path, copy)
+    return document
 
 
 def _without_echoes(details: Sequence[ErrorDetails]) -> Iterator[ErrorDetails]:
@@ -164,7 +252,9 @@ def _key_problem(
 ) -> Problem | None:
     """Return the problem of an unknown or missing key or `kind`; None for other problems."""
     if detail["type"] == "extra_forbidden":
-        how = nearest(str(path[-1]), keys_at(model, path[:-1]))
+        key, keys = str(path[-1]), keys_at(model, path[:-1])
+        absent = _absent_keys(document, model, path)
+        how = nearest(key, absent if near(key, absent) else keys)
         return document.problem(path, f"unknown key {str(path[-1])!r}", how, of_key=True)
     if detail["type"] == "missing":
         return document.problem(path, f"{str(path[-1])!r} is missing", "add it")

@@ -17,7 +17,7 @@ from rocefort.design.derive.packet_filters import policy_problems
 from rocefort.design.load.profiles import ProfileUse
 from rocefort.documents.read import YamlPath
 from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem
+from rocefort.errors import Problem
 from rocefort.models.device.interface import xon_at_most_xoff
 from rocefort.models.device.users import PREDEFINED_GROUPS
 from rocefort.models.fabric.nodes import Leaf, ServerIntent, Switch
@@ -25,13 +25,14 @@ from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import Family
 
 
-def check_intent(context: Context) -> None:
-    """Raise BadInput with all inconsistencies of this stage.
+def allocation_problems(context: Context) -> Iterator[Problem]:
+    """Yield inconsistencies that allocation of ports and addresses would meet.
 
-    Rules check the rest. A check is here, besides a rule, for one of three reasons. Derivation or
-    rendering fails without it (TOP003, ADR004 and PFC001 check the same in texts). No switch takes
-    the lines, and a waiver would allow them (LAG001, ECN004, TOP011). It checks the whole reserved
-    capacity, and the rule only the present switches (ADR001, ADR002, TOP006).
+    Rules check the rest, here and in `value_problems`. A check is here, besides a rule,
+    for one of three reasons. Derivation or rendering fails without it (TOP003, ADR004 and PFC001
+    check the same in texts). No switch takes the lines, and a waiver would allow them (LAG001,
+    ECN004, TOP011). It checks the whole reserved capacity, and the rule only the present switches
+    (ADR001, ADR002, TOP006).
     """
     parts = (
         _switches,
@@ -39,14 +40,21 @@ def check_intent(context: Context) -> None:
         breakout_problems,
         check_as_numbers,
         profile_problems,
-        _timers,
-        _thresholds,
-        _scheduling,
         _pools,
         _segments,
         _servers,
         bond_problems,
         _links,
+    )
+    yield from chain.from_iterable(part(context) for part in parts)
+
+
+def value_problems(context: Context) -> Iterator[Problem]:
+    """Yield inconsistencies of values that no port and no address depends on."""
+    parts = (
+        _timers,
+        _thresholds,
+        _scheduling,
         _access,
         _roles,
         policy_problems,
@@ -54,9 +62,7 @@ def check_intent(context: Context) -> None:
         _rollout,
         _waivers,
     )
-    problems = list(chain.from_iterable(part(context) for part in parts))
-    if problems:
-        raise BadInput(problems=sorted(problems, key=lambda problem: problem.line))
+    yield from chain.from_iterable(part(context) for part in parts)
 
 
 def _switches(context: Context) -> Iterator[Problem]:

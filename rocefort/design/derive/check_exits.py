@@ -13,19 +13,17 @@ from rocefort.design.derive.check_consistency import repeated
 from rocefort.design.derive.context import Context
 from rocefort.documents.read import YamlPath
 from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem
+from rocefort.errors import Problem
 from rocefort.models.fabric.exits import ExitIntent
 from rocefort.models.fabric.nodes import Leaf
 
 Placed = tuple[YamlPath, Leaf, ExitIntent]
 
 
-def check_border(context: Context) -> None:
-    """Raise BadInput with all conflicts; `check_intent` must have passed."""
+def border_problems(context: Context) -> Iterator[Problem]:
+    """Yield all conflicts of exits and of the management gateway."""
     parts = (_gateway, _unique, _ports, _addresses, _outside, _routes)
-    problems = list(chain.from_iterable(part(context) for part in parts))
-    if problems:
-        raise BadInput(problems=sorted(problems, key=lambda problem: problem.line))
+    yield from chain.from_iterable(part(context) for part in parts)
 
 
 def _exits(context: Context) -> Iterator[Placed]:
@@ -36,9 +34,10 @@ def _exits(context: Context) -> Iterator[Placed]:
 
 def _gateway(context: Context) -> Iterator[Problem]:
     gateway = context.fabric.management.gateway
-    segment = context.out_of_band()
-    if gateway is None:
+    outside = [one for one in context.fabric.segments if one.vlan is None]
+    if gateway is None or len(outside) != 1:  # allocation_problems reports it
         return
+    segment = outside[0]
     path: YamlPath = ("management", "gateway")
     ends = segment.prefix.network_address, segment.prefix.broadcast_address
     if gateway not in segment.prefix or gateway in ends:
@@ -67,8 +66,10 @@ def _ports(context: Context) -> Iterator[Problem]:
     servers = context.fabric.servers
     used = {(s.leaf, port): f"server {s.name}" for s in servers for port in s.ports}
     for path, leaf, exit_ in _exits(context):
-        hardware = context.hardware(leaf)
+        hardware = context.catalogue.hardware.get(leaf.hardware)
         what, how = "", ""
+        if hardware is None:
+            continue
         if wrong := outward_port_problem(hardware, leaf, exit_.port):
             what, how = wrong
         elif (leaf.name, exit_.port) in used:

@@ -12,12 +12,12 @@ from rocefort.design.derive.eth_trunks import trunk_problems
 from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.transceivers import cable_problems
 from rocefort.documents.read import YamlPath
-from rocefort.errors import BadInput, Problem
+from rocefort.errors import Problem
 from rocefort.models.fabric.nodes import Leaf
 
 
-def check_fit(context: Context, joints: Sequence[LeafSpineLink]) -> None:
-    """Raise BadInput with all conflicts; `check_intent` must have passed."""
+def fit_problems(context: Context, joints: Sequence[LeafSpineLink]) -> Iterator[Problem]:
+    """Yield all conflicts; there must be no `allocation_problems`."""
     parts = (
         _ports(context, joints),
         _speeds(context, joints),
@@ -28,12 +28,11 @@ def check_fit(context: Context, joints: Sequence[LeafSpineLink]) -> None:
         _servers(context),
         trunk_problems(context),
     )
-    if problems := sorted(chain.from_iterable(parts), key=lambda problem: problem.line):
-        raise BadInput(problems=problems)
+    yield from chain.from_iterable(parts)
 
 
 def _ports(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Problem]:
-    """Yield ports with two cables. (`check_intent` reports two servers on one port.)"""
+    """Yield ports with two cables. (`allocation_problems` reports two servers on one port.)"""
     servers = context.fabric.servers
     used: dict[tuple[str, str], LeafSpineLink | str]
     used = {(s.leaf, port): f"server {s.name}" for s in servers for port in s.ports}

@@ -70,7 +70,7 @@ class Context:
     def lossless_chosen(self) -> ProfileUse:
         """Lossless profile of the fabric with its position."""
         chosen = self.profiles.get("lossless", self.fabric.lossless)
-        if chosen is None:  # check_intent refuses it
+        if chosen is None:  # allocation_problems reports it
             raise LookupError(self.fabric.lossless)
         return chosen
 
@@ -114,7 +114,7 @@ class Context:
     def ecn_chosen(self) -> ProfileUse:
         """ECN profile of the lossless profile, with its position."""
         chosen = self.profiles.get("ecn", self.lossless.ecn)
-        if chosen is None:  # check_intent refuses it
+        if chosen is None:  # allocation_problems reports it
             raise LookupError(self.lossless.ecn)
         return chosen
 
@@ -163,7 +163,7 @@ class Context:
     def family(self, switch: Switch) -> Family:
         """Syntax family of a switch's model and release."""
         family = self.hardware(switch).family_of(switch.software)
-        if family is None:  # check_intent refuses it
+        if family is None:  # allocation_problems reports it
             raise LookupError(switch.software)
         return self.catalogue.families[family]
 

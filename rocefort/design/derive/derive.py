@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.design.derive import exits, lossless, nics
-from rocefort.design.derive.check_consistency import check_intent
-from rocefort.design.derive.check_exits import check_border
-from rocefort.design.derive.check_overlaps import check_fit
+from rocefort.design.derive.check_consistency import allocation_problems, value_problems
+from rocefort.design.derive.check_exits import border_problems
+from rocefort.design.derive.check_overlaps import fit_problems
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.links import LeafSpineLink, joints_of
 from rocefort.design.derive.switches import switches
 from rocefort.design.load.load import (
     Catalogue,
     LoadedFabric,
+    find_fabric,
     load_catalogue,
-    load_fabric,
 )
 from rocefort.design.load.profiles import profiles_of
-from rocefort.documents.read import Document
+from rocefort.documents.read import Document, YamlPath, path_text, read_document
+from rocefort.documents.validate import examine
+from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Lossless
 from rocefort.models.finding import Waiver
 from rocefort.models.network.network import Network, Reserved, Segment, Sources
 from rocefort.progress import Step
-from rocefort.site import SHIPPED, Site
+from rocefort.site import SHIPPED, Site, site_of
+
+UNKNOWN = re.compile(r"no (spine|leaf|switch|server|segment) '")
 
 LOG = logging.getLogger(__name__)
 
@@ -45,11 +50,31 @@ class DerivedNetwork:
 
 
 def derive(name: Path, site: Site | None = None) -> DerivedNetwork:
-    """Read a fabric and derive its Network; raises BadInput stage by stage.
+    """Read a fabric and derive its Network; raises BadInput with all its problems.
 
     site: as in `load_fabric`.
     """
-    return derive_loaded(load_fabric(name, site))
+    return derive_document(read_document(find_fabric(name)), site)
+
+
+def derive_document(document: Document, site: Site | None = None) -> DerivedNetwork:
+    """Derive the Network of a document; raises BadInput with the problems of all files.
+
+    A value of the wrong type does not hide contradictions of other values.
+    """
+    of_file = site or site_of(Path(document.file)) or SHIPPED
+    examined = examine(Fabric, document)
+    copies = [LoadedFabric(fabric, copy, of_file) for fabric, copy in examined.copies]
+    if not examined.problems:
+        return derive_loaded(copies[0])
+    problems = list(examined.problems)
+    try:
+        contexts = [_context(loaded, load_catalogue(of_file)) for loaded in copies]
+    except BadInput as error:  # of another file
+        problems += error.problems
+    else:
+        problems += _independent(contexts, examined.replaced)
+    raise BadInput(problems=sorted(problems, key=lambda p: (p.file != document.file, p.line)))
 
 
 def derive_loaded(loaded: LoadedFabric, catalogue: Catalogue | None = None) -> DerivedNetwork:
@@ -58,17 +83,62 @@ def derive_loaded(loaded: LoadedFabric, catalogue: Catalogue | None = None) -> D
     catalogue: hardware and families; by default those of the fabric's site.
     """
     with Step("derive"):
-        site = loaded.site
-        context = Context(loaded, catalogue or load_catalogue(site), profiles_of(site))
-        check_intent(context)
-        check_border(context)
-        joints = tuple(joints_of(context))
-        check_fit(context, joints)
+        context = _context(loaded, catalogue or load_catalogue(loaded.site))
+        problems, joints = _contradictions(context)
+        if problems:
+            raise BadInput(problems=problems)
         network = _network(context, joints)
     LOG.info("derived %s: %s switches", loaded.fabric.fabric, len(network.nodes))
     return DerivedNetwork(
         network, context.sources, loaded.fabric, loaded.document, context.lossless, loaded.site
     )
+
+
+def _contradictions(context: Context) -> tuple[list[Problem], tuple[LeafSpineLink, ...]]:
+    """Return problems of a fabric in itself and with its hardware and profiles, and its links.
+
+    Ports and addresses are allocated, and then compared, if nothing contradicts the allocation.
+    """
+    problems = [*allocation_problems(context), *border_problems(context)]
+    joints: tuple[LeafSpineLink, ...] = ()
+    if not problems:
+        joints = tuple(joints_of(context))
+        problems = list(fit_problems(context, joints))
+    problems += value_problems(context)
+    return sorted(problems, key=lambda problem: problem.line), joints
+
+
+def _independent(contexts: Sequence[Context], replaced: Iterable[YamlPath]) -> Iterator[Problem]:
+    """Yield problems of both copies of a fabric that do not follow from replaced values."""
+    first, *others = [_contradictions(context)[0] for context in contexts] or [[]]
+    above = [path_text(path) for path in replaced]
+    nameless = any(len(path) == 1 or path[-1] == "name" for path in replaced)
+    for problem in first:
+        below = any(_is_below(problem.subject, one) for one in above)
+        unknown = nameless and UNKNOWN.match(problem.what)  # it may be the replaced name
+        if not below and not unknown and all(problem in other for other in others):
+            yield problem
+
+
+def _is_below(subject: str, above: str) -> bool:
+    return subject == above or subject.startswith((f"{above}.", f"{above}["))
+
+
+def _context(loaded: LoadedFabric, catalogue: Catalogue) -> Context:
+    """Return the context of a fabric; raises BadInput with all problems of the other files."""
+    problems: list[Problem] = []
+    for model in dict.fromkeys(s.hardware for s in (*loaded.fabric.spines, *loaded.fabric.leaves)):
+        try:
+            catalogue.hardware.get(model)
+        except BadInput as error:
+            problems += error.problems
+    try:
+        profiles = profiles_of(loaded.site)
+    except BadInput as error:
+        raise BadInput(problems=[*problems, *error.problems]) from None
+    if problems:
+        raise BadInput(problems=problems)
+    return Context(loaded, catalogue, profiles)
 
 
 def _network(context: Context, joints: Sequence[LeafSpineLink]) -> Network:

@@ -111,7 +111,7 @@ def pfc(scope: Scope) -> Pfc:
         detect_ms, recovery_ms = times_ms(lossless.deadlock, family)
         return common.model_copy(update={"detect_ms": detect_ms, "recovery_ms": recovery_ms})
     counted = multiples(lossless.deadlock, family)
-    if counted is None:  # check_intent refuses it
+    if counted is None:  # allocation_problems reports it
         raise LookupError(family.name)
     timer = PfcTimer(
         queue=lossless.queue, detect_time=counted.detect, recovery_time=counted.recovery

@@ -106,10 +106,15 @@ def _library(site: Site, _state: SiteState) -> Library:
 def _read_profiles(directory: Path) -> Library:
     """Read the profiles of a directory; raises BadInput for two of one kind and name."""
     by_key: dict[tuple[str, str], ProfileUse] = {}
-    problems = []
+    problems: list[Problem] = []
     for path in sorted(shortest(directory).glob("[!.]*.yaml")):
-        document = read_document(path, "lossless:")
-        for key, chosen in library_of(validate(Profiles, document), document).known.items():
+        try:
+            document = read_document(path, "lossless:")
+            profiles = validate(Profiles, document)
+        except BadInput as error:
+            problems += error.problems
+            continue
+        for key, chosen in library_of(profiles, document).known.items():
             if key in by_key:
                 problems.append(given_twice(chosen, by_key[key]))
             by_key.setdefault(key, chosen)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
+from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.load.load import FABRIC_FILE, load_fabric
 from rocefort.models.network.network import Network, Sources
@@ -52,7 +52,7 @@ def side_of(text: str, other: str) -> ComparedSide:
 
 def side_of_fabric(fabric: Path, name: str) -> ComparedSide:
     """Derive a fabric as a side, without rendering it."""
-    return side_of_derived(derive_loaded(load_fabric(fabric)), name)
+    return side_of_derived(derive(fabric), name)
 
 
 def side_of_derived(fabric: DerivedNetwork, name: str) -> ComparedSide:

@@ -21,8 +21,8 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from rocefort.child_environment import environment
-from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
-from rocefort.design.load.load import FABRIC_FILE, load_fabric
+from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.load.load import FABRIC_FILE
 from rocefort.documents.excerpts import remember_name
 from rocefort.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.paths import INVENTORY
@@ -67,7 +67,7 @@ class Checkout:
 
     def derive(self) -> DerivedNetwork:
         """Derive the fabric with the hardware facts and profiles of its site."""
-        return derive_loaded(load_fabric(self.source, self.site))
+        return derive(self.source, self.site)
 
 
 def looks_like_revision(text: str) -> bool:

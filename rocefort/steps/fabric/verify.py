@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rocefort.design.derive.derive import derive_loaded
-from rocefort.design.load.load import FABRIC_FILE, load_fabric
+from rocefort.design.derive.derive import derive
+from rocefort.design.load.load import FABRIC_FILE
 from rocefort.models.finding import Report
 from rocefort.models.results.routing import FailureStudy
 from rocefort.steps.fabric.failures import NONE, study_failures
@@ -85,7 +85,7 @@ def subject_of_side(text: str, other: str) -> ReadNetwork:
     path = Path(text)
     if path.is_dir() and not (path / FABRIC_FILE).exists():
         return subject_of_texts(path, site_beside(other))
-    return subject_of_derived(derive_loaded(load_fabric(path)))
+    return subject_of_derived(derive(path))
 
 
 def _with_failures(

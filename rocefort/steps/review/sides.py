@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 
-from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
+from rocefort.design.derive.derive import DerivedNetwork, derive_document
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.load.load import FABRIC_FILE, loaded_fabric
+from rocefort.design.load.load import FABRIC_FILE
 from rocefort.documents.read import Document, read_document, read_text
 from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import Family
@@ -233,7 +233,7 @@ def _review_side(  # noqa: PLR0913 - one side
         document = read_document(shortest(root / path))
         families = dict(load_catalogue(site).families)
         with Step(title):
-            derived = with_template_lines(derive_loaded(loaded_fabric(document, site)))
+            derived = with_template_lines(derive_document(document, site))
     except BadInput as error:
         if not may_fail:
             raise
