@@ -104,7 +104,10 @@ def check_reference(value: str) -> str:
     if scheme == "keyring" and not all(rest.rpartition("/")[::2]):
         raise ValueError(f"{rest!r} does not name a password; use keyring:SERVICE/USER")
     if scheme == "env" and not rest.isidentifier():
-        raise ValueError(f"{rest!r} is not the name of an environment variable; use env:NAME")
+        raise ValueError(
+            "env: without the name of an environment variable; write env:NAME, with letters, "
+            "digits and _"
+        )
     return value
 
 

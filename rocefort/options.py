@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -130,9 +129,9 @@ def fabric_and_table(first: Path, second: str | None) -> tuple[Path, TableOption
         if name is not None and str(table) in tables:
             return Path(name), TableOption(str(table))
     what = f"no table {second!r}" if second else "no table is named"
-    near = get_close_matches(second or str(first), tables, n=1)
-    how = f"did you mean {near[0]!r}?" if near else f"one of: {', '.join(tables)}"
-    raise BadInput(what, where=f"show {first}", how=how)
+    from rocefort.documents.suggest import nearest  # noqa: PLC0415 - only for this error
+
+    raise BadInput(what, where=f"show {first}", how=nearest(second or str(first), tables))
 
 
 FABRIC = "A fabric.yaml, its directory, or a name: heps."

@@ -47,7 +47,11 @@ def check_link_subnet(value: IPv4Network) -> IPv4Network:
 def check_port(value: str) -> str:
     """Accept the name of a port as a switch saves it."""
     if not re.fullmatch(PORT_NAME, value, re.ASCII):
-        raise ValueError(f"{value[:60]!r} is not a port; write it as the switch does: 100GE1/0/1")
+        guess = "".join(value.split()).upper()
+        how = "write it as the switch does: 100GE1/0/1"
+        if re.fullmatch(PORT_NAME, guess, re.ASCII):
+            how = f"did you mean {guess!r}?"
+        raise ValueError(f"{value[:60]!r} is not a port; {how}")
     return value
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from rocefort.design.derive.check_consistency import releases_of
 from rocefort.design.load.load import Catalogue, LoadedFabric, loaded_fabric
 from rocefort.documents.edit import Insertion, Item, appended, spliced
 from rocefort.documents.read import document_of
@@ -211,11 +212,10 @@ class _Growth:
         software = model.software or like.software
         facts = self.catalogue.hardware[model.hardware]
         if facts.family_of(software) is None:
-            releases = ", ".join(f"{release.prefix}.." for release in facts.releases)
             raise BadInput(
-                f"no syntax family known for {model.hardware} with {software!r}",
+                f"{model.hardware} has no release {software!r}",
                 where="--hardware",
-                how=f"name the release, {model.hardware}@RELEASE; its releases: {releases}",
+                how=f"{releases_of(facts)}: {model.hardware}@RELEASE",
             )
         return {"hardware": model.hardware, "software": software}
 

@@ -23,12 +23,12 @@ CUT = ".."
 STEMS = ("pass", "pwd", "secret", "cred", "auth", "priv", "key", "token", "communit", "cipher")
 LOGIN = re.compile(r"://\S*@")
 WORD = re.compile(r"[^\W\d][\w]*")
-REFERENCE = r"""["']?(?:env|file|key|keyring):[\w./~@+-]+["']?(?=[ ]*(?:[,}]|$))"""
+REFERENCE = r"""["']?(?:env:[^\W\d]\w*|(?:file|key|keyring):[\w./~@+-]+)["']?(?=[ ]*(?:[,}]|$))"""
 SAFE_VALUE = re.compile(  # a reference to a secret, or a key whose value is below it
     rf"""[\w-]+["']?[ ]*[:=](?:[ ]*{REFERENCE}|[ ]*$)"""
 )
 TOKEN = re.compile(
-    r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|[^\s,\]}].*?(?=\s*(?:[,\]}]|\s\#|:\s|:$|$))"""
+    r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|[^\s,\]}].*?(?=\s*(?:[,\]}]|\s\#|:\s|:$|\s=\s|$))"""
 )
 
 _texts: OrderedDict[str, str] = OrderedDict()

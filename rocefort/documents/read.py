@@ -251,7 +251,12 @@ class _Builder:
         here = (*path, key)
         if key in out:
             line, _ = self.keys[here]
-            self._refuse(event, here, f"key {key!r} is there twice", f"the first is on line {line}")
+            self._refuse(
+                event,
+                here,
+                f"key {key!r} is there twice",
+                f"remove one: the first is on line {line}",
+            )
         self.keys.setdefault(here, _mark(event))
         value = self._node(_a_node(self.event()), here)
         out.setdefault(key, value)

@@ -46,7 +46,9 @@ def repair(data: object, model: type[BaseModel], path: YamlPath, copy: int) -> N
     owner = value_at(data, path[:-1])
     given = value_at(data, path)
     valid = _valid(model, path, copy)
-    if isinstance(given, dict) and isinstance(valid, dict):
+    if isinstance(valid, list) and given is not NOTHING and _is_scalar(given):
+        valid = [given]  # one item without its brackets
+    elif isinstance(given, dict) and isinstance(valid, dict):
         valid |= {key: one for key, one in given.items() if key in valid and _is_scalar(one)}
     if isinstance(owner, dict) and valid is NOTHING:
         remove(data, path)
@@ -132,17 +134,23 @@ def _of_type(
 
 def _of_member(kind: Any, bounds: Mapping[str, Any], copy: int) -> object:  # noqa: ANN401 - same
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    value: object = NOTHING
     if origin is typing.Literal:
-        return arguments[-copy]
-    if origin is tuple or origin is dict:
-        return [] if origin is tuple else {}
-    if is_model(kind):
-        return dict(_of_model(kind, copy))
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return list(kind)[-copy].value
-    if kind in (int, float):
-        return _number(kind, bounds, copy)
-    return OF_TYPE[kind][copy] if kind in OF_TYPE else NOTHING
+        value = arguments[-copy]
+    elif origin is dict:
+        value = {}
+    elif origin is tuple:
+        item = _of_type(arguments[0], copy)
+        value = [] if item is NOTHING else [item]
+    elif is_model(kind):
+        value = dict(_of_model(kind, copy))
+    elif isinstance(kind, type) and issubclass(kind, Enum):
+        value = list(kind)[-copy].value
+    elif kind in (int, float):
+        value = _number(kind, bounds, copy)
+    elif kind in OF_TYPE:
+        value = OF_TYPE[kind][copy]
+    return value
 
 
 def _of_model(model: type[BaseModel], copy: int) -> Iterator[tuple[str, object]]:

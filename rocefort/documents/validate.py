@@ -36,6 +36,8 @@ NUMBER = ("float_parsing", "float_type", "finite_number")
 UNITS = {"kbytes": "kbytes", "ms": "milliseconds", "s": "seconds", "us": "microseconds"}
 UNITS |= {"m": "metres", "gbps": "Gb/s"}  # by the last word of a key
 BOUNDS = ("greater_than_equal", "greater_than", "less_than_equal", "less_than")
+ADDRESS = ("ip_v4_address", "ip_v4_interface")
+COMMA = re.compile(r"\d+,\d+", re.ASCII)
 CHOICES = re.compile(r"'([^']*)'")
 LONGEST_PREFIX, HIGHEST_OCTET = 32, 255  # of IPv4
 EXPECTED = {  # pydantic's messages name Python's types
@@ -208,10 +210,16 @@ def _value_problem(model: type[BaseModel], path: YamlPath, detail: ErrorDetails)
     elif kind in WHOLE_NUMBER or kind in NUMBER:
         number = "whole number" if kind in WHOLE_NUMBER else "number"
         what, how = f"{shown} is not a {number}", f"write the number alone{_unit(path)}"
+        if kind in NUMBER and COMMA.fullmatch(str(given)):
+            how = f"write {str(given).replace(',', '.')}, with a point"
     elif kind in BOUNDS:
         what, how = f"{shown} is out of range", _range(model, path, detail)
     elif kind == "ip_v4_network":
         what, how = _network_problem(given, shown)
+    elif kind in ADDRESS and any(map(_is_no_octet, str(given).partition("/")[0].split("."))):
+        what = f"{shown} has a number above {HIGHEST_OCTET}"
+    elif kind == "string_type" and isinstance(given, list):
+        how = "write one value, without brackets"
     elif kind in ("literal_error", "enum"):
         how = nearest(str(given), CHOICES.findall(str(detail["ctx"]["expected"])))
     return what, how
@@ -238,13 +246,17 @@ def _network_problem(value: object, shown: str) -> tuple[str, str]:
     if length.isdecimal() and int(length) > LONGEST_PREFIX:
         return f"{shown} has a length above {LONGEST_PREFIX}", example
     parts = address.split(".")
-    if any(part.isdecimal() and int(part) > HIGHEST_OCTET for part in parts):
+    if any(map(_is_no_octet, parts)):
         return f"{shown} has a number above {HIGHEST_OCTET}", example
     try:
         network = IPv4Network(value, strict=False)
     except ValueError:
         return f"{shown} is not a network", example
     return f"{shown} has bits set behind its length", f"its network is {network}"
+
+
+def _is_no_octet(part: str) -> bool:
+    return part.isdecimal() and int(part) > HIGHEST_OCTET
 
 
 def _key_problem(
@@ -257,7 +269,9 @@ def _key_problem(
         how = nearest(key, absent if near(key, absent) else keys)
         return document.problem(path, f"unknown key {str(path[-1])!r}", how, of_key=True)
     if detail["type"] == "missing":
-        return document.problem(path, f"{str(path[-1])!r} is missing", "add it")
+        fields = (field for field in fields_at(model, path) if field.examples)
+        example = next((_example(path, field.examples) for field in fields), "")
+        return document.problem(path, f"{str(path[-1])!r} is missing", f"add it{example}")
     if detail["type"] not in ("union_tag_invalid", "union_tag_not_found"):
         return None
     key = str(detail["ctx"]["discriminator"]).strip("'")
@@ -267,6 +281,12 @@ def _key_problem(
     tags = [name.strip(" '") for name in detail["ctx"]["expected_tags"].split(",")]
     tag = str(detail["ctx"]["tag"])
     return document.problem(path, f"there is no {key} {_value_text(tag)}", nearest(tag, tags))
+
+
+def _example(path: YamlPath, examples: list[Any] | None) -> str:
+    """Return an example of a key, if it is one word: `, for example mtu: 9000`."""
+    one = examples[0] if examples else {}
+    return "" if isinstance(one, dict | list) else f", for example {path[-1]}: {one}"
 
 
 def _value_text(value: object) -> str:

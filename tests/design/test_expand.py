@@ -438,8 +438,8 @@ BAD_REQUESTS: list[tuple[tuple[int, int, int], list[str], list[str], str]] = [
         (0, 1, 0),
         ["CE6865-48S8CQ-EI"],
         [],
-        "--hardware: no syntax family known for CE6865-48S8CQ-EI with 'V300R023C00'; name the "
-        "release, CE6865-48S8CQ-EI@RELEASE; its releases: V200..",
+        "--hardware: CE6865-48S8CQ-EI has no release 'V300R023C00'; write one of its releases, which "
+        "begin with V200: CE6865-48S8CQ-EI@RELEASE",
     ),
 ]
 

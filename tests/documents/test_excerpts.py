@@ -77,6 +77,7 @@ def test_a_long_line_is_cut_around_the_value(
         ("user: a\npassword: hunter2\n", 2),
         ("user: a\npasswd hunter2\n", 2),
         ("credntial: hunter2\n", 1),
+        ('credential: "env:hunter-2"\n', 1),
         ("- {name: leaf01, credential: hunter2}\n", 1),
         ("credential:\n  hunter2\n", 2),
         ("credential: >\n\n  x\n  hunter2: 1\n", 4),

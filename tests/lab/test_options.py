@@ -79,10 +79,10 @@ def test_every_fault_in_error_is_named() -> None:
         read_faults(texts, ["leaf01", "leaf02"])
     lines = str(raised.value).splitlines()
     assert lines[0] == (
-        "--fault leaf9:hang@commit: no switch is called 'leaf9'; use one of: leaf01, leaf02"
+        "--fault leaf9:hang@commit: no switch is called 'leaf9'; did you mean 'leaf02'?"
     )
     assert lines[1].startswith(
-        "--fault leaf01:explode: no fault is called 'explode'; use one of: ai-ecn-abnormal, dead"
+        "--fault leaf01:explode: no fault is called 'explode'; known here: ai-ecn-abnormal, dead"
     )
     assert lines[2] == "--fault nonsense: is no fault; write SWITCH:NAME or SWITCH:NAME@WHAT"
     assert lines[3].startswith("--fault leaf01:link-down: '' names no port")
@@ -177,7 +177,7 @@ def test_a_lab_goes_on_from_its_folder_or_after_a_power_loss(
     [
         (("--listen", "0.0.0.0:2200"), 4, "--listen: others can reach 0.0.0.0"),
         (("--listen", "here"), 2, "--listen: 'here' is no address and port"),
-        (("--fault", "leaf99:hang@x"), 2, "no switch is called 'leaf99'; use one of: "),
+        (("--fault", "leaf99:hang@x"), 2, "no switch is called 'leaf99'; did you mean 'leaf08'?"),
     ],
 )
 def test_a_lab_that_cannot_start_says_why_and_writes_nothing(

@@ -188,7 +188,7 @@ def test_faults_on_a_port_come_and_go(run: Run, twin: Twin) -> None:
 
 
 BAD = [
-    (("smoke", "leaf01"), f"no fault is called 'smoke'; use one of: {', '.join(FAULTS)}"),
+    (("smoke", "leaf01"), f"no fault is called 'smoke'; known here: {', '.join(sorted(FAULTS))}"),
     (("link-down", "leaf01"), "'leaf01' is no place of this fault; write NODE:PORT"),
     (("node-down", "leaf01=3"), "'leaf01=3' is no place of this fault; write NODE"),
     (("silent-loss", "leaf01:100GE1/0/57=101"), "leaf01: 101 percent; write =1 to =100"),

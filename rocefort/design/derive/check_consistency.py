@@ -22,7 +22,7 @@ from rocefort.models.device.interface import xon_at_most_xoff
 from rocefort.models.device.users import PREDEFINED_GROUPS
 from rocefort.models.fabric.nodes import Leaf, ServerIntent, Switch
 from rocefort.models.hardware.breakout import whole_port
-from rocefort.models.hardware.hardware import Family
+from rocefort.models.hardware.hardware import Family, Hardware
 
 
 def allocation_problems(context: Context) -> Iterator[Problem]:
@@ -54,6 +54,7 @@ def value_problems(context: Context) -> Iterator[Problem]:
     parts = (
         _timers,
         _thresholds,
+        _classes,
         _scheduling,
         _access,
         _roles,
@@ -106,12 +107,17 @@ def _hardware(context: Context, path: YamlPath, switch: Switch) -> Iterator[Prob
         )
         return
     if hardware.family_of(switch.software) is None:
-        releases = ", ".join(f"{r.prefix}.." for r in hardware.releases)
         yield context.problem(
             (*path, "software"),
-            f"no syntax family known for {switch.hardware} with {switch.software!r}",
-            f"its releases: {releases}",
+            f"{switch.hardware} has no release {switch.software!r}",
+            releases_of(hardware),
         )
+
+
+def releases_of(hardware: Hardware) -> str:
+    """Return the fix of a wrong release: how the releases of a model begin."""
+    begins = " or ".join(release.prefix for release in hardware.releases)
+    return f"write one of its releases, which begin with {begins}"
 
 
 def repeated(
@@ -125,7 +131,7 @@ def repeated(
             yield owner.problem(
                 (*path, field),
                 f"{word} {value!r} is given twice",
-                f"the first is on line {first}",
+                f"write another one: the first is on line {first}",
             )
         seen.setdefault(value, path)
 
@@ -182,7 +188,18 @@ def _thresholds(context: Context) -> Iterator[Problem]:
         yield context.lossless_chosen.problem(
             ("xon_kbytes",),
             f"xon {lossless.xon_kbytes} kbytes is above xoff {lossless.xoff_kbytes} kbytes",
-            "lower it: pauses end two frames or more below xoff",
+            f"write less than {lossless.xoff_kbytes}: pauses end two frames or more below xoff",
+        )
+
+
+def _classes(context: Context) -> Iterator[Problem]:
+    """Yield the problem of one DSCP for RoCE and CNP: a switch puts a DSCP into one queue."""
+    if context.has_lossless and context.lossless.cnp_dscp == context.lossless.roce_dscp:
+        dscp = context.lossless.cnp_dscp
+        yield context.lossless_chosen.problem(
+            ("cnp_dscp",),
+            f"DSCP {dscp} is that of RoCE (roce_dscp), so CNP would use the lossless queue",
+            f"write another DSCP than {dscp}, such as 48, for one of the two",
         )
 
 
@@ -270,7 +287,8 @@ def _servers(context: Context) -> Iterator[Problem]:
             yield context.problem(
                 (*path, "segment"),
                 f"{leaf.name} has no gateway for segment {server.segment!r}",
-                f"add it to the leaf's segments, or use one of: {', '.join(leaf.segments)}",
+                f"add {server.segment} to the segments of {leaf.name}, or write one of: "
+                f"{', '.join(leaf.segments)}",
             )
         for below, port in port_paths(server):
             at = (*path, *below)
@@ -319,7 +337,9 @@ def _links(context: Context) -> Iterator[Problem]:
         if earlier != index:
             line = context.loaded.document.at(("links", earlier)).line
             what = f"the link {pin.spine} - {pin.leaf} is given twice"
-            yield context.problem(("links", index), what, f"the first is on line {line}")
+            yield context.problem(
+                ("links", index), what, f"remove one: the first is on line {line}"
+            )
         for role, port in (("spine", pin.spine_port), ("leaf", pin.leaf_port)):
             name = getattr(pin, role)
             switch = switches[role].get(name)

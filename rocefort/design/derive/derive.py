@@ -32,6 +32,7 @@ from rocefort.models.network.network import Network, Reserved, Segment, Sources
 from rocefort.progress import Step
 from rocefort.site import SHIPPED, Site, site_of
 
+NAME_TWICE = re.compile("name '.*' is given twice")
 UNKNOWN = re.compile(r"no (spine|leaf|switch|server|segment) '")
 
 LOG = logging.getLogger(__name__)
@@ -74,7 +75,9 @@ def derive_document(document: Document, site: Site | None = None) -> DerivedNetw
         problems += error.problems
     else:
         problems += _independent(contexts, examined.replaced)
-    raise BadInput(problems=sorted(problems, key=lambda p: (p.file != document.file, p.line)))
+    raise BadInput(
+        problems=sorted(problems, key=lambda p: (p.file != document.file, p.file, p.line))
+    )
 
 
 def derive_loaded(loaded: LoadedFabric, catalogue: Catalogue | None = None) -> DerivedNetwork:
@@ -105,6 +108,8 @@ def _contradictions(context: Context) -> tuple[list[Problem], tuple[LeafSpineLin
         joints = tuple(joints_of(context))
         problems = list(fit_problems(context, joints))
     problems += value_problems(context)
+    if any(NAME_TWICE.match(problem.what) for problem in problems):  # one of the two is unknown
+        problems = [problem for problem in problems if not UNKNOWN.match(problem.what)]
     return sorted(problems, key=lambda problem: problem.line), joints
 
 

@@ -65,7 +65,7 @@ def policy_problems(context: Context) -> Iterator[Problem]:
         path = ("security", "policy", "entries", index)
         if first.setdefault(entry.id, index) != index:
             line = context.loaded.document.at((*path[:-1], first[entry.id], "id")).line
-            how = f"the first is on line {line}"
+            how = f"write another one: the first is on line {line}"
             yield context.problem((*path, "id"), f"id {entry.id} is given twice", how)
         for side in ("source", "destination"):
             for number, name in enumerate(getattr(entry, side)):

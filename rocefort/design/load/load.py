@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.documents.read import Document, YamlPath, read_document
+from rocefort.documents.suggest import near
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric.fabric import Fabric
@@ -45,11 +45,10 @@ def find_fabric(name: Path) -> Path:
     site = site_of(Path.cwd()) or SHIPPED
     listed = (path for each in {site, SHIPPED} for path in each.inventory.glob(f"*/{FABRIC_FILE}"))
     names = sorted({path.parent.name for path in listed})
-    near = get_close_matches(str(name), names, n=1)
     how = f"name a {FABRIC_FILE}, its directory, or one of: {', '.join(names)}"
-    raise BadInput(
-        "no such fabric", where=str(name), how=f"did you mean {near[0]!r}?" if near else how
-    )
+    if similar := near(str(name), names):
+        how = f"did you mean {similar!r}?"
+    raise BadInput("no such fabric", where=str(name), how=how)
 
 
 def only_fabric() -> Path:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.lab.cli.replies import CliReply
 from rocefort.lab.cli.session import CliSession
@@ -147,8 +148,8 @@ class LabServer:
         Call it from another thread than the lab's. Raises BadInput for an unknown switch.
         """
         if name not in self.switches or self._loop is None:
-            names = ", ".join(self.switches)
-            raise BadInput(f"no switch is called {name!r}", where="lab", how=f"use one of: {names}")
+            how = nearest(name, self.switches)
+            raise BadInput(f"no switch is called {name!r}", where="lab", how=how)
         asyncio.run_coroutine_threadsafe(self._power_cycle(name), self._loop).result()
 
     def call(self, work: Callable[[], None]) -> None:

@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput
 from rocefort.lab.cli.server import SshEndpoint, hang_up, open_listeners, run_in_thread
 
@@ -84,7 +85,7 @@ def read_sample(name: str) -> Sample:
             path.name.removesuffix(".meta.txt") for path in PERFTEST_RUNS.glob("*.meta.txt")
         )
         raise BadInput(
-            f"no sample {name!r}", where=str(PERFTEST_RUNS), how=f"one of: {', '.join(names)}"
+            f"no sample {name!r}", where=str(PERFTEST_RUNS), how=nearest(name, names)
         ) from None
 
     def end(side: str) -> ProcessOutput:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput
 from rocefort.lab.state import counters, ping
 from rocefort.lab.state import ports as state_ports
@@ -103,8 +104,8 @@ class EmulatedState:
     def inject(self, switch: str, fault: StateFault) -> None:
         """Inject a fault from now on. Raises BadInput for an unknown switch or port."""
         if switch not in self.switches:
-            names = ", ".join(self.switches)
-            raise BadInput(f"no switch is called {switch!r}", how=f"use one of: {names}")
+            how = nearest(switch, self.switches)
+            raise BadInput(f"no switch is called {switch!r}", how=how)
         self._check(switch, fault.interface)
         if fault.far is not None and fault.far[0] in self.switches:
             self._check(*fault.far)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput
 
 FORM = re.compile(r"(?P<host>[^:@]+):(?P<name>[a-z-]+)(?:@(?P<match>.*?))?(?:\*(?P<times>\d+))?")
@@ -66,7 +67,7 @@ class LineFault:
 
     def __post_init__(self) -> None:
         if self.name not in FAULTS:
-            raise BadInput(f"no fault is called {self.name!r}", how=f"use one of: {fault_names()}")
+            raise BadInput(f"no fault is called {self.name!r}", how=nearest(self.name, FAULTS))
         if self.name in NEEDS_LINE and not self.match:
             raise BadInput(f"{self.name} needs a part of a line", how="add it behind @")
         if self.name in WITHOUT and self.match:

@@ -22,6 +22,7 @@ from typing import Literal
 from pydantic import TypeAdapter
 
 from rocefort.dialects.frr import kernel_name
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Refused, RocefortError
 from rocefort.lab.twin.builder import Builder
 from rocefort.lab.twin.cli_faults import (
@@ -303,7 +304,7 @@ def break_lab(registry: Registry, name: str, fault: str, where: str) -> ActiveFa
     """Inject a fault. Raises BadInput for an unknown fault or place, Refused if it is there."""
     kind = FAULTS.get(fault)
     if kind is None:
-        raise BadInput(f"no fault is called {fault!r}", how=f"use one of: {', '.join(FAULTS)}")
+        raise BadInput(f"no fault is called {fault!r}", how=nearest(fault, FAULTS))
     with patient_lock(registry, name):
         bench = _bench(registry, name)
         active = active_faults(registry, bench.record)
@@ -463,8 +464,7 @@ def _fault_place(topology: Topology, kind: FaultKind, part: re.Match[str]) -> Fa
     if (port is not None) == (kind.needs == "a node") or (value and not kind.value):
         raise BadInput(f"{part[0]!r} is no place of this fault", how=f"write {kind.form}")
     if node not in topology.by_switch:
-        names = ", ".join(topology.by_switch)
-        raise BadInput(f"no switch is called {node!r}", how=f"use one of: {names}")
+        raise BadInput(f"no switch is called {node!r}", how=nearest(str(node), topology.by_switch))
     link = kernel_name(port) if port else ""
     cabled = {end[1] for cable in topology.cables for end in cable.ends if end[0] == node}
     if link and link not in cabled:

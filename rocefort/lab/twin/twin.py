@@ -11,6 +11,7 @@ from ipaddress import IPv4Interface, IPv4Network
 from typing import Any, Self, TypeVar
 
 from rocefort.dialects.frr import DAEMONS
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Refused
 from rocefort.lab.guest.qemu import Accel
 from rocefort.lab.twin import requirements
@@ -248,8 +249,8 @@ class Twin:
 
     def _namespace(self, node: str) -> str:
         if node not in self.topology.nodes:
-            names = ", ".join(name for name in self.topology.nodes if name != BACKSTAGE)
-            raise BadInput(f"lab {self.record.name} has no {node!r}", how=f"use one of: {names}")
+            names = (name for name in self.topology.nodes if name != BACKSTAGE)
+            raise BadInput(f"lab {self.record.name} has no {node!r}", how=nearest(node, names))
         return self._builder.namespace(node)
 
     def within(self, node: str, work: Callable[[], T]) -> T:

@@ -117,7 +117,7 @@ class Site:
             raise BadInput(
                 f"{name} is not among the servers that may be used",
                 where=self.network.name,
-                how=f"one of: {', '.join(self.servers)}",
+                how=nearest(name, self.servers),
             )
         return self.servers[name]
 

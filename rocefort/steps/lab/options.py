@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.state.state_faults import STATE_FAULTS, StateFault, read_state_fault
@@ -78,13 +79,13 @@ def _parsed_fault(text: str, switches: Collection[str]) -> tuple[str, LineFault 
     if match is None:
         raise BadInput("is no fault", how="write SWITCH:NAME or SWITCH:NAME@WHAT")
     if match["switch"] not in switches:
-        names = ", ".join(switches)
-        raise BadInput(f"no switch is called {match['switch']!r}", how=f"use one of: {names}")
+        how = nearest(match["switch"], switches)
+        raise BadInput(f"no switch is called {match['switch']!r}", how=how)
     if match["name"] in STATE_FAULTS:
         return match["switch"], read_state_fault(match["name"], match["what"] or "")
     if match["name"] not in FAULTS:
-        names = ", ".join(sorted((*FAULTS, *STATE_FAULTS)))
-        raise BadInput(f"no fault is called {match['name']!r}", how=f"use one of: {names}")
+        how = nearest(match["name"], (*FAULTS, *STATE_FAULTS))
+        raise BadInput(f"no fault is called {match['name']!r}", how=how)
     return read_fault(text)
 
 

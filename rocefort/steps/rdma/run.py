@@ -15,6 +15,7 @@ from nornir.core.task import Task
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.choose import dialect_of
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, DeviceFailed, Problem, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.inventory import NEW_SESSION
@@ -283,7 +284,7 @@ def stop_everything(
         Problem(
             "--servers",
             f"no entry for {name} in {access.file_name}",
-            f"known: {', '.join(accessible)}",
+            nearest(name, accessible),
         )
         for name in servers
         if name not in accessible

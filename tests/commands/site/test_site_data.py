@@ -224,7 +224,7 @@ def test_the_only_fabric_is_the_default(
         assert rocefort(*words).out == rocefort(*named).out, words
     wrong = rocefort("show", "heps")
     assert wrong.code == 2
-    assert wrong.err.startswith("rocefort: show heps: no table is named; one of: devices, links, ")
+    assert wrong.err.startswith("rocefort: show heps: no table is named; known here: addresses, ")
     monkeypatch.chdir("/")
     assert rocefort("check").err == "rocefort: /: no fabric is here; name a fabric\n"
 

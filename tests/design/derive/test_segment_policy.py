@@ -163,7 +163,7 @@ def test_law_3_another_leaf_and_segment_only_add_lines(edit_heps: EditHeps) -> N
         (
             "      - {id: 3, action: deny, source: [compute], destination: [storage]}\n"
             "      - {id: 3, action: allow, source: [compute], destination: [beamline]}\n",
-            "security.policy.entries[1].id: id 3 is given twice; the first is on line ",
+            "security.policy.entries[1].id: id 3 is given twice; write another one: the first is on line ",
         ),
         (
             "      - {id: 3, action: deny, source: [compute], destination: [storage], ports: [1]}\n",

@@ -55,7 +55,7 @@ CASES = [
     pytest.param(
         [("mtu: 9000  #", "mtu: 9000\nmtu: 1500  #")],
         [
-            "fabric.yaml:<mtu: 1500>:1: mtu: key 'mtu' is there twice; the first is on line <mtu: 9000>"
+            "fabric.yaml:<mtu: 1500>:1: mtu: key 'mtu' is there twice; remove one: the first is on line <mtu: 9000>"
         ],
         id="duplicate key",
     ),
@@ -114,7 +114,7 @@ CASES = [
         [
             "fabric.yaml:<hardware: CE8851#1>:15: leaves[2].hardware: no hardware 'CE8851' in inventory/hardware; "
             "did you mean 'CE8851-32CQ8DQ-P'?",
-            "fabric.yaml:<id: 3#2>:9: leaves[3].id: id '3' is given twice; the first is on line <id: 3#1>",
+            "fabric.yaml:<id: 3#2>:9: leaves[3].id: id '3' is given twice; write another one: the first is on line <id: 3#1>",
         ],
         id="two problems of one stage together",
     ),
@@ -185,7 +185,7 @@ CASES = [
         [("  - name: readout04\n", "  - name: leaf08\n")],
         [
             "fabric.yaml:<- name: leaf08>:11: servers[11].name: name 'leaf08' is given twice; "
-            "the first is on line <    name: leaf08>"
+            "write another one: the first is on line <    name: leaf08>"
         ],
         id="a server named like a switch",
     ),
@@ -208,7 +208,7 @@ CASES = [
         ],
         [
             "fabric.yaml:<- spine: spine01#2>:5: links[1]: the link spine01 - leaf08 is given "
-            "twice; the first is on line <- spine: spine01#1>"
+            "twice; remove one: the first is on line <- spine: spine01#1>"
         ],
         id="a link given twice",
     ),
@@ -219,7 +219,7 @@ CASES = [
         ],
         [
             "fabric.yaml:<- name: netops#2>:13: security.users[1].name: user 'netops' is given "
-            "twice; the first is on line <- name: netops#1>",
+            "twice; write another one: the first is on line <- name: netops#1>",
             "fabric.yaml:<ntp:>:37: services.ntp[2]: NTP server 10.255.0.250 is given twice; "
             "remove one",
         ],
@@ -239,11 +239,11 @@ CASES = [
         ],
         [
             "fabric.yaml:<prefix: 192.0.2>:12: security.management_access[1].id: id '1' is given "
-            "twice; the first is on line <prefix: 0.0.0.0>",
+            "twice; write another one: the first is on line <prefix: 0.0.0.0>",
             "fabric.yaml:<syslog:>:26: services.syslog[1]: syslog server 10.255.0.251 is given "
             "twice; remove one",
             "fabric.yaml:<name: monitor#2>:14: services.snmp[1].name: SNMP user 'monitor' is given "
-            "twice; the first is on line <name: monitor#1>",
+            "twice; write another one: the first is on line <name: monitor#1>",
         ],
         id="management given twice",
     ),
@@ -277,7 +277,7 @@ CASES = [
         [("{queue: 5, weight: 1}", "{queue: 4, weight: 5}")],
         [
             "fabric.yaml:<{queue: 4#2>:19: profiles.lossless.heps.scheduling[5].queue: queue '4' is given "
-            "twice; the first is on line <{queue: 4#1>",
+            "twice; write another one: the first is on line <{queue: 4#1>",
         ],
         id="weights of one queue twice",
     ),

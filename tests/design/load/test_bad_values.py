@@ -72,7 +72,7 @@ def line_of(path: Path, text: str) -> int:
         ("pools.links", "10.1.0.0/22", "10.1.0.0", "'10.1.0.0' has no prefix length; write it behind the address: /24, say; /32 is one address"),
         ("pools.links", "10.1.0.0/22", "10", "10 is not an address; write its four numbers, as in 10.0.0.1"),
         ("services.netconf", "true ", "maybe ", "'maybe' cannot be used; write true or false"),
-        ("profiles.lossless.heps.xon_kbytes", "550  #", "650  #", "xon 650 kbytes is above xoff 600 kbytes; lower it: pauses end two frames or more below xoff"),
+        ("profiles.lossless.heps.xon_kbytes", "550  #", "650  #", "xon 650 kbytes is above xoff 600 kbytes; write less than 600: pauses end two frames or more below xoff"),
         ("rollout.canary", "leaf08\n", "8\n", "8 cannot be used; write text; in quotes if it looks like a number"),
     ],
 )  # fmt: skip
@@ -189,7 +189,7 @@ def test_text_that_only_looks_like_a_template_reaches_the_switch_as_it_is(
     ("port", "sentence"),
     [
         ("Ethernet1", "'Ethernet1' is not a port; write it as the switch does: 100GE1/0/1"),
-        ("100GE 1/0/1", "'100GE 1/0/1' is not a port; write it as the switch does: 100GE1/0/1"),
+        ("100GE 1/0/1", "'100GE 1/0/1' is not a port; did you mean '100GE1/0/1'?"),
         ("100GE1/0/99", "CE8850-64CQ-EI has no port 100GE1/0/99; its ports: 100GE1/0/1-64"),
         ("25GE1/0/1", "CE8850-64CQ-EI has no port 25GE1/0/1; its ports: 100GE1/0/1-64"),
         ("100GE1/0/1\n    speed_gbps: 25",

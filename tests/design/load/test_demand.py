@@ -34,7 +34,7 @@ def _load(text: str, heps: DerivedNetwork, directory: Path) -> list[str]:
 BAD: list[tuple[str, list[str]]] = [
     (HEAD, []),
     ("", ["1:1: the file is empty; begin with `demand: NAME`"]),
-    ("demand: trial\n", ["1:1: peak: 'peak' is missing; add it"]),
+    ("demand: trial\n", ["1:1: peak: 'peak' is missing; add it, for example peak: 3.2 Tb/s"]),
     (
         "demand: trial\npeak: 3200\n",
         ["2:7: peak: 3200 has no unit; write 3200 Gb/s or 3.2 Tb/s"],
@@ -74,7 +74,10 @@ BAD: list[tuple[str, list[str]]] = [
             "write at least as much"
         ],
     ),
-    (HEAD + "peak: 2 Tb/s\n", ["3:1: peak: key 'peak' is there twice; the first is on line 2"]),
+    (
+        HEAD + "peak: 2 Tb/s\n",
+        ["3:1: peak: key 'peak' is there twice; remove one: the first is on line 2"],
+    ),
     (HEAD + "peaks: 2 Tb/s\n", ["3:1: peaks: unknown key 'peaks'; did you mean 'peak'?"]),
     (_flow("leaves: [leaf05]"), []),
     (

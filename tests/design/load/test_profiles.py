@@ -90,7 +90,7 @@ CASES: list[tuple[list[tuple[str, str]], list[str]]] = [
     (
         [("    heps:\n", "    heps: {}\n    heps:\n")],
         [
-            "fabric.yaml:<    heps:#2>:5: profiles.lossless.heps: key 'heps' is there twice; the first "
+            "fabric.yaml:<    heps:#2>:5: profiles.lossless.heps: key 'heps' is there twice; remove one: the first "
             "is on line <    heps:#1>"
         ],
     ),
@@ -232,7 +232,7 @@ def test_an_error_in_a_shipped_value_points_at_its_file(
     assert str(caught.value).replace(f"{directory}/", "") == placed(
         directory / "ours.yaml",
         "ours.yaml:<queue: 4#3>:17: lossless.ours.scheduling[5].queue: queue '4' is given twice; "
-        "the first is on line <queue: 4#2>",
+        "write another one: the first is on line <queue: 4#2>",
     )
 
 

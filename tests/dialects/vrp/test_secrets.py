@@ -217,7 +217,7 @@ def test_a_patch_sets_a_password_and_takes_it_away(
     ("reference", "what"),
     [
         ("hunter2", "a credential that is not a reference"),
-        ("env:A B", "is not the name of an environment variable"),
+        ("env:A B", "env: without the name of an environment variable; write env:NAME"),
         ("env:Ü", "cannot stand in a configuration line"),
         ("file:/a b", "cannot stand in a configuration line"),
         ("file:/a\nundo bgp", "cannot stand in a configuration line"),

@@ -65,7 +65,7 @@ def test_a_fault_is_ordered_in_one_line(text: str, host: str, fault: LineFault) 
     [
         ("leaf03", "'leaf03' is no fault; write HOST:FAULT or HOST:FAULT@LINE"),
         (":hang@x", "':hang@x' is no fault"),
-        ("leaf03:fire", "no fault is called 'fire'; use one of: drop-after, drop-line"),
+        ("leaf03:fire", "no fault is called 'fire'; known here: drop-after, drop-line"),
         ("leaf03:hang", "hang needs a part of a line; add it behind @"),
         ("leaf03:full-flash@save", "full-flash takes no line; remove @ and the text behind it"),
         ("leaf03:expire-early@soon", "expire-early takes seconds, not 'soon'"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
 from typing import Any
 
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput
 from rocefort.lab.twin.topology import BACKSTAGE, Topology
 from rocefort.lab.twin.twin import Twin
@@ -83,8 +84,8 @@ def _end(topology: Topology, text: str) -> tuple[str, IPv4Address]:
     try:
         IPv4Address(text)
     except AddressValueError:
-        names = ", ".join(name for name in topology.nodes if name != BACKSTAGE)
-        raise BadInput(f"no node is called {text!r}", how=f"use one of: {names}") from None
+        names = (name for name in topology.nodes if name != BACKSTAGE)
+        raise BadInput(f"no node is called {text!r}", how=nearest(text, names)) from None
     raise BadInput(f"no node has address {text}", how="use the name of a node")
 
 
