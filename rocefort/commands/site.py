@@ -90,6 +90,7 @@ def _require_terminal(spines: int | None, leaves: int | None) -> None:
     **documented(
         "rocefort connections heps",
         "rocefort connections heps --user admin --credential env:PASSWORD --out lab.yaml",
+        "rocefort connections heps --update",
         topic=Topic.SITE,
     )
 )
@@ -102,21 +103,49 @@ def connections(
         str | None,
         typer.Option(help="Login name; by default the fabric's user with the highest level."),
     ] = None,
-    credential: Credential = CREDENTIAL,
+    credential: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SECRET",
+            help="Password of the switches by reference, env:NAME or file:PATH; by default "
+            f"{CREDENTIAL}, or that of most entries with --update.",
+        ),
+    ] = None,
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update",
+            help="Add switches that the file lacks, and remove hosts that the fabric lacks.",
+        ),
+    ] = False,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write the connections file of a fabric.
 
-    It has the management addresses, no secret, and no host key. No existing file is replaced.
+    It has the management addresses, no secret, and no host key. No existing file is replaced;
+    --update changes entries of an existing file, and keeps everything else in it.
     """
     from rocefort.design.derive.derive import derive
+    from rocefort.documents.edit import replace_file
+    from rocefort.documents.read import read_text
     from rocefort.models.results.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
     from rocefort.steps.atomic_files import create_together
-    from rocefort.steps.site.connections import connections_text
+    from rocefort.steps.site.connections import connections_text, updated_connections
 
-    text = connections_text(derive(fabric), credential, user)
-    done = WrittenFiles(files=tuple(map(str, create_together({out.name: text}, out.parent))))
+    derived = derive(fabric)
+    if update:
+        updated = updated_connections(derived, out, credential, user)
+        replace_file(out, read_text(out), updated.text)
+        trust = ("`rocefort trust` records the host keys of new switches.",)
+        notes = (
+            updated.sentence or "has every switch of the fabric",
+            *(trust if updated.added else ()),
+        )
+        done = WrittenFiles(files=(str(out),), notes=notes)
+    else:
+        text = connections_text(derived, credential or CREDENTIAL, user)
+        done = WrittenFiles(files=tuple(map(str, create_together({out.name: text}, out.parent))))
     output.write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
 
 

@@ -426,7 +426,8 @@ def _scalar_or_flow(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_scalar_or_flow, value)) + "]"
     if isinstance(value, str):
-        alike = PLAIN.fullmatch(value) and _data(value, 0) == value
+        # Also for other readers: `no` or a date without quotes is no text in YAML 1.1.
+        alike = PLAIN.fullmatch(value) and yaml.safe_load(value) == _data(value, 0) == value
         return value if alike else _double(value)
     return json.dumps(value)
 

@@ -38,7 +38,7 @@ Seconds = Annotated[float, Field(gt=0, le=3600, json_schema_extra=named("a time 
 class SshAccess(Frozen):
     """SSH access of one switch."""
 
-    name: Name = Field(description="Name of the switch in the fabric.")
+    name: Name = Field(description="Name of the switch in the fabric.", examples=["leaf01"])
     host: Host = Field(description="Address or host name.", examples=["10.255.0.1"])
     port: int = Field(
         default=22,
@@ -47,7 +47,7 @@ class SshAccess(Frozen):
         json_schema_extra=named("a TCP or UDP port"),
         description="Port of its SSH server.",
     )
-    user: Name = Field(description="Login name.")
+    user: Name = Field(description="Login name.", examples=["netops"])
     credential: Reference = Field(
         description="Password by reference: env:NAME, file:PATH or keyring:SERVICE/USER.",
         examples=["env:SWITCH_PASSWORD"],
@@ -57,7 +57,7 @@ class SshAccess(Frozen):
 class ServerAccess(SshAccess):
     """SSH access of one server, and its RDMA device for measurements."""
 
-    name: Name = Field(description="Name of the server in the fabric.")
+    name: Name = Field(description="Name of the server in the fabric.", examples=["gpu01"])
     credential: KeyOrReference = Field(
         description="Private key, key:PATH, or a password by reference, as of a switch.",
         examples=["key:id_ed25519"],
@@ -68,6 +68,7 @@ class ServerAccess(SshAccess):
         le=255,
         json_schema_extra=named("a GID index"),
         description="Index of the RoCE v2 GID of the segment's address.",
+        examples=[3],
     )
     qp_timeout: int | None = Field(
         default=None,
@@ -76,6 +77,7 @@ class ServerAccess(SshAccess):
         json_schema_extra=named("an exponent", "14 is 67 ms, 20 is 4.3 s"),
         description="Wait for an answer before a retransmission: 4.096 us times two to the power "
         "of this value (InfiniBand's local ACK timeout); perftest's default is 14.",
+        examples=[18],
     )
 
 
@@ -96,11 +98,14 @@ class Connections(Frozen):
     connect_timeout_s: Seconds = Field(default=10, description="Time limit of a login (s).")
     command_timeout_s: Seconds = Field(default=60, description="Time limit of a command (s).")
     speed_note: str = Field(
-        default="", description="Reason why RDMA speed is not judged on these servers."
+        default="",
+        description="Reason why RDMA speed is not judged on these servers.",
+        examples=["virtual machines"],
     )
     servers_note: str = Field(
         default="",
         description="Reason why no other server can measure; empty: each leaf needs one.",
+        examples=["guests of a lab"],
     )
     time_scale: float = Field(
         default=1,

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
 import yaml
 
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.documents.edit import appended, spliced, without
+from rocefort.documents.read import YamlPath, document_of, read_text
 from rocefort.errors import BadInput, Problem
+from rocefort.fleet.connections import load_connections
 from rocefort.models.base import check_reference
 from rocefort.models.fabric.management import User
+from rocefort.models.wording import listing
 from rocefort.paths import TEMPLATES
 from rocefort.templating import text_templates
 
+CREDENTIAL = "env:SWITCH_PASSWORD"
 KNOWN_HOSTS = "known_hosts"  # beside the connections file; `rocefort trust` writes it
 
 
@@ -22,6 +32,68 @@ def connections_text(
     user: by default the user of the fabric with the most privileges. schema: path of the JSON
     Schema from the folder of the file, for an editor.
     """
+    devices = _entries(derived, credential, user)
+    head = text_templates(TEMPLATES / "site").get_template("connections.yaml.j2")
+    body = yaml.safe_dump({"known_hosts": KNOWN_HOSTS, "devices": devices}, sort_keys=False)
+    return head.render(fabric=derived.network.name, schema=schema) + body
+
+
+@dataclass(frozen=True)
+class UpdatedConnections:
+    """Text of a connections file that fits its fabric, and the names that changed."""
+
+    text: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """Sentence on the changes."""
+        words = (("added", self.added), ("removed", self.removed))
+        return "; ".join(f"{word} {listing(names)}" for word, names in words if names)
+
+
+def updated_connections(
+    derived: DerivedNetwork, path: Path, credential: str | None, user: str | None
+) -> UpdatedConnections:
+    """Add the missing switches to a connections file, and remove hosts that the fabric lacks.
+
+    Everything else stays as it is written. credential, user: by default those that most entries
+    have. Raises BadInput for a file that is no connections file.
+    """
+    text, access = read_text(path), load_connections(path)
+    document = document_of(text, str(path)).data
+    written = document["devices"] if isinstance(document, dict) else []
+    network = derived.network
+    switches = {node.name for node in network.nodes}
+    servers = {server.name for server in network.servers or ()}
+    gone: dict[YamlPath, list[int]] = {}
+    removed: list[str] = []
+    for key, hosts, known in (
+        ("devices", access.devices, switches),
+        ("servers", access.servers, servers),
+    ):
+        gone[key,] = [n for n, host in enumerate(hosts) if host.name not in known]
+        removed += [hosts[n].name for n in gone[key,]]
+    credential = credential or _most_common(str(each["credential"]) for each in written)
+    user = user or _most_common(each.user for each in access.devices)
+    present = {device.name for device in access.devices}
+    new = [
+        entry
+        for entry in _entries(derived, credential or CREDENTIAL, user)
+        if entry["name"] not in present
+    ]
+    cut = spliced(text, without(text, gone))
+    after = spliced(cut, appended(cut, {"devices": new}, {}, "devices"))
+    return UpdatedConnections(after, tuple(each["name"] for each in new), tuple(removed))
+
+
+def _most_common(values: Iterable[str]) -> str | None:
+    return next((value for value, _ in Counter(values).most_common(1)), None)
+
+
+def _entries(derived: DerivedNetwork, credential: str, user: str | None) -> list[dict[str, str]]:
+    """Entry of every switch; raises BadInput with all problems."""
     problems = []
     try:
         check_reference(credential)
@@ -32,9 +104,9 @@ def connections_text(
     if login is None:
         how = "name the user of the switches"
         problems.append(Problem("--user", f"{derived.document.file} has no user", how))
-    if problems:
+    if problems or login is None:
         raise BadInput(problems=problems)
-    devices = [
+    return [
         {
             "name": node.name,
             "host": str(node.management.ip),
@@ -44,9 +116,6 @@ def connections_text(
         for node in derived.network.nodes
         if node.management  # as every derived switch has
     ]
-    head = text_templates(TEMPLATES / "site").get_template("connections.yaml.j2")
-    body = yaml.safe_dump({"known_hosts": KNOWN_HOSTS, "devices": devices}, sort_keys=False)
-    return head.render(fabric=derived.network.name, schema=schema) + body
 
 
 def _login(users: tuple[User, ...]) -> str | None:

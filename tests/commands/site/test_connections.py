@@ -1,0 +1,172 @@
+"""Connections file of a fabric: its page, and its update after the fabric changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.fleet.connections import connections_schema, load_connections
+from rocefort.paths import ROOT
+
+Rocefort = Callable[..., Any]
+PAGE = ROOT / "docs/connections.md"
+HEAD = "| key | type | default | meaning | example |\n|---|---|---|---|---|\n"
+ENTRY = "- name: {}\n  host: {}\n  user: netops\n  credential: {}\n"
+FILE = (
+    "# by hand\nknown_hosts: known_hosts  # of the jump host\n"
+    "devices:\n"
+    "- name: spine01\n  host: spine01.example.org  # DNS\n  user: netops\n"
+    "  credential: file:secrets/all\n  port: 2222\n"
+    "- {name: leaf001, host: 10.255.0.9, user: root, credential: 'file:secrets/all'}\n"
+    "# the last one\n"
+    "- name: leaf002\n  host: 10.255.0.10\n  user: netops\n  credential: env:LEAF2\n"
+)
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def rows() -> Iterator[str]:
+    """Rows of the table of keys, from the schema."""
+    schema = json.loads(connections_schema())
+    for prefix, part in (
+        ("", schema),
+        ("devices[].", schema["$defs"]["SshAccess"]),
+        ("servers[].", schema["$defs"]["ServerAccess"]),
+    ):
+        for key, about in part["properties"].items():
+            required = key in part["required"]
+            default = "required" if required else _default(about)
+            examples = about.get("examples") or [about.get("default")]
+            example = "below" if _type(about) == "list" else f"`{examples[0]}`"
+            cells = (f"`{prefix}{key}`", _type(about), default, about["description"], example)
+            yield f"| {' | '.join(cells)} |\n"
+
+
+def _default(about: dict[str, Any]) -> str:
+    return f"`{json.dumps(about['default'])}`" if about.get("default") else "none"
+
+
+def _type(about: dict[str, Any]) -> str:
+    """Type of a key with its bounds, in words."""
+    types = [each for each in about.get("anyOf", [about]) if each.get("type") != "null"]
+    (one,) = types
+    if one.get("type") == "array":
+        return "list"
+    low = one.get("minimum", one.get("exclusiveMinimum"))
+    bounds = "" if low is None else f" {'above ' if 'exclusiveMinimum' in one else ''}{low}"
+    bounds += f" to {one['maximum']}" if "maximum" in one else ""
+    return {"string": "text", "integer": "integer", "number": "number"}[one["type"]] + bounds
+
+
+def test_the_page_lists_every_key_of_the_schema(golden_update: bool) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert HEAD in text
+    written = re.sub(re.escape(HEAD) + r"(?:\|.*\n)*", lambda _: HEAD + "".join(rows()), text)
+    if golden_update:
+        PAGE.write_text(written, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == written, "run `make golden`"
+
+
+def test_the_example_of_the_page_is_a_connections_file(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "connections.yaml").write_text(example)
+    access = load_connections(tmp_path / "connections.yaml")
+    assert ([each.name for each in access.devices], [each.name for each in access.servers]) == (
+        ["spine01", "leaf01"],
+        ["gpu01"],
+    )
+
+
+# --- an update ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fabric(tmp_path: Path, rocefort: Rocefort, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fabric of two spines and two leaves in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    size = ("--spines", "2", "--leaves", "2", "--servers-per-leaf", "1", "--directory", ".")
+    assert rocefort("new", "beam", *size).code == 0
+    return tmp_path / "beam"
+
+
+@pytest.mark.parametrize(
+    ("words", "before", "after", "sentence"),
+    [
+        (
+            (),
+            FILE,
+            FILE + ENTRY.format("spine02", "10.255.0.2", '"file:secrets/all"'),
+            "added spine02",
+        ),
+        (
+            ("--credential", "env:NEW", "--user", "netops"),
+            FILE.replace("leaf001", "leaf009"),
+            FILE.replace(
+                "- {name: leaf001, host: 10.255.0.9, user: root, credential: 'file:secrets/all'}\n",
+                "",
+            )
+            + ENTRY.format("spine02", "10.255.0.2", '"env:NEW"')
+            + ENTRY.format("leaf001", "10.255.0.9", '"env:NEW"'),
+            "added spine02 and leaf001; removed leaf009",
+        ),
+        (
+            (),
+            FILE + ENTRY.format("spine02", "10.255.0.2", "env:X"),
+            FILE + ENTRY.format("spine02", "10.255.0.2", "env:X"),
+            "has every switch of the fabric",
+        ),
+    ],
+)
+def test_an_update_adds_and_removes_entries_and_keeps_every_other_byte(
+    words: tuple[str, ...],
+    before: str,
+    after: str,
+    sentence: str,
+    fabric: Path,
+    rocefort: Rocefort,
+) -> None:
+    file = fabric.parent / "connections.yaml"
+    file.write_text(before)
+    done = rocefort("connections", fabric, "--update", *words)
+    assert (done.code, done.out.splitlines()[0]) == (0, f"connections.yaml: {sentence}")
+    assert file.read_text() == after
+    assert ("`rocefort trust` records" in done.out) == ("added" in sentence)
+    assert len(load_connections(file).devices) == 4
+    assert rocefort("connections", fabric, "--update").words.endswith("every switch of the fabric")
+
+
+def test_a_server_that_the_fabric_lost_is_removed(fabric: Path, rocefort: Rocefort) -> None:
+    file = fabric.parent / "connections.yaml"
+    assert rocefort("connections", fabric).code == 0
+    entry = "{{name: {}, host: h, user: root, credential: env:X, rdma_device: m, gid_index: 3}}"
+    text = file.read_text() + "servers:\n"
+    text += "".join(f"- {entry.format(name)}\n" for name in ("server0001", "gone"))
+    names = re.findall(
+        r"^  - name: (\S*server\S*|\S+)", (fabric / "fabric.yaml").read_text(), re.MULTILINE
+    )
+    file.write_text(text.replace("server0001", names[-1]))
+    assert rocefort("connections", fabric, "--update").out == "connections.yaml: removed gone\n"
+    assert [server.name for server in load_connections(file).servers] == [names[-1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "rocefort: connections.yaml: no such file; check the path"),
+        ("devices: []\n", "rocefort: connections.yaml:1:1: known_hosts: 'known_hosts' is missing"),
+    ],
+)
+def test_a_file_that_is_no_connections_file_is_one_error(
+    text: str | None, sentence: str, fabric: Path, rocefort: Rocefort
+) -> None:
+    if text is not None:
+        (fabric.parent / "connections.yaml").write_text(text)
+    done = rocefort("connections", fabric, "--update")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(sentence)
