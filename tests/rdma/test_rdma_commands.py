@@ -88,8 +88,8 @@ def test_production_is_not_loaded_unasked(rocefort: Command, heps_file: Path) ->
     code, out, err = rocefort("rdma", "plan", heps_file)
     assert (code, out) == (4, "")
     assert err == (
-        "rocefort: heps: no server is listed for RDMA tests; list them under rdma.servers, or name "
-        "them with --servers\n"
+        "rocefort: heps: no server is listed for RDMA tests, and no other server is loaded; list "
+        "servers under rdma.servers of the fabric, or name them: --servers transfer01,k8sgn08\n"
     )
 
 

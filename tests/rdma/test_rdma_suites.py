@@ -357,8 +357,8 @@ def test_servers_are_loaded_only_where_somebody_said_so() -> None:
     with pytest.raises(Refused) as caught:
         allowed_servers(NETWORK, EXPECTED)
     assert str(caught.value) == (
-        "heps: no server is listed for RDMA tests; list them under rdma.servers,"
-        " or name them with --servers"
+        "heps: no server is listed for RDMA tests, and no other server is loaded; list servers "
+        "under rdma.servers of the fabric, or name them: --servers transfer01,k8sgn08"
     )
     kept = EXPECTED.model_copy(update={"servers": ("k8sgn08",)})
     assert allowed_servers(NETWORK, kept) == ("k8sgn08",)

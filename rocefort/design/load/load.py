@@ -60,7 +60,9 @@ def only_fabric() -> Path:
     names = ", ".join(path.parent.name for path in found)
     where = str(shortest(site.inventory)) if site else str(Path.cwd())
     what = f"no fabric is named, and {len(found)} are here" if found else "no fabric is here"
-    raise BadInput(what, where=where, how=f"name one of: {names}" if names else "name a fabric")
+    start = "" if site else ", `rocefort init` a repository for one"
+    how = f"name one of: {names}" if names else f"name one; `rocefort new NAME` writes one{start}"
+    raise BadInput(what, where=where, how=how)
 
 
 def load_fabric(name: Path, site: Site | None = None) -> LoadedFabric:

@@ -189,10 +189,11 @@ def allowed_servers(
     """
     names = tuple(chosen or rdma.servers)
     if not names:
+        some = ",".join(server.name for server in (network.servers or ())[:2])
         raise Refused(
-            "no server is listed for RDMA tests",
+            "no server is listed for RDMA tests, and no other server is loaded",
             where=network.name,
-            how="list them under rdma.servers, or name them with --servers",
+            how=f"list servers under rdma.servers of the fabric, or name them: --servers {some}",
         )
     available = {server.name for server in network.servers or ()}
     if strangers := [name for name in names if name not in available]:

@@ -226,7 +226,10 @@ def test_the_only_fabric_is_the_default(
     assert wrong.code == 2
     assert wrong.err.startswith("rocefort: show heps: no table is named; known here: addresses, ")
     monkeypatch.chdir("/")
-    assert rocefort("check").err == "rocefort: /: no fabric is here; name a fabric\n"
+    assert rocefort("check").err == (
+        "rocefort: /: no fabric is here; name one; `rocefort new NAME` writes one, "
+        "`rocefort init` a repository for one\n"
+    )
 
 
 def test_new_writes_into_the_inventory_of_the_site(
