@@ -111,6 +111,23 @@ def test_a_switch_renamed_there_and_back_is_the_same_file(rocefort: Rocefort, fa
     assert fabric.read_text(encoding="utf-8") == HEPS
 
 
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("no", '"no"'),
+        ("on", '"on"'),
+        ("2026-01-01", '"2026-01-01"'),
+        ("1e3", '"1e3"'),
+        ("leaf-9", "leaf-9"),
+    ],
+)
+def test_a_name_that_yaml_may_read_as_another_type_is_quoted(
+    rocefort: Rocefort, fabric: Path, name: str, written: str
+) -> None:
+    assert rocefort("rename", fabric, "k8sgn08", name).code == 0
+    assert f"name: {written}\n" in fabric.read_text()
+
+
 def test_a_finding_under_a_new_name_is_not_a_new_one(rocefort: Rocefort, fabric: Path) -> None:
     """A rename is possible in a fabric with errors, also of the switch that has one."""
     text = HEPS.replace("xoff_kbytes: 600", "xoff_kbytes: 9000")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -158,8 +159,9 @@ def make_review(fabric: Path, asked: ReviewRequest) -> Review:
 def write_reviews(found: Reviews, directory: Path, page_url: str = PAGE) -> list[Path]:
     """Write all four forms into the directory; of several fabrics each has a folder besides.
 
-    page_url: future address of the page. Returns the files of the directory itself. Raises BadInput
-    if a file cannot be written; of one fabric all are then as before.
+    Folders of an earlier review are removed. page_url: future address of the page. Returns the
+    files of the directory itself. Raises BadInput if a file cannot be written; of one fabric all
+    are then as before.
     """
     folders = {} if found.only else _folders(found.reviews)
     for review in found.reviews if folders else ():
@@ -173,7 +175,23 @@ def write_reviews(found: Reviews, directory: Path, page_url: str = PAGE) -> list
             JSON: json_text(reviews_output(found)) + "\n",
             SARIF: reviews_sarif(found.reviews, rule_texts()),
         }
-        return put_together(files, directory)
+        written = put_together(files, directory)
+    _remove_earlier(directory, folders.values(), files)
+    return written
+
+
+def _remove_earlier(directory: Path, present: Collection[str], names: Collection[str]) -> None:
+    """Remove folders that have the files of a review, and nothing else.
+
+    present: names of the folders of this review. One that cannot be removed stays.
+    """
+    with suppress(OSError):
+        for folder in [each for each in directory.iterdir() if each.is_dir()]:
+            files = {each.name for each in folder.iterdir()}
+            if folder.name not in present and files == {*names} and not folder.is_symlink():
+                for name in names:
+                    (folder / name).unlink()
+                folder.rmdir()
 
 
 def _folders(reviews: Sequence[Review]) -> dict[str, str]:

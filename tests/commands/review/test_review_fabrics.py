@@ -14,7 +14,7 @@ from messages import messages
 from rocefort.reports.review.files import reviews_markdown
 from rocefort.reports.writers.markdown import LIMIT
 from rocefort.steps.review.fabrics import changed_fabrics
-from rocefort.steps.review.review import ReviewRequest, make_reviews
+from rocefort.steps.review.review import ReviewRequest, make_reviews, write_reviews
 from rocefort.validators.engine_choice import Engine
 
 Clone = Any  # of tests/commands/conftest.py
@@ -85,6 +85,21 @@ def test_two_fabrics_have_one_comment_and_a_folder_each(
     log = (done.written / "review.sarif").read_text()
     assert log.count('"automationDetails"') == 2
     assert done.err == "note: the head is the worktree, 2 files not committed\n"
+
+
+def test_folders_of_an_earlier_review_go_and_others_stay(clone: Clone, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    clone.edit(XOFF)
+    found = make_reviews(ReviewRequest(None, "HEAD", "worktree", Engine.EMBEDDED, None, "none"))
+    (one,) = found.reviews
+    other = one.model_copy(update={"file": OTHER})
+    write_reviews(found.model_copy(update={"reviews": (one, other)}), out)
+    assert sorted(path.name for path in out.iterdir()) == ["heps", "other", *FILES]
+    (out / "other/notes.txt").write_text("by hand")
+    (out / "mine").mkdir()
+    write_reviews(found, out)
+    assert sorted(path.name for path in out.iterdir()) == ["mine", "other", *FILES]
+    assert sorted(path.name for path in (out / "other").iterdir()) == ["notes.txt", *FILES]
 
 
 def test_the_comment_of_many_fabrics_is_short_and_has_what_fails_first(
