@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from functools import partial
@@ -429,7 +430,7 @@ def _carry_out(
     from rocefort.errors import RocefortError
     from rocefort.output import lasting_output
     from rocefort.rollout.journal.run_directory import RunDirectory
-    from rocefort.steps.rollout.operate import plan_and_connections, watched
+    from rocefort.steps.rollout.operate import hint_of_session, plan_and_connections, watched
 
     plan, access = plan_and_connections(sealed, connections)
     from rocefort.steps.rollout.apply import apply_plan  # slow
@@ -442,6 +443,8 @@ def _carry_out(
     say = partial(output.write_note if hides else typer.echo, err=not text)
     if plan.limit:
         typer.echo(plan.limit.sentence, err=not text or progress is progress.JSON)
+    if hint := hint_of_session(os.environ, terminal=sys.stdout.isatty()):
+        output.write_note(f"note: {hint}")
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):
         how = progress.PLAIN if hides else kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -64,6 +64,19 @@ def watched(
 
 def _without_display(_event: Event, /) -> None:
     """Show nothing of an event."""
+
+
+def hint_of_session(environment: Mapping[str, str], *, terminal: bool) -> str:
+    """Hint for a rollout that would end with its SSH session; empty if none does.
+
+    A hangup rolls the current wave back. tmux and screen set a variable of their own.
+    """
+    survives = environment.get("TMUX") or environment.get("STY")
+    if not terminal or survives or not environment.get("SSH_CONNECTION"):
+        return ""
+    return (
+        "if this SSH session is lost, the current wave is rolled back; --detach or tmux avoids that"
+    )
 
 
 def named_journal(sealed: Path, journal: Path | None) -> Path:
