@@ -239,7 +239,12 @@ def test_the_page_draws_what_was_before_it_under_the_same_load(
     page = (tmp_path / "run.html").read_text()
     assert page.count('aria-label="2 runs, median 94.50 Gb/s, last 94.50 Gb/s"') == 2
     assert "20.00" not in page
-    for words in ("all that it is sure to reach", "90 %", "x: not measured", "not planned"):
+    for words in (
+        "its share of the rate that the pair can reach",
+        "90 %",
+        "x: not measured",
+        "not planned",
+    ):
         assert words in page
 
 

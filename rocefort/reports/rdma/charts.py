@@ -19,7 +19,7 @@ UNITS = ((2**20, "MiB"), (2**10, "KiB"))
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """One client against one server; share: percent of full colour, by what it could reach."""
+    """One client against one server; share: percent of full colour, by what it can reach."""
 
     text: str
     words: str
@@ -70,7 +70,8 @@ def _cell(each: Measurement | None, best: float) -> HeatCell:
     whole = each.run.reach_gbps or best or 1
     kind = "slow" if each.verdict is MeasurementVerdict.TOO_SLOW else ""
     share = 60 * min(1.0, each.value / whole) ** 3  # so that a tenth less can be seen
-    return HeatCell(f"{each.value:.3g}", each.sentence, share, kind)
+    of = f"{each.value / whole:.0%} of the {whole:.3g} Gb/s that it can reach"
+    return HeatCell(f"{each.value:.3g}", f"{each.sentence}; {of}", share, kind)
 
 
 def bytes_words(size: int | None) -> str:
