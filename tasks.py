@@ -28,6 +28,7 @@ from rocefort.commands import (
     rehearse,
     site,
     trust,
+    tune,
     verify,
 )
 from rocefort.commands.root_group import RootGroup
@@ -60,6 +61,7 @@ cli.add_typer(completion.cli)
 cli.add_typer(lab.cli, name="lab", rich_help_panel=Topic.LAB)
 cli.add_typer(host.cli, name="host", rich_help_panel=Topic.OPERATE)
 cli.add_typer(rdma.cli, name="rdma", rich_help_panel=Topic.MEASURE)
+cli.add_typer(tune.cli, name="tune", rich_help_panel=Topic.MEASURE)
 
 
 def _print_version(wanted: bool) -> None:

@@ -69,6 +69,7 @@ class SchemaDocument(StrEnum):
     CATALOGUE = "catalogue"
     CONNECTIONS = "connections"
     SETTINGS = "settings"
+    SCENARIO = "scenario"
     OUTPUT = "output"
 
 
@@ -215,7 +216,7 @@ SchemaOf = Annotated[
     typer.Option(
         "--of",
         help="Document: fabric.yaml, demand.yaml, a file of profiles, connections.yaml, "
-        "rocefort.toml, or the JSON of the commands.",
+        "rocefort.toml, a scenario of `tune simulate`, or the JSON of the commands.",
     ),
 ]
 VerificationEngine = Annotated[

@@ -20,6 +20,7 @@ PACKAGES = {
     "rollout",
     "rdma",
     "lab",
+    "tuning",
     "reports",
     "napalm_cloudengine",
 }

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rocefort.models.base import Name
+from rocefort.models.base import Frozen, Name
 from rocefort.models.fabric.sourced import Sourced
 from rocefort.models.wording import named
 
@@ -36,14 +36,13 @@ class PfcOnly(Reaction):
     kind: Literal["pfc_only"] = Field(description="How NICs react to marks.")
 
 
-class Dcqcn(Reaction):
+class DcqcnParameters(Frozen):
     """Parameters of DCQCN; a parameter that is left out keeps the value of the NIC.
 
     Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, and
     NVIDIA, "DCQCN CC Parameters".
     """
 
-    kind: Literal["dcqcn"] = Field(description="How NICs react to marks.")
     increase_timer_us: Micros | None = Field(
         default=None, description="Time between two increases of the rate (T), us.", examples=[300]
     )
@@ -109,6 +108,12 @@ class Dcqcn(Reaction):
     cnp_interval_us: Micros | None = Field(
         default=None, description="Shortest time between two CNPs of a receiver (N), us."
     )
+
+
+class Dcqcn(DcqcnParameters, Reaction):
+    """Senders reduce their rate at ECN marks, by DCQCN."""
+
+    kind: Literal["dcqcn"] = Field(description="How NICs react to marks.")
 
 
 CongestionControl = Annotated[PfcOnly | Dcqcn, Field(discriminator="kind")]

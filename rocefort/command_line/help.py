@@ -26,13 +26,13 @@ COMMON_OPTIONS = frozenset({"quiet", "verbose", "log_file", "color"})  # also af
 class Topic(StrEnum):
     """Heading of commands in `rocefort --help`, in this order."""
 
+    SITE = "Set up a site"
     DESIGN = "Design a fabric"
     VERIFY = "Verify a design"
     CHANGE = "Prepare a change"
     OPERATE = "Operate the switches"
-    MEASURE = "Measure with RDMA traffic"
+    MEASURE = "Measure and simulate RDMA traffic"
     LAB = "Rehearse in a lab"
-    SITE = "Set up a site"
 
 
 class _PlainHelp:

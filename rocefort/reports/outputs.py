@@ -28,6 +28,7 @@ from rocefort.models.results.open_facts import OpenFacts
 from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.results.rdma_plan import RdmaPlan
 from rocefort.models.results.rdma_result import RdmaExport, RdmaResult
+from rocefort.models.results.simulation import Simulation
 from rocefort.models.results.trace import Trace
 from rocefort.models.results.twin import LabSnapshot, LabStatus, LabTrace
 from rocefort.models.rollout.rehearsal import PlanRehearsal
@@ -108,6 +109,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "rdma stop": actions.StoppedServers,
     "host render": actions.RenderedTexts,
     "rdma export": RdmaExport,
+    "tune simulate": Simulation,
     **{f"lab {name}": kind for name, kind in LAB.items()},
 }
 PROGRESS = "progress"  # --progress json of other commands: a line each on standard error

@@ -32,7 +32,8 @@ FILES: Final = {
     ".pre-commit-config.yaml": "pre-commit-config.yaml.j2",
     ".gitignore": "gitignore",
 }
-EDITED: Final = tuple(each for each in SchemaDocument if each is not SchemaDocument.OUTPUT)
+OTHERS = (SchemaDocument.OUTPUT, SchemaDocument.SCENARIO)  # not of the files in `inventory/`
+EDITED: Final = tuple(each for each in SchemaDocument if each not in OTHERS)
 
 
 def schema_path(document: SchemaDocument) -> str:

@@ -10,6 +10,7 @@ from rocefort.design.load.json_schema import (
     demand_schema,
     fabric_schema,
     profiles_schema,
+    scenario_schema,
 )
 from rocefort.fleet.connections import connections_schema
 from rocefort.options import SchemaDocument
@@ -23,6 +24,7 @@ SCHEMAS: Final[Mapping[SchemaDocument, Callable[[], str]]] = {
     SchemaDocument.CATALOGUE: catalogue_schema,
     SchemaDocument.CONNECTIONS: connections_schema,
     SchemaDocument.SETTINGS: settings_schema,
+    SchemaDocument.SCENARIO: scenario_schema,
     SchemaDocument.OUTPUT: output_schema,
 }
 

@@ -62,7 +62,7 @@ CASES: list[tuple[list[tuple[str, str]], list[str]]] = [
             "fabric.yaml:<lossless: >:11: lossless: 'connectx-dcqcn' is no lossless profile, but one of kind "
             "congestion_control; known here: ai-fabric-hpc, heps, heps-like",
             "fabric.yaml:<congestion_control: >:21: congestion_control: 'heps' is no congestion control "
-            "profile, but one of kind lossless; known here: connectx-dcqcn, paper-dcqcn, pfc-only",
+            "profile, but one of kind lossless; known here: connectx-dcqcn, hpcc-simulator, paper-dcqcn, pfc-only",
         ],
     ),
     (

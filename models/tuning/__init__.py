@@ -1,0 +1,1 @@
+"""Scenario of a simulation of congestion: the content of a SCENARIO.yaml."""

@@ -1,0 +1,275 @@
+"""Scenario of a packet simulation: traffic, topology, buffers, ECN and NICs.
+
+Sizes in keys that end in `_kbytes` are of 1,000 bytes, as in the HPCC simulator and in the DCQCN
+paper; a CloudEngine's kbyte is taken as 1,024 (`rocefort.models.units`). Gb/s are 10^9 bit/s of
+whole packets, without preamble and gap between frames.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from rocefort.models.base import Frozen, Name
+from rocefort.models.fabric.congestion_control import DcqcnParameters, Mbps
+
+Control = Literal["dcqcn", "dctcp", "hpcc", "timely", "pfc_only"]
+PortGbps = Literal[10, 25, 40, 50, 100, 200, 400, 800]
+Kbytes = Annotated[float, Field(ge=0, le=1_000_000)]
+DEFAULT_SEEDS = (1, 2, 3, 4, 5)
+
+
+class Flows(Frozen):
+    """Traffic between servers: which of them send to which, and how much."""
+
+    pattern: Literal["incast", "pairs", "all_to_all", "write", "read"] = Field(
+        default="incast",
+        description="incast: `count` servers send to one more. pairs: each of `count` servers "
+        "sends to one of its own. all_to_all: each of `count` servers sends to all others. write: "
+        "each of `count` clients sends to each of `targets` storage servers. read: the reverse.",
+    )
+    count: int = Field(ge=1, le=512, description="Number of sending servers, or of clients.")
+    targets: int = Field(
+        default=1, ge=1, le=512, description="Number of storage servers of `read` and `write`."
+    )
+    queue_pairs: int = Field(
+        default=1,
+        ge=1,
+        le=256,
+        description="Number of flows from each sender to each of its receivers; each has its own "
+        "path through the spines.",
+    )
+    bytes: int | None = Field(
+        default=None,
+        ge=1,
+        le=10**12,
+        description="Payload of each flow, bytes; none: flows that send until the end.",
+    )
+    start_spread_us: float = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="Flows start at random times within this span, us; 0: all at once, at time 0.",
+    )
+
+
+class Marking(Frozen):
+    """ECN of every switch port: no marks up to Kmin, Pmax at Kmax, all packets above."""
+
+    kmin_kbytes: Kbytes = Field(description="Lower threshold (Kmin), kbytes of 1,000 bytes.")
+    kmax_kbytes: Kbytes = Field(description="Upper threshold (Kmax), kbytes of 1,000 bytes.")
+    pmax_percent: float = Field(
+        ge=0, le=100, description="Share of packets that are marked at Kmax (Pmax), percent."
+    )
+    scale_with_speed: bool = Field(
+        default=False,
+        description="Whether the thresholds are of a port of `port_gbps`, and grow with the speed "
+        "of faster ports; false: they are of every port.",
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.kmin_kbytes > self.kmax_kbytes:
+            raise ValueError("kmin_kbytes is above kmax_kbytes; exchange them")
+        return self
+
+
+class Buffer(Frozen):
+    """Buffer of every switch, with PFC; kbytes of 1,000 bytes."""
+
+    total_kbytes: float | None = Field(
+        default=None,
+        gt=0,
+        le=10_000_000,
+        description="Buffer of a switch, kbytes; none: 16/50 MiB for each Gb/s of `port_gbps`, as "
+        "the HPCC simulator has it: 8 MiB at 25 Gb/s.",
+    )
+    pfc: bool = Field(
+        default=True, description="Whether PFC pauses the sender; without it packets are dropped."
+    )
+    alpha: float = Field(
+        default=0.125,
+        gt=0,
+        le=1024,
+        description="Dynamic threshold: a port may use alpha times the free shared pool.",
+    )
+    scale_alpha_with_speed: bool = Field(
+        default=True,
+        description="Whether alpha is of a port of `port_gbps`, and doubles with the speed of "
+        "faster ports, up to 1.",
+    )
+    xoff_kbytes: Kbytes | None = Field(
+        default=None, description="Static threshold instead of alpha: a port pauses here, kbytes."
+    )
+    xon_kbytes: Kbytes | None = Field(
+        default=None, description="The peer sends again at this fill, kbytes; with `xoff_kbytes`."
+    )
+    xon_offset_kbytes: Kbytes = Field(
+        default=3.072,
+        description="With alpha: the peer sends again so far below the threshold, kbytes.",
+    )
+    reserve_kbytes: Kbytes = Field(
+        default=4.096, description="Buffer of each port before it uses the shared pool, kbytes."
+    )
+    headroom_kbytes: Kbytes | None = Field(
+        default=None,
+        description="Buffer of each port beyond xoff, kbytes; none: what the formula of rule "
+        "PFC headroom gives for the port's speed, delay and packets.",
+    )
+    response_quanta: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        description="Time between the arrival of a pause frame and its effect, in 512 bit times; "
+        "none: the longest that IEEE 802.3 (31B.3.7) allows at the port's speed. The HPCC "
+        "simulator has 0.",
+    )
+    cnp_queue: Literal["strict", "data"] = Field(
+        default="strict",
+        description="Queue of CNPs and ACKs: of strict priority and never paused, or the data's.",
+    )
+
+    @model_validator(mode="after")
+    def _both_thresholds(self) -> Self:
+        if (self.xoff_kbytes is None) != (self.xon_kbytes is None):
+            raise ValueError("xoff_kbytes and xon_kbytes belong together; give both or none")
+        if (self.xon_kbytes or 0) > (self.xoff_kbytes or 0):
+            raise ValueError("xon_kbytes is above xoff_kbytes; exchange them")
+        return self
+
+
+class Nic(DcqcnParameters):
+    """Congestion control of the NICs; a key that is left out has the profile's value."""
+
+    profile: Name = Field(
+        default="hpcc-simulator",
+        description="Profile of DCQCN with the values of omitted keys: a name of "
+        "inventory/profiles/congestion_control.yaml.",
+        examples=["connectx-dcqcn", "paper-dcqcn"],
+    )
+    byte_counter: bool = Field(
+        default=False,
+        description="Whether `byte_counter_bytes` raises rates, besides the timer; simulators "
+        "leave it out.",
+    )
+    step_mbps: Mbps | None = Field(
+        default=None,
+        description="Additive increase of DCTCP, HPCC or TIMELY, Mb/s; none: the HPCC "
+        "simulator's, which is 615 for DCTCP, 10 per 25 Gb/s for HPCC, and 10 per 10 Gb/s for "
+        "TIMELY.",
+    )
+    window: bool | None = Field(
+        default=None,
+        description="Whether a flow has at most the product of line rate and round trip under "
+        "way; none: as in the HPCC simulator, only with DCTCP and HPCC.",
+    )
+    utilisation_percent: float = Field(
+        default=95,
+        gt=0,
+        le=100,
+        description="Target of HPCC (eta), percent of the fullest link.",
+    )
+    acks: Literal["auto", "every_packet"] = Field(
+        default="auto",
+        description="auto: every packet has an ACK, but those of DCQCN are left out where no data "
+        "shares their way, so that they delay nothing.",
+    )
+
+
+class Topology(Frozen):
+    """Servers and switches: one switch, or leaves and spines."""
+
+    kind: Literal["one_switch", "leaf_spine"] = Field(
+        default="one_switch", description="One switch with all servers, or leaves and spines."
+    )
+    leaves: int = Field(default=2, ge=1, le=64, description="Number of leaves.")
+    spines: int = Field(default=2, ge=1, le=64, description="Number of spines.")
+    uplink_gbps: PortGbps = Field(default=100, description="Speed between leaf and spine, Gb/s.")
+    uplink_delay_us: float | None = Field(
+        default=None,
+        ge=0,
+        le=10_000,
+        description="Delay of a cable between leaf and spine, us; none: `link_delay_us`.",
+    )
+
+
+class Scenario(Frozen):
+    """Scenario that `rocefort tune simulate` runs."""
+
+    scenario: Name = Field(description="Name of the scenario.", examples=["two-to-one"])
+    congestion_control: Control = Field(
+        default="dcqcn", description="Congestion control of the NICs."
+    )
+    flows: Flows = Field(description="Traffic.")
+    port_gbps: PortGbps = Field(
+        default=25,
+        description="Speed of servers' ports, Gb/s; it carries whole packets, without preamble "
+        "and gap.",
+    )
+    link_delay_us: float = Field(
+        default=1, ge=0, le=10_000, description="Delay of each cable, one way, us."
+    )
+    packet_bytes: int = Field(
+        default=1048,
+        ge=128,
+        le=9300,
+        description="Size of a full data packet with its headers, bytes.",
+    )
+    header_bytes: int = Field(
+        default=48,
+        ge=0,
+        le=127,
+        description="Headers in it, bytes; the rest is the payload that goodput counts. HPCC adds "
+        "42 bytes of telemetry.",
+    )
+    ecn: Marking | None = Field(
+        default=None,
+        description="ECN; none: as the HPCC simulator has it. DCQCN: 100 and 400 kbytes per 25 "
+        "Gb/s, 20 %; DCTCP: all packets above 30 kbytes per 10 Gb/s; none with the others.",
+    )
+    buffer: Buffer = Field(default_factory=Buffer, description="Buffer of the switches, and PFC.")
+    nic: Nic = Field(default_factory=Nic, description="Congestion control of the NICs.")
+    topology: Topology = Field(default_factory=Topology, description="Servers and switches.")
+    duration_ms: float | None = Field(
+        default=None,
+        gt=0,
+        le=10_000,
+        description="End of the simulation, ms; none: 10 ms, and with `flows.bytes` the last "
+        "flow's end, at most 1,000 ms.",
+    )
+    measure_from_ms: float | None = Field(
+        default=None,
+        ge=0,
+        le=10_000,
+        description="Goodput, queues, marks, pauses and drops count from here, ms; none: a tenth "
+        "of the duration, and 0 with `flows.bytes`.",
+    )
+    seeds: tuple[int, ...] = Field(
+        default=DEFAULT_SEEDS,
+        min_length=1,
+        max_length=100,
+        description="One run for each; results are means over the runs.",
+    )
+
+    @property
+    def end_ms(self) -> float:
+        """Latest end of the simulation."""
+        return self.duration_ms or (10 if self.flows.bytes is None else 1_000)
+
+    @property
+    def begin_ms(self) -> float:
+        """Begin of the measured time."""
+        if self.measure_from_ms is not None:
+            return self.measure_from_ms
+        return self.end_ms / 10 if self.flows.bytes is None else 0
+
+    @model_validator(mode="after")
+    def _measures_something(self) -> Self:
+        if self.begin_ms >= self.end_ms:
+            raise ValueError("measure_from_ms is not before the end; reduce it")
+        if self.flows.pattern == "all_to_all" and self.flows.count < 2:
+            raise ValueError("all_to_all needs two servers or more; raise flows.count")
+        if any(not 0 <= seed < 2**63 for seed in self.seeds):
+            raise ValueError("a seed is out of range; write 0 to 9223372036854775807")
+        return self

@@ -1,0 +1,44 @@
+"""Steps of `tune simulate`: read a scenario, join its NIC profile, and simulate it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rocefort.design.load.profiles import profiles_of
+from rocefort.documents.read import Document, read_document
+from rocefort.documents.validate import validate
+from rocefort.errors import BadInput
+from rocefort.models.fabric.congestion_control import Dcqcn
+from rocefort.models.results.simulation import Simulation
+from rocefort.models.tuning.scenario import Scenario
+from rocefort.site import this_site
+from rocefort.tuning.simulate import require_numba, simulate
+
+
+def load_scenario(path: Path) -> tuple[Scenario, Document]:
+    """Read a scenario; raises BadInput with all its problems."""
+    document = read_document(path, "scenario: NAME")
+    return validate(Scenario, document), document
+
+
+def simulate_file(path: Path) -> Simulation:
+    """Simulate the scenario of a file; raises BadInput."""
+    scenario, document = load_scenario(path)
+    require_numba()
+    if scenario.congestion_control != "dcqcn":
+        return simulate(scenario, None)
+    return simulate(scenario, _profile(scenario, document))
+
+
+def _profile(scenario: Scenario, document: Document) -> Dcqcn:
+    """Return the DCQCN profile that a scenario names, of this site or shipped."""
+    library = profiles_of(this_site())
+    chosen = library.get("congestion_control", scenario.nic.profile)
+    where = f"{document.at(('nic', 'profile'))}: nic.profile"
+    if chosen is None:
+        what, how = library.what_is_wrong("congestion_control", scenario.nic.profile)
+        raise BadInput(what, where=where, how=how)
+    if not isinstance(chosen.profile, Dcqcn):
+        what = f"{scenario.nic.profile!r} is no profile of DCQCN"
+        raise BadInput(what, where=where, how="write congestion_control: pfc_only, without nic")
+    return chosen.profile

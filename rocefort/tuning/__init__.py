@@ -1,0 +1,1 @@
+"""Tuning: simulation of congestion, on which thresholds are tried before a switch has them."""

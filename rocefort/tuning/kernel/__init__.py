@@ -1,0 +1,1 @@
+"""Packet simulator, compiled by numba; import it through `rocefort.tuning.compiled`."""
