@@ -18,18 +18,31 @@ Control = Literal["dcqcn", "dctcp", "hpcc", "timely", "pfc_only"]
 PortGbps = Literal[10, 25, 40, 50, 100, 200, 400, 800]
 Kbytes = Annotated[float, Field(ge=0, le=1_000_000)]
 DEFAULT_SEEDS = (1, 2, 3, 4, 5)
+PATTERNS = (
+    "incast: `count` servers send to one more. pairs: each of `count` servers sends to one of its "
+    "own. all_to_all: each of `count` servers sends to all others. write: each of `count` clients "
+    "sends to each of `targets` storage servers. read: the reverse. between: of a fabric, each of "
+    "`senders` sends to each of `receivers`. demand: of a fabric, as its demand.yaml has it, each "
+    "flow at most at its rate."
+)
 
 
 class Flows(Frozen):
     """Traffic between servers: which of them send to which, and how much."""
 
-    pattern: Literal["incast", "pairs", "all_to_all", "write", "read"] = Field(
-        default="incast",
-        description="incast: `count` servers send to one more. pairs: each of `count` servers "
-        "sends to one of its own. all_to_all: each of `count` servers sends to all others. write: "
-        "each of `count` clients sends to each of `targets` storage servers. read: the reverse.",
+    pattern: Literal["incast", "pairs", "all_to_all", "write", "read", "between", "demand"] = Field(
+        default="incast", description=PATTERNS
     )
-    count: int = Field(ge=1, le=512, description="Number of sending servers, or of clients.")
+    count: int | None = Field(
+        default=None,
+        ge=1,
+        le=512,
+        description="Number of sending servers, or of clients; not with `between` and `demand`.",
+    )
+    senders: tuple[Name, ...] = Field(default=(), description="Servers that send; of `between`.")
+    receivers: tuple[Name, ...] = Field(
+        default=(), description="Servers that receive; of `between`."
+    )
     targets: int = Field(
         default=1, ge=1, le=512, description="Number of storage servers of `read` and `write`."
     )
@@ -52,6 +65,24 @@ class Flows(Frozen):
         le=1_000_000,
         description="Flows start at random times within this span, us; 0: all at once, at time 0.",
     )
+
+    @property
+    def of_fabric(self) -> bool:
+        """Whether the servers are those of a fabric."""
+        return self.pattern in ("between", "demand")
+
+    @model_validator(mode="after")
+    def _fits_its_pattern(self) -> Self:
+        if self.of_fabric == (self.count is not None):
+            raise ValueError(
+                f"pattern {self.pattern} "
+                + ("has no count; remove it" if self.of_fabric else "needs count; add it")
+            )
+        if (self.pattern == "between") != bool(self.senders and self.receivers):
+            raise ValueError(
+                "senders and receivers belong to pattern between; give both with it, or none"
+            )
+        return self
 
 
 class Marking(Frozen):
@@ -180,8 +211,16 @@ class Nic(DcqcnParameters):
 class Topology(Frozen):
     """Servers and switches: one switch, or leaves and spines."""
 
-    kind: Literal["one_switch", "leaf_spine"] = Field(
-        default="one_switch", description="One switch with all servers, or leaves and spines."
+    kind: Literal["one_switch", "leaf_spine", "fabric"] = Field(
+        default="one_switch",
+        description="One switch with all servers; leaves and spines; or those of a fabric with "
+        "their speeds, cable lengths and buffers.",
+    )
+    fabric: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=255,
+        description="A fabric.yaml, its directory, or a name; of kind fabric.",
     )
     leaves: int = Field(default=2, ge=1, le=64, description="Number of leaves.")
     spines: int = Field(default=2, ge=1, le=64, description="Number of spines.")
@@ -268,7 +307,13 @@ class Scenario(Frozen):
     def _measures_something(self) -> Self:
         if self.begin_ms >= self.end_ms:
             raise ValueError("measure_from_ms is not before the end; reduce it")
-        if self.flows.pattern == "all_to_all" and self.flows.count < 2:
+        is_fabric = self.topology.kind == "fabric"
+        if self.flows.of_fabric != is_fabric or is_fabric != bool(self.topology.fabric):
+            raise ValueError(
+                "patterns between and demand, topology.kind fabric and topology.fabric belong "
+                "together; give all or none"
+            )
+        if self.flows.pattern == "all_to_all" and self.flows.count == 1:
             raise ValueError("all_to_all needs two servers or more; raise flows.count")
         if any(not 0 <= seed < 2**63 for seed in self.seeds):
             raise ValueError("a seed is out of range; write 0 to 9223372036854775807")

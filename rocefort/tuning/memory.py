@@ -12,7 +12,7 @@ from rocefort.models.fabric.congestion_control import DcqcnParameters
 from rocefort.models.tuning.scenario import Buffer, Marking, Scenario
 from rocefort.tuning.kernel import columns as c
 from rocefort.tuning.kernel.memory import Floats, Ints
-from rocefort.tuning.layout import FlowSpec, Layout
+from rocefort.tuning.layout import FlowSpec, Ground, Layout
 from rocefort.validators.rules.lossless.headroom import (
     GAP_BYTES,
     PFC_FRAME_BYTES,
@@ -71,15 +71,16 @@ def prepare(
 
     nic: the profile's parameters, with those of the scenario. spare: factor of the packets.
     """
-    names = [(x.a, x.b) for x in layout.cables] + [(x.b, x.a) for x in layout.cables]
+    names = [(x.a, x.b) for x in layout.ground.cables] + [(x.b, x.a) for x in layout.ground.cables]
     number = {pair: n for n, pair in enumerate(names)}
     specs = tuple(sorted(layout.flows, key=lambda flow: number[flow.nodes[0], flow.nodes[1]]))
     ports, port_floats = _ports(scenario, layout, number)
-    switches = np.zeros((len(layout.switches), c.SWITCH_COLUMNS), np.int64)
-    for place in range(len(layout.switches)):
+    switches = np.zeros((len(layout.ground.switches), c.SWITCH_COLUMNS), np.int64)
+    for place in range(len(layout.ground.switches)):
         inputs = ports[:, c.PEER] == place
         booked = ports[inputs][:, [c.RESERVE, c.HEADROOM]].sum()
-        switches[place, c.POOL] = max(0, buffer_bytes(scenario) - int(booked))
+        size = buffer_bytes(scenario, layout.ground, layout.ground.switches[place])
+        switches[place, c.POOL] = max(0, size - int(booked))
     paths, back = _paths(specs, number)
     flows, flow_floats = _flows(scenario, specs, ports, paths, back)
     width = c.PACKET_COLUMNS
@@ -105,6 +106,9 @@ def prepare(
     _schedule(parts, at, seed)
     memory = np.concatenate([part.ravel() for part in parts.values()])
     parameters = _parameters(scenario, nic)
+    buffers = [buffer_bytes(scenario, layout.ground, s) for s in layout.ground.switches]
+    coarse = max(buffers) / (c.BINS - c.FINE_BINS)
+    parameters[c.BIN_SHIFT] = max(0, ceil(log2(coarse)))
     finite = flows[:, c.SIZE] < c.NEVER
     parameters[c.FINITE] = len(flows) if finite.all() else 0
     floats = np.concatenate([parameters, port_floats.ravel(), flow_floats.ravel()])
@@ -173,10 +177,12 @@ def _schedule(parts: dict[str, Ints], at: dict[str, int], seed: int) -> None:
     header[[c.FREE, c.STATUS, c.RANDOM]] = at["packets"], c.RUNNING, seed
 
 
-def buffer_bytes(scenario: Scenario) -> int:
-    """Return the buffer of a switch."""
+def buffer_bytes(scenario: Scenario, ground: Ground, switch: str) -> int:
+    """Return the buffer of a switch: the scenario's, its hardware's, or the HPCC simulator's."""
     if scenario.buffer.total_kbytes is not None:
         return int(scenario.buffer.total_kbytes * KB)
+    if switch in ground.buffers:
+        return ground.buffers[switch]
     return scenario.port_gbps * 16 * 1024 * 1024 // 50
 
 
@@ -220,10 +226,10 @@ def _ports(
     scenario: Scenario, layout: Layout, number: dict[tuple[str, str], int]
 ) -> tuple[Ints, Floats]:
     """Return the rows of all ports: both directions of each cable."""
-    place = {name: n for n, name in enumerate(layout.switches)}
+    place = {name: n for n, name in enumerate(layout.ground.switches)}
     ports = np.zeros((len(number), c.PORT_COLUMNS), np.int64)
     floats = np.zeros((len(number), c.PORT_FLOATS))
-    for cable in layout.cables:
+    for cable in layout.ground.cables:
         for near, far in ((cable.a, cable.b), (cable.b, cable.a)):
             row = ports[number[near, far]]
             row[c.PS_PER_BYTE] = ps_per_byte(cable.gbps)
@@ -309,7 +315,8 @@ def _flows(
         row[c.FINISHED] = row[c.NACKED] = -1
         row[c.LAST_CNP] = -c.NEVER // 2
         row[c.CUT_AT] = row[c.RAISE_AT] = row[c.RETRY] = c.NEVER
-        floats[position, [c.RATE, c.TARGET, c.MAX_RATE, c.BASE_RATE]] = line
+        most = line if flow.most_gbps is None else min(line, flow.most_gbps * 1e9)
+        floats[position, [c.RATE, c.TARGET, c.MAX_RATE, c.BASE_RATE]] = most
         floats[position, [c.ALPHA, c.LOAD]] = 1
     return rows, floats
 
@@ -325,7 +332,8 @@ def _packet_count(scenario: Scenario, layout: Layout, ports: Ints) -> int:
     """Return how many packets fill all buffers and cables; a run that needs more is repeated."""
     size = packet_bytes(scenario)
     cables = sum(int(row[c.DELAY] // row[c.PS_PER_BYTE]) + size for row in ports)
-    total = len(layout.switches) * buffer_bytes(scenario) + cables
+    ground = layout.ground
+    total = sum(buffer_bytes(scenario, ground, s) for s in ground.switches) + cables
     return total // size + 16 * len(ports) + 4 * len(layout.flows) + 1024
 
 
@@ -341,7 +349,6 @@ def _parameters(scenario: Scenario, nic: DcqcnParameters) -> Floats:
     _set_references(p, scenario)
     p[c.MEASURE_FROM] = scenario.begin_ms * 1000 * PS_PER_US
     p[c.END_AT] = scenario.end_ms * 1000 * PS_PER_US
-    p[c.BIN_SHIFT] = max(0, ceil(log2(buffer_bytes(scenario) / (c.BINS - c.FINE_BINS))))
     p[c.RETRY_PS] = 1000 * PS_PER_US
     p[c.NACK_PS] = 500 * PS_PER_US
     return p

@@ -16,6 +16,7 @@ from rocefort.models.results.simulation import (
     SimulationRun,
 )
 from rocefort.models.tuning.scenario import Scenario
+from rocefort.tuning.layout import Ground, ground_of, layout_of
 
 if TYPE_CHECKING:
     from rocefort.tuning.memory import Memory
@@ -39,11 +40,16 @@ def require_numba() -> None:
         )
 
 
-def simulate(scenario: Scenario, profile: DcqcnParameters | None) -> Simulation:
-    """Simulate a scenario with each of its seeds; profile: of DCQCN, for omitted keys of `nic`."""
+def simulate(
+    scenario: Scenario, profile: DcqcnParameters | None, ground: Ground | None = None
+) -> Simulation:
+    """Simulate a scenario with each of its seeds.
+
+    profile: of DCQCN, for omitted keys of `nic`. ground: of a fabric; None: the scenario's own.
+    """
     require_numba()
-    nic = with_profile(scenario, profile)
-    runs = tuple(run_once(scenario, nic, seed) for seed in scenario.seeds)
+    nic, ground = with_profile(scenario, profile), ground or ground_of(scenario)
+    runs = tuple(measured(simulated(scenario, nic, seed, ground), seed) for seed in scenario.seeds)
     return Simulation(
         scenario=scenario.scenario,
         congestion_control=scenario.congestion_control,
@@ -65,19 +71,13 @@ def with_profile(scenario: Scenario, profile: DcqcnParameters | None) -> DcqcnPa
     return DcqcnParameters(**{k: given[k] if own[k] is None else own[k] for k in keys})
 
 
-def run_once(scenario: Scenario, nic: DcqcnParameters, seed: int) -> SimulationRun:
-    """Simulate a scenario with one seed."""
-    return measured(simulated(scenario, nic, seed), seed)
-
-
-def simulated(scenario: Scenario, nic: DcqcnParameters, seed: int) -> Memory:
+def simulated(scenario: Scenario, nic: DcqcnParameters, seed: int, ground: Ground) -> Memory:
     """Return the memory of the kernel at the end of a run."""
     from rocefort.tuning.kernel import columns as c  # noqa: PLC0415 - numba is optional
     from rocefort.tuning.kernel.engine import run  # noqa: PLC0415 - the same
-    from rocefort.tuning.layout import layout_of  # noqa: PLC0415 - the same
     from rocefort.tuning.memory import prepare  # noqa: PLC0415 - the same
 
-    layout = layout_of(scenario, seed)
+    layout = layout_of(scenario, ground, seed)
     for doublings in range(8):
         memory = prepare(scenario, nic, layout, seed, spare=2**doublings)
         run(memory.integers, memory.floats)

@@ -8,6 +8,7 @@ from rocefort.design.load.profiles import profiles_of
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.results.simulation import Simulation
 from rocefort.models.tuning.scenario import Scenario
+from rocefort.tuning.layout import ground_of
 from rocefort.tuning.memory import Memory
 from rocefort.tuning.simulate import simulate, simulated, with_profile
 
@@ -21,7 +22,9 @@ def run_scenario(**keys: Any) -> Simulation:
 def memory_of(seed: int = 1, **keys: Any) -> Memory:
     """Return the memory of the simulator after the run of one seed."""
     scenario = scenario_of(**keys)
-    return simulated(scenario, with_profile(scenario, profile_of(scenario)), seed)
+    return simulated(
+        scenario, with_profile(scenario, profile_of(scenario)), seed, ground_of(scenario)
+    )
 
 
 def scenario_of(**keys: Any) -> Scenario:

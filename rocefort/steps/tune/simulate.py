@@ -12,6 +12,7 @@ from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.results.simulation import Simulation
 from rocefort.models.tuning.scenario import Scenario
 from rocefort.site import this_site
+from rocefort.steps.tune.fabric_ground import fabric_ground
 from rocefort.tuning.simulate import require_numba, simulate
 
 
@@ -25,9 +26,10 @@ def simulate_file(path: Path) -> Simulation:
     """Simulate the scenario of a file; raises BadInput."""
     scenario, document = load_scenario(path)
     require_numba()
-    if scenario.congestion_control != "dcqcn":
-        return simulate(scenario, None)
-    return simulate(scenario, _profile(scenario, document))
+    dcqcn = scenario.congestion_control == "dcqcn"
+    profile = _profile(scenario, document) if dcqcn else None
+    is_fabric = scenario.topology.kind == "fabric"
+    return simulate(scenario, profile, fabric_ground(scenario, document) if is_fabric else None)
 
 
 def _profile(scenario: Scenario, document: Document) -> Dcqcn:
