@@ -1,4 +1,3 @@
-"use strict";
 // Draws large parts only when they are opened: places of findings, tables, configurations.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -210,5 +209,7 @@
   go();
 
   drawMatrix(data.matrix, make, (source, destination) => choose(source, destination));
-  const choose = tracer(data.paths, data.tables.cabling.rows, make);
+  const map = drawTopology(data, make, unpacked, address);
+  finder(data, map, make);
+  const choose = tracer(data.paths, map, make);
 })();

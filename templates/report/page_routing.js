@@ -39,11 +39,10 @@ function drawMatrix(matrix, make, choose) {
 }
 
 // Returns a function that chooses a pair of leaves by name.
-function tracer(paths, cables, make) {
+function tracer(paths, map, make) {
   const form = document.getElementById("trace"), said = document.getElementById("traced");
   if (!paths || !form) return () => {};
-  const svg = document.querySelector("svg.topology"), layer = document.getElementById("path-lines");
-  const shapes = new Map([...svg.querySelectorAll("a[data-switch]")].map((a) => [a.dataset.switch, a]));
+  const { cables } = map;
   const FEW = 8;
   const groupsOf = new Map(paths.leaves.map((leaf) => [leaf, []]));
   paths.groups.forEach(([, origins], group) => origins.forEach((leaf) => groupsOf.get(leaf)?.push(group)));
@@ -54,15 +53,16 @@ function tracer(paths, cables, make) {
   paths.servers.forEach(([leaf, group, subnet, names], kind) => {
     for (const name of names) choices.push({ name, leaf, groups: [group], kind, subnet });
   });
-  for (const select of form.querySelectorAll("select")) {
-    select.append(make("option", "choose", { value: "" }));
-    for (const [label, from, to] of [["Leaves", 0, leaves], ["Servers", leaves, choices.length]]) {
-      if (from === to) continue;
-      const part = make("optgroup", null, { label });
-      for (let at = from; at < to; at++) part.append(make("option", choices[at].name, { value: at }));
-      select.append(part);
-    }
-  }
+  const racks = new Map(map.switches.map((one) => [one.name, one.rack]));
+  const options = choices.map((one, value) => {
+    const leaf = paths.nodes[one.leaf], rack = racks.get(leaf);
+    return { text: one.name, note: [value < leaves ? "leaf" : `server at ${leaf}`, rack].filter(Boolean).join(", "), value };
+  });
+  const picked = { source: null, destination: null };
+  const fields = Object.fromEntries(Object.keys(picked).map((name) => [name, combobox(form.elements[name], options, make, (value) => {
+    picked[name] = value;
+    trace();
+  })]));
   form.hidden = false;
 
   // Links that a switch uses towards a group: its usual set, or the differences from it.
@@ -101,30 +101,8 @@ function tracer(paths, cables, make) {
     return { total, links, nodes: [...count.keys()], dead: [...dead], loop };
   }
 
-  function place(node) {
-    const rect = shapes.get(paths.nodes[node]).querySelector("rect");
-    const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(rect.getAttribute(name)));
-    return { middle: x + width / 2, top: y, bottom: y + height };
-  }
-
-  function lineOf(link) {
-    const drawn = svg.querySelector(`.link[data-link="${link}"]`);
-    const line = document.createElementNS(svg.namespaceURI, "line");
-    if (drawn) {
-      for (const name of ["x1", "y1", "x2", "y2"]) line.setAttribute(name, drawn.getAttribute(name));
-    } else {
-      const [upper, lower] = paths.links[link].map(place).sort((a, b) => a.top - b.top);
-      const ends = { x1: upper.middle, y1: upper.bottom, x2: lower.middle, y2: lower.top };
-      for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
-    }
-    line.dataset.path = link;
-    return line;
-  }
-
   function clear() {
-    svg.classList.remove("tracing");
-    layer.replaceChildren();
-    for (const shape of shapes.values()) shape.classList.remove("on");
+    map.clear();
     said.hidden = true;
     said.textContent = "";
   }
@@ -160,10 +138,7 @@ function tracer(paths, cables, make) {
 
   function trace() {
     clear();
-    const [source, destination] = ["source", "destination"].map((name) => {
-      const value = form.elements[name].value;
-      return value === "" ? null : choices[value];
-    });
+    const [source, destination] = ["source", "destination"].map((name) => choices[picked[name]]);
     if (!source || !destination) return;
     said.hidden = false;
     let parts, found = { links: new Set(), nodes: [source.leaf] };
@@ -184,19 +159,43 @@ function tracer(paths, cables, make) {
       parts.push(gone ? "RDMA is not delivered by every path." : "RDMA is delivered by every path.");
     }
     said.textContent = parts.join(" ");
-    svg.classList.add("tracing");
-    layer.append(...[...found.links].filter((link) => paths.links[link].every((node) => shapes.has(paths.nodes[node]))).map(lineOf));
-    for (const node of found.nodes) shapes.get(paths.nodes[node])?.classList.add("on");
+    map.trace([...found.links], found.nodes.map((node) => paths.nodes[node]));
   }
-  form.addEventListener("input", trace);
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(trace));
+  form.addEventListener("reset", () => {
+    for (const [name, field] of Object.entries(fields)) { field.clear(); picked[name] = null; }
+    trace();
+  });
+  map.onDraw(trace);
 
   return (source, destination) => {
-    form.elements.source.value = choices.findIndex((one) => one.name === source);
-    form.elements.destination.value = choices.findIndex((one) => one.name === destination);
-    trace();
+    for (const [name, leaf] of [["source", source], ["destination", destination]]) {
+      fields[name].set(choices.findIndex((one) => one.name === leaf));
+    }
     form.scrollIntoView({ block: "start" });
     form.elements.source.focus({ preventScroll: true });
   };
+}
+
+// Search in the topology: switches, racks, servers and addresses lead to a switch.
+function finder(data, map, make) {
+  const options = [], seen = new Set(), at = new Map();
+  const add = (text, note, value) => options.push({ text, note, value });
+  for (const one of map.switches) {
+    at.set(one.name, one.name);
+    add(one.name, [one.role || "role not known", one.model, one.rack].filter(Boolean).join(", "), one.name);
+  }
+  for (const one of map.switches) {
+    if (one.rack && !seen.has(one.rack)) add(one.rack, `rack of ${one.name}`, one.name);
+    seen.add(one.rack);
+  }
+  for (const [leaf, port, name] of data.tables.cabling.rows.slice(data.topology.cables)) {
+    if (!at.has(name)) add(name, `at ${leaf} ${port}`, leaf);
+    at.set(name, leaf);
+  }
+  for (const [device, port, address] of data.tables.addresses.rows) {
+    if (at.has(device)) add(address.split("/")[0], [device, port].filter(Boolean).join(" "), at.get(device));
+  }
+  const input = document.getElementById("find");
+  combobox(input, options, make, (value) => { if (value) map.center(value); });
 }

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from page_contents import clos, content_of, error_at
 
 from rocefort.models.device.device import Device
-from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
-from rocefort.models.network.network import End, Link, Network, Node, Role, Server
+from rocefort.models.finding import Finding, NotJudged, Severity, Where
+from rocefort.models.network.network import Network, Node
 from rocefort.models.results.reachability import Reachability, ServerClass, reachability
 from rocefort.models.results.routing import RoutingState
 from rocefort.reports.page.page import BufferFit, DeviceBudget, PageContent, page
@@ -73,55 +74,6 @@ def _column(packed: dict[str, list[Any]]) -> list[Any]:
     return [cell for cell, length in runs for _ in range(length)]
 
 
-def _content(network: Network, *verdicts: Finding | NotJudged, **rest: Any) -> PageContent:
-    report = Report(
-        network=network.name,
-        rules=("PFC004",),
-        findings=tuple(v for v in verdicts if isinstance(v, Finding)),
-        not_judged=tuple(v for v in verdicts if isinstance(v, NotJudged)),
-    )
-    return PageContent(network=network, report=report, texts=rest.pop("texts", {}), **rest)
-
-
-def _clos(spines: int, leaves: int, servers: int = 8) -> Network:
-    """A Clos without configuration: what the drawing needs and no more."""
-    nodes = [Node(device=Device(name=f"s{n}"), role=Role.SPINE, id=n) for n in range(1, spines + 1)]
-    nodes += [
-        Node(device=Device(name=f"l{n}"), role=Role.LEAF, id=n, rack=f"rack{n // 16}")
-        for n in range(1, leaves + 1)
-    ]
-    links = [
-        Link(
-            a=End(device=f"s{s}", interface=f"100GE1/0/{n}"),
-            b=End(device=f"l{n}", interface=f"100GE1/0/{s}"),
-        )
-        for s in range(1, spines + 1)
-        for n in range(1, leaves + 1)
-    ]
-    hosts = [
-        Server.model_validate(
-            {
-                "name": f"h{n}-{p}",
-                "port": {"device": f"l{n}", "interface": f"25GE1/0/{p}"},
-                "segment": "compute",
-                "address": "10.0.0.1/24",
-                "mtu": 9000,
-                "speed_gbps": 25,
-            }
-        )
-        for n in range(1, leaves + 1)
-        for p in range(1, servers + 1)
-    ]
-    return Network(
-        name="clos", origin="fabric", nodes=tuple(nodes), links=tuple(links), servers=tuple(hosts)
-    )
-
-
-def _error(device: str, interface: str | None = None, message: str = "no") -> Finding:
-    where = Where(device=device, interface=interface)
-    return Finding(rule="PFC004", severity=Severity.ERROR, where=where, message=message)
-
-
 def test_it_fetches_nothing_and_lets_only_its_own_script_run(heps_content: PageContent) -> None:
     text = page(heps_content)
     read = _Reader(text)
@@ -174,14 +126,14 @@ def test_every_verdict_is_on_the_page_with_its_line_of_text(heps_content: PageCo
 
 
 def test_without_lines_of_text_a_verdict_stands_at_its_interface() -> None:
-    network = _clos(1, 1)
+    network = clos(1, 1)
     text = "#\nsysname l1\n#\ninterface 100GE1/0/1\n mtu 9000\n"
-    content = _content(
+    content = content_of(
         network,
-        _error("l1", "100GE1/0/1"),
-        _error("l1", "100GE1/0/9"),
-        _error("l1"),
-        _error("s1"),
+        error_at("l1", "100GE1/0/1"),
+        error_at("l1", "100GE1/0/9"),
+        error_at("l1"),
+        error_at("s1"),
         texts={"l1": text},
     )
     (group,) = _data(page(content))["groups"]
@@ -189,22 +141,24 @@ def test_without_lines_of_text_a_verdict_stands_at_its_interface() -> None:
 
 
 def test_where_the_network_is_text_its_own_lines_count() -> None:
-    network = _clos(1, 1).model_copy(update={"origin": "text"})
+    network = clos(1, 1).model_copy(update={"origin": "text"})
     found = [
-        _error("l1").model_copy(update={"where": Where(device="l1", file="l1.cfg", line=line)})
+        error_at("l1").model_copy(update={"where": Where(device="l1", file="l1.cfg", line=line)})
         for line in (2, 3, 99)
     ]
-    (group,) = _data(page(_content(network, *found, texts={"l1": "#\nsysname l1\n#\n"})))["groups"]
+    (group,) = _data(page(content_of(network, *found, texts={"l1": "#\nsysname l1\n#\n"})))[
+        "groups"
+    ]
     assert [place[2] for place in group["places"]] == [2, 3, 3]
 
 
 def test_a_hostile_value_is_text_everywhere() -> None:
-    network = _clos(2, 2).model_copy(update={"name": HOSTILE})
+    network = clos(2, 2).model_copy(update={"name": HOSTILE})
     node = network.nodes[2].model_copy(
         update={"device": Device(name=HOSTILE), "rack": HOSTILE, "software": HOSTILE}
     )
     network = network.model_copy(update={"nodes": (*network.nodes[:2], node, network.nodes[3])})
-    content = _content(
+    content = content_of(
         network,
         Finding(
             rule=HOSTILE,
@@ -241,67 +195,22 @@ def test_a_hostile_value_is_text_everywhere() -> None:
     assert HOSTILE in read.text
 
 
-def test_a_fault_colours_its_link_and_its_switches(failed_content: PageContent) -> None:
-    read = _Reader(page(failed_content))
-    assert len(read.all("line", "link")) == 16
-    assert len(read.all("line", "error")) == 1
-    assert len(read.all("rect", "error")) == 2
-    assert "spine01 100GE1/1/3 - leaf03 100GE1/0/25, 100 Gb/s, 50 m" in read.text
-
-
 def test_not_judged_is_grouped_by_cause_with_a_count() -> None:
     where, cause = Where(device="l1"), "facts of v200 are unconfirmed"
     verdicts = [
         NotJudged(rule="X", where=where, reason="r"),
         *(NotJudged(rule=rule, where=where, reason=rule, shared_cause=cause) for rule in "YZ"),
     ]
-    text = page(_content(_clos(2, 2), *verdicts))
+    text = page(content_of(clos(2, 2), *verdicts))
     (section,) = re.findall(r'(?s)<section id="unjudged">.*?\n</section>\n\n', text)
     causes = re.findall(r"(\d because [^<]+)|<code>(\w)</code>", section)
     assert ["".join(found) for found in causes] == [f"2 because {cause}", *"YZ", "1 because r", "X"]
 
 
-def test_what_is_not_judged_colours_nothing() -> None:
-    where = Where(device="l1", interface="100GE1/0/1")
-    read = _Reader(page(_content(_clos(2, 2), NotJudged(rule="X", where=where, reason="r"))))
-    assert len(read.all("rect", "none")) == 4
-    assert len(read.all("line", "none")) == 4
-    assert "l1, hardware not known, rack0, 8 servers: 1 not judged" in read.text
-
-
-def test_parallel_links_do_not_hide_each_other() -> None:
-    network = _clos(1, 1)
-    (link,) = network.links or ()
-    network = network.model_copy(update={"links": (link, link, link)})
-    lines = _Reader(page(_content(network))).all("line", "link")
-    assert len({line["x1"] for line in lines}) == 3
-
-
-def test_500_leaves_are_squares_by_rack_with_one_band() -> None:
-    text = page(_content(_clos(8, 500), _error("l7", "100GE1/0/3"), _error("s2", "100GE1/0/9")))
-    read = _Reader(text)
-    assert len(read.all("rect", "cell")) == 500
-    assert len(read.all("rect", "switch")) == 508
-    assert len(read.all("line", "error")) == 2
-    assert "4000 links, 2 with errors or warnings" in read.text
-    assert "rack0, 120 servers" in read.text
-    (svg,) = read.all("svg", "dense")
-    width, height = map(float, (svg["viewbox"] or "").split()[2:])
-    for rect in read.all("rect"):
-        assert 0 <= float(rect["x"] or -1) <= width - float(rect["width"] or 0)
-        assert 0 <= float(rect["y"] or -1) <= height - float(rect["height"] or 0)
-
-
-@pytest.mark.parametrize(("spines", "leaves"), [(0, 0), (1, 0), (30, 0), (30, 3), (2, 25)])
-def test_odd_sizes_are_drawn(spines: int, leaves: int) -> None:
-    network = _clos(spines, leaves)
-    assert len(_Reader(page(_content(network))).all("rect", "switch")) == spines + leaves
-
-
 def test_what_is_not_known_is_said() -> None:
     node = Node(device=Device(name="x1"))
     network = Network(name="found", origin="text", nodes=(node,))
-    text = _Reader(page(_content(network))).text
+    text = _Reader(page(content_of(network))).text
     for sentence in (
         "1 switch of unknown role \u00b7 links not known \u00b7 servers not known",
         "The cabling between switches is not known.",
@@ -339,7 +248,7 @@ def test_a_budget_fits_only_where_all_of_it_is_known(
 ) -> None:
     budget = BUDGET.model_copy(update=update)
     assert budget.fit is fit
-    text = page(_content(_clos(1, 1), budgets=(budget,)))
+    text = page(content_of(clos(1, 1), budgets=(budget,)))
     (bar,) = _Reader(text).all("div", "bar")
     assert bar["class"] == f"bar {fit}"
     assert (bar["aria-label"] or "").replace("\u202f", " ") == f"{fit}: {words}"
@@ -351,7 +260,7 @@ def test_a_budget_fits_only_where_all_of_it_is_known(
 def test_switches_with_the_same_budget_share_a_bar() -> None:
     budgets = [BUDGET.model_copy(update={"device": f"l{n}"}) for n in range(1, 6)]
     budgets[3] = budgets[3].model_copy(update={"xoff_kbytes": 700})
-    read = _Reader(page(_content(_clos(1, 5), budgets=tuple(budgets))))
+    read = _Reader(page(content_of(clos(1, 5), budgets=tuple(budgets))))
     names = [" ".join(part.split()) for part in read.text.split("Lossless budget")[1].split("\n")]
     assert len(read.all("div", "bar")) == 2
     assert "l4 hardware not known" in names
@@ -361,7 +270,7 @@ def test_switches_with_the_same_budget_share_a_bar() -> None:
 def test_the_routing_that_failed_is_named() -> None:
     reached = _reached("a", "b", "c", lost={"c": {"a", "b"}})
     state = RoutingState(engine="embedded", sessions=(), routes=(), reachability=reached)
-    text = page(_content(_clos(1, 1), routing=state))
+    text = page(content_of(clos(1, 1), routing=state))
     assert "<dd>4 of 6</dd>" in text
     assert "<li>of a to of c: 1 of 1 pairs, first a to c</li>" in text
     assert "of a to of b" not in text
@@ -463,11 +372,11 @@ def test_in_a_browser(drive: Drive, failed_content: PageContent, width: int, dar
 def test_500_leaves_and_hostile_names_in_a_browser(
     drive: Drive, failed_content: PageContent
 ) -> None:
-    network = _clos(8, 500)
+    network = clos(8, 500)
     text = f"#\nsysname l300\n# {HOSTILE}\n" + "interface 100GE1/0/1\n" * 40
     texts = {node.name: text for node in network.nodes}
-    errors = [_error(f"l{n}", message=HOSTILE) for n in range(1, 501)]
-    seen = drive(_content(network, *errors, texts=texts), 400, dark=False, device="l300")
+    errors = [error_at(f"l{n}", message=HOSTILE) for n in range(1, 501)]
+    seen = drive(content_of(network, *errors, texts=texts), 400, dark=False, device="l300")
     assert (seen["overflow"], seen["overflowOpen"]) == (0, 0)
     assert seen["rows"] == 200  # of 8,000: the rest on demand
     assert seen["links"] == ["l300"]

@@ -389,14 +389,14 @@ def test_what_is_not_known_is_no_low_utilisation(heps: DerivedNetwork) -> None:
 PROBE = """
 window.addEventListener("load", () => {
   const form = document.getElementById("trace"), output = document.getElementById("traced");
-  const option = (select, name) => [...select.options].find((one) => one.text === name).value;
-  const lines = () => document.querySelectorAll("#path-lines line").length;
+  const lines = () => document.querySelectorAll("#path-lines path").length;
   const on = () => [...document.querySelectorAll(".on")].map((a) => a.dataset.switch);
   const result = { pairs: [] };
   for (const [from, to] of PAIRS) {
-    form.elements.source.value = option(form.elements.source, from);
-    form.elements.destination.value = option(form.elements.destination, to);
-    form.elements.destination.dispatchEvent(new Event("input", { bubbles: true }));
+    for (const [name, value] of [["source", from], ["destination", to]]) {
+      form.elements[name].value = value;
+      form.elements[name].dispatchEvent(new Event("input", { bubbles: true }));
+    }
     result.pairs.push({ text: output.textContent, lines: lines(), on: on() });
   }
   const rows = [...document.querySelectorAll("#matrix tbody tr")];
@@ -404,13 +404,13 @@ window.addEventListener("load", () => {
   const colours = [...document.querySelectorAll("#matrix td")].map((td) => getComputedStyle(td).backgroundColor);
   result.colours = new Set(colours).size;
   result.failures = document.querySelectorAll("[data-table=failures] tbody tr").length;
-  const link = document.querySelector(".link[data-load]");
+  const link = document.querySelector("svg .switch");
   const stroke = () => link && getComputedStyle(link).stroke;
   const before = stroke();
   document.getElementById("by-use").click();
   result.recoloured = stroke() !== before;
-  const cell = document.querySelector(".on .switch.cell");
-  result.marked = cell && getComputedStyle(cell).fill;
+  const cell = document.querySelector(".on .switch");
+  result.marked = cell && getComputedStyle(cell).stroke;
   result.legend = [...document.querySelectorAll("#topology .legend")].filter((p) => p.offsetParent).length;
   result.tabs = [...form.elements].every((one) => one.tabIndex === 0);
   result.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
@@ -418,7 +418,7 @@ window.addEventListener("load", () => {
   setTimeout(() => {
     result.cleared = [output.hidden, lines(), on().length];
     document.querySelector("#matrix tbody tr:last-child td:nth-child(2)").click();
-    result.clicked = [form.elements.source.selectedOptions[0].text, form.elements.destination.selectedOptions[0].text, lines()];
+    result.clicked = [form.elements.source.value, form.elements.destination.value, lines()];
     parent.postMessage(JSON.stringify(result), "*");
   }, 50);
 });

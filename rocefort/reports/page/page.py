@@ -35,7 +35,7 @@ from rocefort.reports.page.findings import (
 )
 from rocefort.reports.page.paths import paths_of
 from rocefort.reports.page.tables import PageTable, as_json_value, tables_of
-from rocefort.reports.page.topology import draw
+from rocefort.reports.page.topology import topology_of
 from rocefort.reports.wording import (
     because,
     by_cause,
@@ -56,6 +56,7 @@ LABELS = {
     WAIVED: "waived",
     UNJUDGED: "not judged",
 }
+SCRIPTS = ("page_combobox.js", "page_topology.js", "page_routing.js", "page.js")
 MOST = 20  # sessions and server pairs named
 
 
@@ -68,7 +69,8 @@ def page(content: PageContent) -> str:
     groups = groups_of(content)
     worst = worst_of(content.network, groups)
     tables = _tables(content)
-    script = file_text("page.js") + file_text("page_routing.js")
+    script = "".join(map(file_text, SCRIPTS))
+    topology = topology_of(content.network, worst)
     paths = paths_of(content.network, content.routing)
     matrix = matrix_of(paths)
     return (
@@ -86,7 +88,8 @@ def page(content: PageContent) -> str:
             labels=LABELS,
             findings=_by_rule(group for group in groups if group.kind != UNJUDGED),
             unjudged=_by_cause(content.report, groups),
-            drawing=draw(content.network, worst),
+            topology=topology,
+            common=worst.common,
             counts=worst.counts,
             bars=list(_bars(content)),
             capacity=picture(content.capacity),
@@ -103,6 +106,7 @@ def page(content: PageContent) -> str:
                 "labels": LABELS,
                 "groups": [_group(group) for group in groups],
                 "tables": as_json_value(tables),
+                "topology": topology.as_json_value(),
                 **packed_texts(content.texts),
                 "paths": paths.as_json_value() if paths else None,
                 "matrix": matrix.as_json_value() if matrix and not matrix.uniform else None,

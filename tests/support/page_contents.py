@@ -1,0 +1,59 @@
+"""Fabrics without configuration for pages: a Clos, and findings on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rocefort.models.device.device import Device
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
+from rocefort.models.network.network import End, Link, Network, Node, Role, Server
+from rocefort.reports.page.page import PageContent
+
+
+def content_of(network: Network, *verdicts: Finding | NotJudged, **rest: Any) -> PageContent:
+    report = Report(
+        network=network.name,
+        rules=("PFC004",),
+        findings=tuple(v for v in verdicts if isinstance(v, Finding)),
+        not_judged=tuple(v for v in verdicts if isinstance(v, NotJudged)),
+    )
+    return PageContent(network=network, report=report, texts=rest.pop("texts", {}), **rest)
+
+
+def clos(spines: int, leaves: int, servers: int = 8) -> Network:
+    """A Clos without configuration: what the drawing needs and no more."""
+    nodes = [Node(device=Device(name=f"s{n}"), role=Role.SPINE, id=n) for n in range(1, spines + 1)]
+    nodes += [
+        Node(device=Device(name=f"l{n}"), role=Role.LEAF, id=n, rack=f"rack{n // 16}")
+        for n in range(1, leaves + 1)
+    ]
+    links = [
+        Link(
+            a=End(device=f"s{s}", interface=f"100GE1/0/{n}"),
+            b=End(device=f"l{n}", interface=f"100GE1/0/{s}"),
+        )
+        for s in range(1, spines + 1)
+        for n in range(1, leaves + 1)
+    ]
+    hosts = [
+        Server.model_validate(
+            {
+                "name": f"h{n}-{p}",
+                "port": {"device": f"l{n}", "interface": f"25GE1/0/{p}"},
+                "segment": "compute",
+                "address": "10.0.0.1/24",
+                "mtu": 9000,
+                "speed_gbps": 25,
+            }
+        )
+        for n in range(1, leaves + 1)
+        for p in range(1, servers + 1)
+    ]
+    return Network(
+        name="clos", origin="fabric", nodes=tuple(nodes), links=tuple(links), servers=tuple(hosts)
+    )
+
+
+def error_at(device: str, interface: str | None = None, message: str = "no") -> Finding:
+    where = Where(device=device, interface=interface)
+    return Finding(rule="PFC004", severity=Severity.ERROR, where=where, message=message)
