@@ -1,7 +1,7 @@
 // Draws large parts only when they are opened: places of findings, tables, configurations.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const FEW = 12, ROWS = 200;
+  const FEW = 12;
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 
   function make(tag, text, attributes = {}) {
@@ -101,44 +101,7 @@
     filter();
   }
 
-  // Tables: a first part of the rows that match, the rest on demand.
-  for (const table of all("table[data-table]")) {
-    const id = table.dataset.table;
-    const { columns, rows } = data.tables[id];
-    const search = document.querySelector(`[data-search="${id}"]`);
-    const more = document.querySelector(`[data-more="${id}"]`);
-    const body = table.tBodies[0];
-    let found = rows;
-    const cell = (value, [, kind]) => {
-      const known = value !== null;
-      const box = make("td", null, { class: known ? kind : kind + " unknown" });
-      box.append(kind === "switch" && hasText(value) ? make("a", value, { href: address(value) })
-                                                     : known ? value : "not known");
-      return box;
-    };
-    function add() {
-      for (const row of found.slice(body.rows.length, body.rows.length + ROWS)) {
-        const line = make("tr", null);
-        line.append(...row.map((value, at) => cell(value, columns[at])));
-        body.append(line);
-      }
-      more.hidden = body.rows.length >= found.length;
-      more.textContent = `Show more of ${found.length - body.rows.length} rows left`;
-    }
-    function narrow() {
-      const words = search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-      found = rows.filter((row) => {
-        const text = row.join(" ").toLowerCase();
-        return words.every((word) => text.includes(word));
-      });
-      body.replaceChildren();
-      add();
-      document.querySelector(`[data-count="${id}"]`).textContent = words.length ? `${found.length} of ${rows.length}` : "";
-    }
-    search.addEventListener("input", narrow);
-    more.addEventListener("click", add);
-    narrow();
-  }
+  for (const table of all("table[data-table]")) drawTable(table, data.tables[table.dataset.table], make, (device) => hasText(device) ? address(device) : null);
 
   // Configurations: lines with the findings below them, drawn when opened.
   const notes = new Map();
@@ -167,7 +130,9 @@
         list.append(note);
       }
     });
-    details.append(list);
+    const copy = make("button", "Copy", { type: "button", class: "copy", "aria-label": "Copy the configuration of " + device });
+    copy.addEventListener("click", async () => { copy.textContent = await copied(textOf(device)) ? "Copied" : "Not copied"; });
+    details.append(copy, list);
   }
 
   const configs = all("details.config");

@@ -56,7 +56,7 @@ LABELS = {
     WAIVED: "waived",
     UNJUDGED: "not judged",
 }
-SCRIPTS = ("page_combobox.js", "page_topology.js", "page_routing.js", "page.js")
+SCRIPTS = tuple(f"page{part}.js" for part in ("_combobox", "_tables", "_topology", "_routing", ""))
 MOST = 20  # sessions and server pairs named
 
 
