@@ -3,26 +3,27 @@
 // larger one links run along lanes below the spines and gutters between racks, so that none crosses
 // a box or a caption, and a switch shows its own links only.
 
-// Sizes of boxes, by the number of leaves. lines: of text.
+// Sizes of boxes, by the number of leaves; a narrow window takes the next. lines: of text.
 const BOXES = [
   { most: 40, width: 116, height: 64, lines: 4 },
   { most: 200, width: 100, height: 32, lines: 2 },
   { most: Infinity, width: 62, height: 18, lines: 1 },
 ];
-const MARGIN = 12, APART = 8, GUTTER = 16, CAPTION = 18, LANES = 36, DROP = 130, SPAN = 11;
+const MARGIN = 12, APART = 8, GUTTER = 16, CAPTION = 18, DROP = 130, SPAN = 11, MOST_ROWS = 20;
 const MOST_DRAWN = 400; // links with findings
 
 // Where each switch and each lane is, for a width.
 function layout(switches, width, direct) {
   const upper = switches.filter((one) => one.role === "spine");
   const lower = switches.filter((one) => one.role !== "spine");
-  const box = { ...BOXES.find((size) => lower.length <= size.most) };
+  const columnsOf = (size) => Math.max(1, Math.floor((width - 2 * MARGIN - GUTTER) / (size.width + APART)));
+  const box = { ...BOXES.find((size) => lower.length <= size.most && lower.length <= MOST_ROWS * columnsOf(size)) || BOXES.at(-1) };
   const spots = new Map(), captions = [], gutters = [];
   let pitch = box.width + APART;
   const straight = direct && Math.max(upper.length, lower.length) * pitch + 2 * MARGIN <= width;
   let y = MARGIN, bottom = MARGIN;
 
-  const topBox = { ...BOXES[upper.length > 20 ? 2 : upper.length > 10 ? 1 : 0] };
+  const topBox = { ...BOXES[upper.length > 20 ? 2 : upper.length > (width < 700 ? 4 : 10) ? 1 : 0] };
   if (topBox.lines > 2) Object.assign(topBox, { height: topBox.height - 14, lines: 3 });
   const across = Math.max(1, Math.floor((width - 2 * MARGIN) / (topBox.width + APART)));
   const rows = Math.ceil(upper.length / across) || 0;
@@ -35,7 +36,7 @@ function layout(switches, width, direct) {
   });
   if (rows) y += rows * (topBox.height + APART);
   const lanes = Math.max(upper.length, 1);
-  const laneTop = y + 4, laneStep = Math.min(4, (LANES - 8) / lanes);
+  const laneTop = y + 4, laneStep = Math.min(4, 28 / lanes);
 
   if (straight) {
     if (rows) y += DROP - APART;
@@ -49,8 +50,8 @@ function layout(switches, width, direct) {
     });
     bottom = y + box.height + CAPTION;
   } else {
-    if (rows) y += LANES;
-    const room = Math.max(1, Math.floor((width - 2 * MARGIN - GUTTER) / pitch));
+    if (rows) y += 8 + lanes * laneStep;
+    const room = columnsOf(box);
     const panels = panelsOf(lower, room);
     const { columns } = panels[0] || {};
     if (columns && panels.every((panel) => panel.columns === columns)) { // all alike: they fill the width

@@ -62,6 +62,7 @@ def main() -> None:
     failures()
     sys.stdout.flush()
     subprocess.run([sys.executable, HERE / "reviews.py"], check=True)
+    subprocess.run([sys.executable, HERE / "page.py"], check=True)
     devices()
     sys.stdout.flush()
     subprocess.run([sys.executable, HERE / "live.py"], check=True)
