@@ -241,6 +241,7 @@ def test_the_page_draws_what_was_before_it_under_the_same_load(
     assert "20.00" not in page
     for words in (
         "its share of the rate that the pair can reach",
+        "100 % and more",
         "90 %",
         "x: not measured",
         "not planned",

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,20 @@ from rocefort.validators.checks import check, titles
 CHROMIUM = Path("/usr/bin/chromium")
 Browse = Callable[..., dict[str, Any]]
 Drive = Callable[..., dict[str, Any]]
+Violations = Callable[..., list[list[str]]]
+AXE = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+AXE_PROBE = """
+window.addEventListener("load", async () => {
+  document.querySelectorAll("details:not(.config)").forEach((one) => { one.open = true; });
+  FIRST
+  await new Promise((done) => setTimeout(done, 50));
+  const { violations, passes } = await axe.run(document, { resultTypes: ["violations"] });
+  parent.postMessage(JSON.stringify({
+    passes: passes.length,
+    violations: violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map((node) => [id, node.html.slice(0, 200), node.failureSummary])),
+  }), "*");
+});
+"""
 # In a browser. The page's own security policy is kept; the probe joins it by its digest.
 PROBE = """
 window.addEventListener("load", () => {
@@ -130,8 +145,11 @@ def browse(tmp_path: Path) -> Browse:
 
     def run(text: str, probe: str, width: int, *, dark: bool) -> dict[str, Any]:
         digest = base64.b64encode(hashlib.sha256(probe.encode()).digest()).decode()
-        assert text.count("script-src '") == 1
-        text = text.replace("script-src '", f"script-src 'sha256-{digest}' '")
+        own = "script-src '" if "script-src '" in text else "style-src '"  # a page may have none
+        assert text.count(own) == 1
+        policy = f"script-src 'sha256-{digest}'"
+        probed = f"{policy} '" if own[1] == "c" else f"{policy}; {own}"
+        text = text.replace(own, probed)
         text = text.replace("</body>", f"<script>{probe}</script></body>")
         (tmp_path / "page.html").write_text(text, encoding="utf-8")
         frame = tmp_path / "frame.html"
@@ -167,6 +185,23 @@ def browse(tmp_path: Path) -> Browse:
         result = json.loads(html.unescape(found[1]))
         assert isinstance(result, dict)
         return result
+
+    return run
+
+
+@pytest.fixture
+def violations(browse: Browse) -> Violations:
+    """Open a page, run a script in it, and give what axe-core complains about.
+
+    At least 20 of its rules pass, so a page that it cannot read fails.
+    """
+
+    def run(text: str, width: int, *, dark: bool, first: str = "") -> list[list[str]]:
+        seen = browse(text, AXE + AXE_PROBE.replace("FIRST", first), width, dark=dark)
+        assert seen["passes"] > 20
+        found = seen["violations"]
+        assert isinstance(found, list)
+        return found
 
     return run
 

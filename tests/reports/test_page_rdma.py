@@ -97,6 +97,9 @@ def test_the_page_of_a_mesh(make: Make) -> None:
     result = make(Suite.MESH, Program.WRITE_BW, Program.WRITE_LAT)
     page = rdma_page(RdmaPageContent(result=result, history=history(result)))
     assert page.count('class="heat"') == 1
+    links = set(re.findall(r'<a href="#(run-[^"]+)">', page))
+    assert links == set(re.findall(r'<tr id="(run-[^"]+)">', page)) & links
+    assert len(links) == 66
     assert len(re.findall(r'<td class="lost"', page)) == 1
     pairs = {m.run.pair for m in result.measurements if SLOW in m.run.servers}
     assert len(re.findall(r'<td class="slow" style="--share', page)) == len(pairs)
@@ -109,6 +112,15 @@ def test_the_page_of_a_mesh(make: Make) -> None:
     assert "<script" not in page
     assert not re.search(r'(src|href)="(?!#|data:)', page)
     assert rdma_page(RdmaPageContent(result=result, history=history(result))) == page
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_on_the_page_of_a_mesh(
+    violations: Callable[..., list[list[str]]], make: Make, dark: bool
+) -> None:
+    result = make(Suite.MESH, Program.WRITE_BW, Program.WRITE_LAT)
+    text = rdma_page(RdmaPageContent(result=result, history=history(result)))
+    assert violations(text, 1280, dark=dark) == []
 
 
 def test_the_page_of_a_sweep_has_a_curve_for_each_way(make: Make) -> None:

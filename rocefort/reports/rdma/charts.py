@@ -19,12 +19,16 @@ UNITS = ((2**20, "MiB"), (2**10, "KiB"))
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """One client against one server; share: percent of full colour, by what it can reach."""
+    """One client against one server; share: percent of full colour, by what it can reach.
+
+    run: id of its run, in the table of all runs.
+    """
 
     text: str
     words: str
     share: float = 0.0
     kind: str = ""  # "", slow, lost, none
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +70,12 @@ def _cell(each: Measurement | None, best: float) -> HeatCell:
     if each is None:
         return HeatCell("", "not planned", kind="none")
     if each.value is None:
-        return HeatCell("x", each.sentence, kind="lost")
+        return HeatCell("x", each.sentence, kind="lost", run=each.run.id)
     whole = each.run.reach_gbps or best or 1
     kind = "slow" if each.verdict is MeasurementVerdict.TOO_SLOW else ""
     share = 60 * min(1.0, each.value / whole) ** 3  # so that a tenth less can be seen
     of = f"{each.value / whole:.0%} of the {whole:.3g} Gb/s that it can reach"
-    return HeatCell(f"{each.value:.3g}", f"{each.sentence}; {of}", share, kind)
+    return HeatCell(f"{each.value:.3g}", f"{each.sentence}; {of}", share, kind, each.run.id)
 
 
 def bytes_words(size: int | None) -> str:

@@ -45,6 +45,7 @@ def rdma_page(content: RdmaPageContent) -> str:
     )
     slow = [m for m in result.measurements if m.verdict is MeasurementVerdict.TOO_SLOW]
     lost = [m for m in result.measurements if m.verdict is MeasurementVerdict.NOT_MEASURED]
+    listed = result.measurements[:MOST_LINES]
     return (
         environment()
         .get_template("rdma.html.j2")
@@ -63,9 +64,10 @@ def rdma_page(content: RdmaPageContent) -> str:
             lost=[*result.unmeasured, *(m.sentence for m in lost)],
             judged=[j for j in result.judged if j.subject != OUTLIERS],
             rows=[
-                (m.run.pair, label(m.run), _size(m), figure(m), WORDS[m.verdict])
-                for m in result.measurements[:MOST_LINES]
+                (m.run.id, m.run.pair, label(m.run), _size(m), figure(m), WORDS[m.verdict])
+                for m in listed
             ],
+            listed={m.run.id for m in listed},
             style=file_text("page.css") + file_text("rdma.css"),
         )
     )
