@@ -1,7 +1,8 @@
 "use strict";
 // A text field with suggestions (the combobox pattern of WAI-ARIA). Called by page.js.
-// options: { text, note, value } in order; onChoose gets the value, or null when the field is cleared.
-function combobox(input, options, make, onChoose) {
+// options: { text, note, value } in order; onChoose gets the value, or null when the text changes.
+// eager: a name typed in full is chosen at once, although a longer one may follow.
+function combobox(input, options, make, onChoose, eager = false) {
   const MOST = 12;
   const list = make("ul", null, { role: "listbox", id: input.id + "-list", class: "choices", "aria-label": input.dataset.label || input.getAttribute("aria-label") || "choices" });
   list.hidden = true;
@@ -57,7 +58,7 @@ function combobox(input, options, make, onChoose) {
   }
 
   input.addEventListener("input", () => {
-    const exact = options.find((one) => one.text === input.value.trim());
+    const exact = eager && options.find((one) => one.text === input.value.trim());
     if (chosen) { chosen = null; onChoose(null); }
     open();
     if (exact) { chosen = exact; onChoose(exact.value); }

@@ -62,7 +62,7 @@ function tracer(paths, map, make) {
   const fields = Object.fromEntries(Object.keys(picked).map((name) => [name, combobox(form.elements[name], options, make, (value) => {
     picked[name] = value;
     trace();
-  })]));
+  }, true)]));
   form.hidden = false;
 
   // Links that a switch uses towards a group: its usual set, or the differences from it.

@@ -55,9 +55,11 @@ window.addEventListener("load", () => {
   result.facts = document.getElementById("facts").textContent;
   // Search: type, choose by keyboard.
   const find = document.getElementById("find"), key = (target, name) => target.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+  result.stolen = false;
   result.search = SEARCH.map((words) => {
     find.value = words;
     find.dispatchEvent(new Event("input", { bubbles: true }));
+    result.stolen ||= document.querySelector(".hit")?.dataset.switch === words; // before it is chosen
     const choices = [...document.querySelectorAll("#find-list [role=option]")].map((item) => item.textContent);
     key(find, "ArrowDown");
     const active = document.getElementById(find.getAttribute("aria-activedescendant"));
@@ -148,6 +150,7 @@ def test_large_fabrics_are_boxes_by_rack_and_no_link_crosses_a_word(
         ["rack3 rack of l48", True, "l48", "l48"],
     ]
     assert seen["search"][3][0] == "nothing matches"
+    assert not seen["stolen"]
     assert (seen["right"], seen["stops"]) == ("l49", 1)
     assert round(seen["zoomed"], 2) == 1.56
     assert seen["far"] == "hidden"
