@@ -44,10 +44,12 @@ def test_a_leaf_of_the_middle_goes_and_nothing_else_moves(rocefort: Rocefort, fa
         "stays  1278 lines in their order, 55 addresses, 9 AS numbers",
         "goes   34 lines: 2 interfaces and 2 BGP peers of them",
         "step 2: Drain leaf05",
-        "step 4: Apply the change: spine01 and spine02 lose their ports and peers to it.",
-        "step 5: Switch leaf05 off and unplug 2 cables",
-        "before `plan`: take leaf05 and readout01 out of the connections file",
+        "step 4: Take leaf05 and readout01 out of the connections file: `plan` refuses names that the "
+        "fabric does not have.",
+        "step 5: Apply the change: spine01 and spine02 lose their ports and peers to it.",
+        "step 6: Switch leaf05 off and unplug 2 cables",
     )
+    assert "before `plan`" not in done.words
     assert rocefort("check", fabric).code == 0
     again = rocefort("diff", INVENTORY / "heps", fabric)
     assert "additive" not in again.out and "modifying" not in again.out
@@ -68,6 +70,7 @@ def test_the_last_redundancy_and_a_server_of_a_leaf_that_stays(
         "warning: one spine is left: its failure cuts every leaf off; `verify` lists the server",
         "step 1: Drain spine02",
         "storage01: stop its work, plan and apply the change, then unplug leaf04 100GE1/0/2",
+        "before `plan`: take spine02 and storage01 out of the connections file",
     )
     verified = rocefort("verify", fabric, "--engine", "embedded", "--failures", "single")
     assert "spine01" in verified.out

@@ -14,15 +14,21 @@ MOST_TOLD = 40  # of one kind; a longer list is not read
 HARMLESS = frozenset({AdviceKind.RENAME, AdviceKind.SERVER_RENAME, AdviceKind.NOT_A_RENAME})
 
 
-def advice_section(advice: Sequence[Advice], *, compared: bool) -> Section:
-    """Advice on every part, those of a kind together; compared: whether there was a base."""
+def advice_section(advice: Sequence[Advice], *, compared: bool, unknown: str = "") -> Section:
+    """Advice on every part, those of a kind together; compared: whether there was a base.
+
+    unknown: sentence on lines whose effect is not known.
+    """
     if not compared:
         return Section(TITLE, lead="Not known: there is no base to compare with.", id=ID)
     if not advice:
-        lead = "No switch goes or is exchanged, no server moves, no threshold or password changes."
-        return Section(TITLE, lead=lead, id=ID)
+        nothing = (
+            "No switch goes or is exchanged, no server moves, no threshold or password changes."
+        )
+        return Section(TITLE, lead=unknown or nothing, id=ID)
     kinds = Counter(each.kind for each in advice)
     lead = f"{', '.join(count_of(number, _kind_noun(kind)) for kind, number in kinds.items())}."
+    lead = " ".join(filter(None, (unknown, lead)))
     return Section(TITLE, tuple(_blocks(advice, kinds)), lead, ID)
 
 

@@ -10,7 +10,6 @@ from rocefort.models.finding import Finding, Severity
 from rocefort.models.results.difference import OneSided, SwitchDifference
 from rocefort.models.results.review import (
     IntentChange,
-    ManagementPath,
     Review,
     ReviewLine,
     SwitchLines,
@@ -38,6 +37,7 @@ from rocefort.reports.fabric.changes import (
 )
 from rocefort.reports.fabric.failures import costs
 from rocefort.reports.review.advice import advice_section
+from rocefort.reports.review.management import management_section
 from rocefort.reports.review.verdict import (
     anchor_of,
     effects_lead,
@@ -85,13 +85,17 @@ def sections_of(review: Review, titles: Mapping[str, str]) -> tuple[Section, ...
     """Return every section, also the empty ones: they report that nothing was found."""
     return (
         _intent(review),
-        advice_section(review.advice, compared=bool(review.difference.compared)),
+        advice_section(
+            review.advice,
+            compared=bool(review.difference.compared),
+            unknown=effects_lead(review),
+        ),
         _blast(review),
         _servers(review),
         _failures(review),
         _verification(review),
         _switches(review),
-        _management(review),
+        management_section(review),
         _findings(review, titles),
         _growth(review),
         _sources(review),
@@ -330,48 +334,6 @@ def _servers(review: Review) -> Section:
     ]
     lead = f"{count_of(len(lost), 'server')}, {'each ' if lost[1:] else ''}on one leaf only."
     return Section(title, (Items(tuple(lines)),), effects_lead(review, lead), "servers")
-
-
-def _management(review: Review) -> Section:
-    path = review.management
-    title = "Management path"
-    if not path.switches:
-        lead = "Not compared: there is no base to compare with."
-        return Section(title, lead=lead, id="management")
-    aspects = ", ".join(path.aspects)
-    sides = [f"{len(path.new)} new"] if path.new else []
-    sides += [f"{len(path.removed)} removed"] if path.removed else []
-    beside = f"; {', '.join(sides)}, on one side only" if sides else ""
-    apart = tuple(_one_sided_access(path))
-    if not path.changes:
-        lead = f"Unchanged on all of {count_of(path.switches, 'switch')}: {aspects}{beside}."
-        return Section(title, (Items(apart),) if apart else (), lead, "management")
-    alike = group_items(path.changes, lambda change: (change.aspect, change.what))
-    lines = [
-        f"{', '.join(name_ranges(c.device for c in found))}: {aspect}: {code(what)}"
-        for (aspect, what), found in alike.items()
-    ]
-    changing = f"{path.switches - path.untouched} of {count_of(path.switches, 'switch')}"
-    lead = f"Changes on {changing}; compared: {aspects}{beside}."
-    blocks = (Items(tuple(lines), strong=True), *([Items(apart)] if apart else []))
-    return Section(title, blocks, lead, "management")
-
-
-def _one_sided_access(path: ManagementPath) -> Iterator[str]:
-    """Switches that only one side has: what ends, and how what comes is reached."""
-    for access in path.removed:
-        at = f" ({access.address})" if access.address else ""
-        yield (
-            f"{access.device}: removed, so access to it{at} ends by intent; it answers until it is "
-            "switched off"
-        )
-    for access in path.new:
-        at = f" at {access.address}" if access.address else ", at an address that is not known,"
-        on = f" on {access.port}" if access.port else ""
-        yield (
-            f"{access.device}: new, reached by SSH{at}{on}, once its console has what "
-            f"{code(f'rocefort day0 {access.device}')} prints"
-        )
 
 
 def _findings(review: Review, titles: Mapping[str, str]) -> Section:

@@ -53,7 +53,9 @@ def removal_report(removal: Removal, *, written: bool) -> Iterator[Block]:
     yield from _warnings(removal.warnings)
     if removal.advice:
         yield advice_section(removal.advice, compared=True)
-    yield from _notes((*removal.unplug, removal.connections))
+    in_steps = {name for each in removal.advice for name in (*each.devices, *each.servers)}
+    others = {*(switch.name for switch in removal.switches), *removal.servers} - in_steps
+    yield from _notes((*removal.unplug, *([removal.connections] if others else [])))
 
 
 def renaming_report(renaming: Renaming, *, written: bool) -> Iterator[Block]:

@@ -15,6 +15,7 @@ from rocefort.reports.wording import group_items
 from rocefort.steps.review.drain import (
     DrainStudy,
     apply_steps,
+    connections_step,
     drain_steps,
     drain_unconfirmed,
     left_while,
@@ -109,6 +110,7 @@ def _spine_goes(sight: DrainStudy, node: Node, gone: Sequence[str]) -> Advice:
         traffic=tuple(f"{first}{text}" for text in left_while(sight, node.name, gone=gone)),
         steps=(
             *drain_steps(node),
+            connections_step([node.name]),
             apply_steps(sight, f"Apply the change: {neighbours} lose their ports and peers to it."),
             _shutdown_step(sight, node),
             *_keep_id(sight, node),
@@ -136,6 +138,7 @@ def _leaf_goes(sight: DrainStudy, node: Node) -> Advice:
         steps=(
             *_agree(sight, node),
             *drain_steps(node),
+            connections_step([node.name, *leaving]),
             apply_steps(sight, f"Apply the change: {spines} lose their ports and peers to it."),
             _shutdown_step(sight, node),
             *_keep_id(sight, node),

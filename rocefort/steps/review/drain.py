@@ -27,6 +27,7 @@ from rocefort.validators.routing.engine import Solution, analyse
 
 MOST_JUDGED = 4  # drains that the routing engine solves: each costs as much as a verification
 MOST_NAMED = 12
+PLAN_REFUSES = "`plan` refuses names that the fabric does not have"
 
 
 @dataclass(eq=False)
@@ -160,6 +161,11 @@ def drain_unconfirmed(node: Node) -> tuple[str, ...]:
             "source states it; expect a short loss for RDMA."
         ),
     )
+
+
+def connections_step(names: Iterable[str]) -> AdviceStep:
+    """Step that takes removed switches and servers out of the connections file."""
+    return AdviceStep(text=f"Take {names_of(names)} out of the connections file: {PLAN_REFUSES}.")
 
 
 def apply_steps(sight: DrainStudy, what: str) -> AdviceStep:

@@ -24,7 +24,7 @@ from rocefort.steps.fabric.compare import switches_of
 from rocefort.steps.fabric.edit import Versions, read_fabric, versions_of, whole_word
 from rocefort.steps.fabric.expand import by_place, lost_pairs, new_cables, new_switches
 from rocefort.steps.review.advice import advice_on, only_names
-from rocefort.steps.review.drain import DrainStudy
+from rocefort.steps.review.drain import PLAN_REFUSES, DrainStudy
 from rocefort.steps.review.renames import (
     Renames,
     renamed_network,
@@ -34,10 +34,7 @@ from rocefort.steps.review.renames import (
 from rocefort.steps.review.review import retired_ids
 from rocefort.validators.rules.verification.growth_proof import prove
 
-NAMES_BEFORE_PLAN = (
-    "before `plan`: {} the connections file, because `plan` refuses names that the fabric does not "
-    "have"
-)
+NAMES_BEFORE_PLAN = f"before `plan`: {{}} the connections file, because {PLAN_REFUSES}"
 REFUSAL = "it cannot be changed so"
 MOVED = "CHG203"  # an address, a cable or another fact of what stays is another one
 

@@ -105,6 +105,11 @@ def test_a_line_that_no_rule_judges_has_no_known_effect(clone: Clone, review: Re
         assert "feels nothing" not in text
     assert f"blast radius: Not known: {unjudged}." in done.words
     assert f"servers that lose service: Not known: {unjudged}." in done.words
+    assert f"what it does to traffic: Not known: {unjudged}." in done.words
+    assert (
+        f"management path: Not known: {unjudged}. Judged lines: unchanged on all of 10 switches: "
+        in done.words
+    )
     clone.commit("a line of a template")
     clone.edit(("xoff_kbytes: 600", "xoff_kbytes: 640"))
     assert "not known" not in " ".join(head(review("--failures", "none").markdown)[2:4])
@@ -114,6 +119,7 @@ def test_a_line_that_no_rule_judges_has_no_known_effect(clone: Clone, review: Re
     assert risk.startswith(f"- risk: not known: {unjudged}; the change touches ")
     assert hit.startswith("- hit: not known, besides 12 servers (daisycn01, ")
     assert f"blast radius: Not known: {unjudged}. Touched: " in done.words
+    assert f"what it does to traffic: Not known: {unjudged}. 1 change of lossless" in done.words
     assert "- no judged line takes a cable or a session down" in done.markdown
 
 
