@@ -42,9 +42,7 @@ def syntax_of(family: Family) -> Syntax:
     """
     if not isinstance(family, SiteFamily):
         return family.syntax
-    problems = tuple(_problems(family.commands))
-    if problems:
-        raise BadInput(problems=problems)
+    _check(family.commands)
     rows = [
         _row(placed.command, number, family)
         for number, placed in enumerate(family.commands)
@@ -92,6 +90,12 @@ def _beginning(nodes: tuple[FormatNode, ...]) -> str:
     return " ".join(words)
 
 
+@lru_cache(maxsize=MOST_SITES)  # all families of a site have the same commands; no error is cached
+def _check(commands: tuple[PlacedCommand, ...]) -> None:
+    if problems := tuple(_problems(commands)):
+        raise BadInput(problems=problems)
+
+
 def _problems(commands: tuple[PlacedCommand, ...]) -> Iterator[Problem]:
     """Yield problems of each command alone; without any, those with other commands."""
     shipped = {*rows_by_view(), *PROMPTS, OPAQUE_VIEW}
@@ -135,7 +139,11 @@ def _problems_of_format(text: str, key: str = "format") -> Wrong:
         yield key, f"brackets do not pair in `{text}`", "close each of { [ ( in its order"
         return
     if not nodes or nodes[0].kind != "word":
-        yield key, f"`{text}` does not begin with a word", "begin with the command's first word"
+        yield (
+            key,
+            f"`{text.strip()}` does not begin with a word",
+            "begin with the command's first word",
+        )
         return
     for node in _leaves(nodes):
         yield from ((key, *wrong) for wrong in _problems_of_leaf(node))
@@ -192,7 +200,7 @@ def _problems_of_undo(command: SiteCommand) -> Wrong:
     nodes = parse_format(command.format)
     for text in command.undo:
         bare = text.removesuffix(" *")
-        if text.split()[0] == UNDO:
+        if text.split()[:1] == [UNDO]:
             yield "undo", f"`{text}` begins with `undo`", f"leave out the word `{UNDO}`"
             continue
         wrong = list(_problems_of_format(bare, "undo"))
@@ -230,22 +238,18 @@ def _problem_with_shipped(placed: PlacedCommand) -> Problem | None:
 
 
 def _problems_with_each_other(commands: tuple[PlacedCommand, ...]) -> Iterator[Problem]:
-    pairs = [
-        (first, second)
-        for number, second in enumerate(commands)
-        for first in commands[:number]
-        if first.command.view == second.command.view
-        and (
-            not first.command.families
-            or not second.command.families
-            or {*first.command.families} & {*second.command.families}
-        )
-    ]
-    for first, second in pairs:
-        forms = [
-            _forms(Row("", each.command.format, undo=each.command.undo)) for each in (first, second)
-        ]
-        if any(overlap(one, other) for one in forms[0] for other in forms[1]):
-            what = f"`{second.command.format}` has lines of `{first.command.format}`"
-            where = first.where("format").rpartition(": ")[0]
-            yield Problem(second.where("format"), f"{what} at {where}", "keep one of them")
+    forms = [_forms(Row("", each.command.format, undo=each.command.undo)) for each in commands]
+    for number, second in enumerate(commands):
+        for first, others in zip(commands[:number], forms, strict=False):
+            if _are_together(first.command, second.command) and any(
+                overlap(one, other) for one in others for other in forms[number]
+            ):
+                what = f"`{second.command.format}` has lines of `{first.command.format}`"
+                where = first.where("format").rpartition(": ")[0]
+                yield Problem(second.where("format"), f"{what} at {where}", "keep one of them")
+
+
+def _are_together(one: SiteCommand, other: SiteCommand) -> bool:
+    """Whether both commands are in one view of one family."""
+    every = not (one.families and other.families)
+    return one.view == other.view and (every or bool({*one.families} & {*other.families}))

@@ -122,6 +122,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         "undo: `undo frob <name>` begins with `undo`; leave out the word `undo`",
     ),
     (
+        {"view": "system", "format": "frob <name>", "undo": [" "]},
+        "undo: `` does not begin with a word; begin with the command's first word",
+    ),
+    (
         {"view": "system", "format": "frob <name> rate <1-9>", "undo": ["frob <name>"]},
         "undo: `undo frob <name>` removes no line of `frob <name> rate <1-9>`; give the words of "
         "the format up to its ( ), or all of them",

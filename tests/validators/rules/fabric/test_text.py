@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rocefort.models.hardware.site_commands import PlacedCommand, SiteCommand, SiteFamily
 from rocefort.models.network.network import (
     CablingEvidence,
     CablingSource,
@@ -86,6 +87,32 @@ def _template(small: Any, *lines: TextLine) -> Any:
     return replace(small, sources=Sources(table))
 
 
+def _site_command(small: Any, **keys: object) -> Any:
+    """Return a fabric whose site adds a command, with two lines of it on a leaf."""
+    command = SiteCommand.model_validate(
+        {
+            "view": "system",
+            "format": "frobnicate <name>",
+            "effect": "frobs",
+            "affects_service": False,
+            "source": "typed on a CE8851",
+            **keys,
+        }
+    )
+    family = small.network.by_name["leaf01"].family
+    own = SiteFamily.model_validate({**dict(family), "commands": (PlacedCommand(command),)})
+    lines = tuple(TextLine((), f"frobnicate {n}", 7, "frobnicate ..") for n in "ab")
+    return small.node("leaf01", family=own, unmodelled=lines)
+
+
+UNCONFIRMED: list[tuple[Change, list[str]]] = [
+    (_site_command, []),
+    (
+        lambda s: _site_command(s, confirmed=False),
+        ["info leaf01: `frobnicate ..` is not confirmed on v300-g1: typed on a CE8851"],
+    ),
+    (lambda s: _site_command(s, confirmed=False, families=["v200"]), []),
+]
 TXT006: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (lambda s: _line(s, "frobnicate"), []),
@@ -136,6 +163,11 @@ def test_cabling_is_told_in_one_way(small: Any, change: Change, expected: list[s
 @pytest.mark.parametrize(("change", "expected"), UNKNOWN)
 def test_unknown_lines(small: Any, change: Change, expected: list[str]) -> None:
     assert change(small).says("TXT002") == expected
+
+
+@pytest.mark.parametrize(("change", "expected"), UNCONFIRMED)
+def test_commands_of_a_site(small: Any, change: Change, expected: list[str]) -> None:
+    assert [line for line in change(small).says("TXT001") if "frobnicate" in line] == expected
 
 
 @pytest.mark.parametrize(("change", "expected"), TXT006)
