@@ -55,7 +55,9 @@ class _TerminalLine(NamedTuple):
 
 def write(*blocks: Block, err: bool = False) -> None:
     """Write blocks to standard output or standard error: as wide and as coloured as it is."""
-    console = Console(stderr=err, markup=False, highlight=False, emoji=False)
+    console = Console(
+        stderr=err, markup=False, highlight=False, emoji=False, force_terminal=_forced(err=err)
+    )
     colour = console.is_terminal and not console.no_color and not console.is_dumb_terminal
     text = text_of(*blocks, width=width_of(err=err), colour=colour)
     click.echo(text, nl=False, err=err, color=colour)
@@ -63,14 +65,22 @@ def write(*blocks: Block, err: bool = False) -> None:
 
 def width_of(*, err: bool = False) -> int | None:
     """Columns of standard output or standard error; None for a pipe or a file, unless COLUMNS."""
-    stream = sys.stderr if err else sys.stdout
-    try:
-        folds = stream is not None and stream.isatty()
-    except ValueError:  # it is closed
-        folds = False
-    if folds or os.environ.get("COLUMNS", "").isdigit():
+    if _is_terminal(err=err) or os.environ.get("COLUMNS", "").isdigit():
         return Console(stderr=err).width
     return None
+
+
+def _is_terminal(*, err: bool) -> bool:
+    stream = sys.stderr if err else sys.stdout
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # it is closed
+        return False
+
+
+def _forced(*, err: bool) -> bool | None:
+    """Value for rich, which takes an empty FORCE_COLOR for "no terminal"; elsewhere it is unset."""
+    return _is_terminal(err=err) if os.environ.get("FORCE_COLOR") == "" else None
 
 
 def text_of(*blocks: Block, width: int | None = None, colour: bool = False) -> str:
