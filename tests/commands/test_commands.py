@@ -63,10 +63,7 @@ def test_findings_of_severity_error_end_with_1(rocefort: Rocefort, edit_heps: Ed
         ),
         (
             ("render", "heps", "--device", "leaf80"),
-            (
-                "rocefort: no switch 'leaf80'; one of: spine01, spine02, leaf01, leaf02, leaf03, "
-                "leaf04, leaf05, leaf06, leaf07, leaf08"
-            ),
+            "rocefort: no switch 'leaf80'; did you mean 'leaf08'?",
         ),
         (("explain", "XYZ"), "rocefort: no rule or family 'XYZ'; `rocefort rules` lists them"),
         (
