@@ -63,22 +63,26 @@ def remove(data: object, path: YamlPath) -> None:
         owner.pop(path[-1], None)
 
 
-def renamed(document: Document, path: YamlPath, key: str) -> Document:
-    """Return a document whose positions are those after a key is renamed; its data too."""
-    owner = value_at(document.data, path[:-1])
-    if isinstance(owner, dict):
-        items = [(key if name == path[-1] else name, value) for name, value in owner.items()]
-        owner.clear()
-        owner.update(items)
-    end = len(path)
+def renamed(document: Document, keys: Mapping[YamlPath, str]) -> Document:
+    """Return a document whose data and positions are those after keys are renamed.
 
-    def moved(marks: Mapping[YamlPath, tuple[int, int]]) -> dict[YamlPath, tuple[int, int]]:
-        return {
-            (*path[:-1], key, *at[end:]) if at[:end] == path else at: mark
-            for at, mark in marks.items()
-        }
+    keys: the new key by the path of the old one.
+    """
+    for path in sorted(keys, key=len, reverse=True):
+        owner = value_at(document.data, path[:-1])
+        if isinstance(owner, dict):
+            items = [(keys[path] if name == path[-1] else name, owner[name]) for name in owner]
+            owner.clear()
+            owner.update(items)
 
-    return replace(document, values=moved(document.values), keys=moved(document.keys))
+    def moved(path: YamlPath) -> YamlPath:
+        return tuple(keys.get(path[: end + 1], part) for end, part in enumerate(path))
+
+    return replace(
+        document,
+        values={moved(path): mark for path, mark in document.values.items()},
+        keys={moved(path): mark for path, mark in document.keys.items()},
+    )
 
 
 def value_at(data: object, path: YamlPath) -> object:

@@ -101,9 +101,13 @@ def examine(model: type[M], document: Document) -> Examined[M]:
         if first is not None and second is not None:
             break
         every = {fault.path: fault for _, faults in attempts for fault in faults}
-        for fault in sorted(every.values(), key=lambda fault: len(fault.path)):
-            sides = [_without(side, model, fault, number) for number, side in enumerate(sides)]
-            replaced |= set() if fault.rename else {fault.path}
+        keys = {path: fault.rename for path, fault in every.items() if fault.rename}
+        wrong = sorted(every.keys() - keys.keys(), key=len)
+        for number, side in enumerate(sides):
+            for path in wrong:
+                _remove_fault(side, model, every[path], number)
+        sides = [renamed(side, keys) for side in sides] if keys else sides
+        replaced.update(wrong)
     copies = ((first, sides[0]), (second, sides[1])) if first and second else ()
     ordered = sorted(problems, key=problems.__getitem__)
     return Examined(tuple(ordered), copies, frozenset(replaced))
@@ -140,15 +144,12 @@ def _absent_keys(document: Document, model: type[BaseModel], path: YamlPath) -> 
     return [key for key in keys if isinstance(given, dict) and key not in given]
 
 
-def _without(document: Document, model: type[BaseModel], fault: _Fault, copy: int) -> Document:
-    """Return a copy of a document without a fault."""
-    if fault.rename:
-        return renamed(document, fault.path, fault.rename)
+def _remove_fault(document: Document, model: type[BaseModel], fault: _Fault, copy: int) -> None:
+    """Remove an unknown key from a copy of a document, or replace a wrong value."""
     if fault.unknown:
         remove(document.data, fault.path)
     elif fault.path:
         repair(document.data, model, fault.path, copy)
-    return document
 
 
 def _without_echoes(details: Sequence[ErrorDetails]) -> Iterator[ErrorDetails]:

@@ -116,12 +116,13 @@ def _contradictions(context: Context) -> tuple[list[Problem], tuple[LeafSpineLin
 def _independent(contexts: Sequence[Context], replaced: Iterable[YamlPath]) -> Iterator[Problem]:
     """Yield problems of both copies of a fabric that do not follow from replaced values."""
     first, *others = [_contradictions(context)[0] for context in contexts] or [[]]
+    common = set(first).intersection(*others)
     above = [path_text(path) for path in replaced]
     nameless = any(len(path) == 1 or path[-1] == "name" for path in replaced)
     for problem in first:
         below = any(_is_below(problem.subject, one) for one in above)
         unknown = nameless and UNKNOWN.match(problem.what)  # it may be the replaced name
-        if not below and not unknown and all(problem in other for other in others):
+        if problem in common and not below and not unknown:
             yield problem
 
 

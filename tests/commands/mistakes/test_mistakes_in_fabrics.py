@@ -112,3 +112,14 @@ def test_a_secret_in_clear_is_not_shown(
     done = rocefort("check", edit_heps(("privacy: env:SNMP_PRIVACY", "privacy: Hunter2Hunter2")))
     assert "Hunter2" not in done.err
     assert done.err.count("\n") == 1
+
+
+def test_the_page_shows_the_output_of_a_command(
+    edit_heps: Callable[..., Path],
+    rocefort: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = edit_heps(("hold_s: 30", "hold_sec: 30"), ("vlan: 110\n", "vlan: 1\n"))
+    monkeypatch.chdir(path.parent)
+    page = (Path(__file__).parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert f"```text\n{rocefort('check', path.name).err}```\n" in page

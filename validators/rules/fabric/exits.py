@@ -70,7 +70,7 @@ def exit_filters(subject: Subject) -> Iterator[Verdict]:
     inside, because the fabric is no transit.
 
     Example: no BGP peer 192.0.2.0 for exit wan
-    Fix: Correct the exit's two prefix lists.
+    Fix: Permit the intended prefixes, and no others, in the two prefix lists of the exit.
     """
     network = subject.network
     for exit_ in network.exits or ():
@@ -95,7 +95,7 @@ def _session(subject: Subject, node: Node, exit_: Exit, settings: BgpSettings) -
         yield subject.finding(
             node,
             f"peer {exit_.peer} of exit {exit_.name} is in AS {settings.asn}, intended {exit_.asn}",
-            "correct the peer's as-number",
+            f"set the AS number of peer {exit_.peer} to {exit_.asn}",
             path=exit_.path,
         )
     policies = settings.import_policy, settings.export_policy
@@ -114,14 +114,14 @@ def _session(subject: Subject, node: Node, exit_: Exit, settings: BgpSettings) -
             yield subject.finding(
                 node,
                 f"exit {exit_.name}: {policy} lets {route} {direction}, against the intent",
-                f"correct the prefix list of {policy}",
+                f"remove {route} from the prefixes that {policy} permits",
                 path=at,
             )
         for route in sorted(intended - passed)[:1]:
             yield subject.finding(
                 node,
                 f"exit {exit_.name}: {policy} does not let {route} {direction}, against the intent",
-                f"correct the prefix list of {policy}",
+                f"permit {route} in the prefix list of {policy}",
                 path=at,
             )
 

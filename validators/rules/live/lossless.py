@@ -55,7 +55,7 @@ def pfc_on(subject: LiveSubject) -> Iterator[Verdict]:
                 yield subject.finding(port.end, message, hint, path="pfc")
             elif row.profile != pfc.profile:
                 message = f"PFC: profile {row.profile} is applied, intended {pfc.profile}"
-                yield subject.finding(port.end, message, "apply the intended profile", path="pfc")
+                yield subject.finding(port.end, message, f"apply profile {pfc.profile}", path="pfc")
         yield from _profiles(subject, node, seen)
 
 
@@ -69,7 +69,12 @@ def _profiles(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Ve
             pauses = f"pauses {_queues(queues)}" if queues is not None else "does not exist"
             message = f"PFC profile {name}: it {pauses}, intended {_queues(profile.queues)}"
             path = f"pfc.profiles[{name}]"
-            yield subject.finding(node, message, "correct its «a paused queue» lines", path=path)
+            yield subject.finding(
+                node,
+                message,
+                f"make the profile pause {_queues(profile.queues)}: «a paused queue»",
+                path=path,
+            )
 
 
 def _queues(queues: tuple[int, ...]) -> str:

@@ -121,7 +121,7 @@ def _peer(session: BgpSession, owners: Mapping[IPv4Address, str]) -> str:
 
 def _session_hint(session: BgpSession, cause: ConfiguredSession | None) -> str:
     if cause is not None and cause.place is not None:
-        return f"correct it on {cause.place.device}"
+        return f"change this line of {cause.place.device} so that both ends match"
     if session.status is SessionStatus.NOT_ESTABLISHED:
         return "both ends match, so check the interfaces between them"
     return "compare addresses, AS numbers and «use of peer» at both ends"
@@ -265,7 +265,9 @@ def _hidden(
     who = leaves[0] if len(leaves) == 1 else f"{len(leaves)} leaves"
     verb = "lacks" if len(leaves) == 1 else "lack"
     message = f"{who} {verb} paths to {prefix} of {other}: {cause[0]}"
-    return subject.at(cause[1], message, f"correct it on {cause[1].device}")
+    return subject.at(
+        cause[1], message, f"remove this cause on {cause[1].device}: change the line that is named"
+    )
 
 
 def _served(overview: Overview, leaves: Iterable[Node]) -> dict[str, set[IPv4Network]]:
