@@ -228,7 +228,7 @@ def _pools(context: Context) -> Iterator[Problem]:
             yield context.problem(
                 path,
                 f"{pool} has {pool.num_addresses} addresses, the reserved capacity takes {need}",
-                "use a larger prefix",
+                f"use a /{32 - (need - 1).bit_length()}",
             )
 
 
@@ -252,7 +252,7 @@ def _segments(context: Context) -> Iterator[Problem]:
                 (*path, "prefix"),
                 f"{segment.prefix} gives {parts} leaf prefixes of /{segment.leaf_prefix_length}, "
                 f"the reserved capacity takes {fabric.capacity.leaves}",
-                "use a larger prefix",
+                _larger_segment(segment.leaf_prefix_length, fabric.capacity.leaves),
             )
     gateways = {s.name for s in fabric.segments if s.vlan}
     for index, leaf in enumerate(fabric.leaves):
@@ -270,6 +270,12 @@ def _segments(context: Context) -> Iterator[Problem]:
                     f"no segment {name!r} with a VLAN",
                     nearest(name, gateways),
                 )
+
+
+def _larger_segment(leaf_length: int, leaves: int) -> str:
+    """Return the fix of a segment's prefix that has too few parts for the leaves."""
+    length = leaf_length - (leaves - 1).bit_length()
+    return f"use a /{length}" if length > 0 else "use a longer leaf_prefix_length"
 
 
 def _servers(context: Context) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,24 @@ def test_a_mistake_in_a_name(
 ) -> None:
     done = rocefort(*words)
     assert (done.code, done.out, done.err) == (2, "", f"rocefort: {sentence}\n")
+
+
+def test_a_file_of_a_revision_shows_its_line(site: Path, rocefort: Rocefort) -> None:
+    fabric = site / "inventory" / "heps" / "fabric.yaml"
+    right = fabric.read_text()
+    fabric.write_text(right.replace("hold_s: 30", "hold_s: soon"))
+    for words in (("init", "--quiet"), ("add", "."), ("commit", "--quiet", "-m", "wrong")):
+        subprocess.run(("git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words), check=True)
+    fabric.write_text(right)
+    line = right[: right.index("hold_s")].count("\n") + 1
+    done = rocefort("diff", "HEAD:inventory/heps", "heps")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"rocefort: HEAD:inventory/heps/fabric.yaml:{line}:11: routing.hold_s: 'soon' is not a "
+        "whole number; write the number alone, in seconds\n"
+        f"  {line} |   hold_s: soon\n"
+        "     |           ^^^^\n"
+    )
 
 
 def test_wrong_files_are_reported_together(site: Path, rocefort: Rocefort) -> None:

@@ -84,6 +84,8 @@ MISTAKES: list[tuple[str, Edits, Marked]] = [
     ("a merge conflict", [("mtu: 9000  #", "<<<<<<< HEAD\nmtu: 9000\n=======\nmtu: 1500\n>>>>>>> other\n#")], [("<<<<<<<", "an unresolved merge conflict; resolve it, then remove its marks")]),
     ("a long name", [("name: readout04", "name: rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr")], [("rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr", "servers[11].name: a name of 70 characters; use 1 to 63")]),
     ("quotes of a word processor", [("canary: leaf08", "canary: \u201cleaf08\u201d")], [("\u201cleaf08\u201d", "rollout.canary: '\u201cleaf08\u201d' is not a name; use 1 to 63 letters, digits, '.', '_' or '-', beginning with a letter or digit")]),
+    ("a pool of loopbacks too small", [("spine_loopbacks: 10.0.0.0/26", "spine_loopbacks: 10.0.0.0/30")], [("10.0.0.0/30", "pools.spine_loopbacks: 10.0.0.0/30 has 4 addresses, the reserved capacity takes 9; use a /28")]),
+    ("a segment too small", [("prefix: 10.65.0.0/16", "prefix: 10.65.0.0/20")], [("10.65.0.0/20", "segments[1].prefix: 10.65.0.0/20 gives 16 leaf prefixes of /24, the reserved capacity takes 64; use a /18")]),
 ]  # fmt: skip
 
 
