@@ -136,6 +136,7 @@ def lab_cli(
     log: Log = None,
     time_scale: TimeScale = 1,
     detached: Detach = False,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Run every switch as an emulated CLI over SSH.

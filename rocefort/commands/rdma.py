@@ -122,6 +122,7 @@ def plan(
     target: Target = None,
     directory: Directory = None,
     drained: Drained = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print the tests of a run, without any load.
@@ -168,6 +169,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="File for the run as JSON.", **values.FILE)
     ] = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Run the tests between servers, judge and store the run.

@@ -15,7 +15,7 @@ from nornir.core.configuration import Config, LoggingConfig, SSHConfig
 from nornir.core.exceptions import ConnectionNotOpen
 from nornir.core.inventory import Host
 from nornir.core.plugins.connections import ConnectionPluginRegister
-from nornir.core.task import Result, Task
+from nornir.core.task import AggregatedResult, Result, Task
 from nornir.plugins.runners import ThreadedRunner
 from nornir_napalm.plugins.connections import Napalm
 
@@ -111,16 +111,24 @@ def on_hosts(nornir: Nornir, names: Iterable[str], step: Callable[[Task], T]) ->
     unique_names = dict.fromkeys(names)
 
     def task(task: Task) -> Result:
+        return Result(task.host, result=step(task))
+
+    answers = run_task(nornir.filter(filter_func=lambda host: host.name in unique_names), task)
+    answers.raise_on_error()
+    return {name: answers[name][0].result for name in unique_names if name in answers}
+
+
+def run_task(nornir: Nornir, task: Callable[[Task], Result]) -> AggregatedResult:
+    """Run a task on all hosts at once, also on those that failed before; progress counts them."""
+
+    def counted(each: Task) -> Result:
         try:
-            return Result(task.host, result=step(task))
+            return task(each)
         finally:
             progress.advance()
 
-    chosen = nornir.filter(filter_func=lambda host: host.name in unique_names)
-    with Step("devices", len(chosen.inventory.hosts)) as progress:
-        answers = chosen.run(task=task, on_failed=True)
-    answers.raise_on_error()
-    return {name: answers[name][0].result for name in unique_names if name in answers}
+    with Step("devices", len(nornir.inventory.hosts)) as progress:
+        return nornir.run(task=counted, on_failed=True)
 
 
 def end_fleet(nornir: Nornir) -> None:

@@ -24,6 +24,7 @@ from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.fabric.rdma import Rdma, is_within
 from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun, Round
 from rocefort.models.results.rdma_result import Measurement, RawEnd
+from rocefort.progress import Step
 from rocefort.rdma.judge.dispatch import read_run
 from rocefort.rdma.judge.expectations import expectation, not_measured
 from rocefort.rdma.parse.outcome import MEANING, Outcome
@@ -80,7 +81,9 @@ def execute(
             yield each, [_not_run(run, why) for run in each.runs]
         else:
             with _ending_with(nornir, terms.stopped):
-                yield each, _run_round(nornir, plan, each, terms)
+                with Step(f"round {each.number} of {len(plan.rounds)}"):
+                    results = _run_round(nornir, plan, each, terms)
+                yield each, results
 
 
 def _in_window(each: Round, terms: RunConditions) -> bool:

@@ -16,6 +16,7 @@ from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.exit_codes import ExitCode
 from rocefort.fleet.credentials import Secret
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
+from rocefort.fleet.nornir_session import run_task
 from rocefort.fleet.secret_masking import masked
 from rocefort.models.fabric.trial_time import SETTLE_S
 from rocefort.models.network.network import Network
@@ -172,7 +173,7 @@ def _run(
         name: DeviceFailed("is not in the connections", where=name, how="add its address")
         for name in absent
     }
-    results = chosen.run(task=task, on_failed=True)  # cleanup must reach failed hosts too
+    results = run_task(chosen, task)  # cleanup must reach failed hosts too
     for name, result in results.items():
         host = chosen.inventory.hosts[name]
         failed = result.exception

@@ -15,6 +15,7 @@ from rocefort.clock import utc_now
 from rocefort.dialects.choose import dialect_of
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.fleet.inventory import LIVE_SESSION
+from rocefort.fleet.nornir_session import run_task
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic
 
@@ -64,7 +65,7 @@ def observe(  # noqa: PLR0913 - topics, switches and options
                 close_sessions([host])
 
     chosen = nornir.filter(filter_func=lambda host: host.name in set(devices))
-    results = chosen.run(task=task, on_failed=True)
+    results = run_task(chosen, task)
     seen = []
     for name in devices:
         if name not in results:

@@ -24,6 +24,7 @@ from rocefort.lab.switch.shared_lines import Pool, start
 from rocefort.lab.switch.store import Store, lose_power
 from rocefort.lab.switch.switch import EmulatedSwitch, syntax_of
 from rocefort.models.network.network import Network
+from rocefort.progress import tracked
 from rocefort.rdma.plan.scripts import EVERY
 from rocefort.steps.lab.options import LabOptions, inject, read_faults
 from rocefort.steps.lab.state_model import model_of
@@ -144,7 +145,7 @@ def _switches(
 ) -> tuple[dict[str, EmulatedSwitch], tuple[str, ...]]:
     """Return every switch, and the names of those with a stored state."""
     pool, switches, restored = Pool(), {}, []
-    for node in network.nodes:
+    for node in tracked(network.nodes, "start"):
         stored = store is not None and store.has_state(node.name)
         # Its saved configuration then comes from the state: parsing a start-up text takes time.
         switch = switch_of(network, node.name, "" if stored else texts[node.name], options, pool)
