@@ -16,6 +16,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,10 @@ from batfish_server import HOST, answering
 from outputs import refusals
 from progress_events import steps_of
 
+from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.progress import ProgressEvent, reported_to
+from rocefort.steps.fabric.subject import subject_of_derived
+from rocefort.steps.lab.emulated_site import rehearse
 from rocefort.validators.batfish.snapshot_checks import CHECK_QUESTIONS, collect_checks
 
 Rocefort = Callable[..., Any]
@@ -90,6 +95,25 @@ def test_an_interrupted_step_ends_before_its_total(rocefort: Rocefort, heps_file
     (note,) = (event for event in events if event["phase"] == "note")
     assert note["detail"].startswith(f"no answer of Batfish: {HOST}:{port}: ")
     assert [event["limit_s"] for event in events if event["step"] == "version"] == [0.5, 0.5]
+
+
+def test_switches_that_start_or_are_read_are_counted(
+    rocefort: Rocefort, heps: DerivedNetwork, tmp_path: Path
+) -> None:
+    started: list[ProgressEvent] = []
+    subject = subject_of_derived(heps)
+    with ExitStack() as lab:
+        with reported_to(started.append):
+            running = lab.enter_context(rehearse(subject.network, subject.texts, tmp_path / "lab"))
+        assert (started[-1].step, started[-1].phase, started[-1].done) == ("start", "end", 10)
+        access = ("--connections", running.file, "--progress=json")
+        devices = ("--device", "leaf03", "--device", "leaf04")
+        health = events_of(rocefort("health", "heps", *access, *devices))
+        plan = events_of(rocefort("plan", "heps", *access, "--out", tmp_path / "plan.json"))
+    assert steps_of(health) == ["derive", "devices", "routing", "rules"]
+    assert steps_of(plan)[:3] == ["derive", "devices", "devices"]
+    ends = [e for e in (*health, *plan) if (e["step"], e["phase"]) == ("devices", "end")]
+    assert [event["done"] for event in ends] == [2, 10, 10]
 
 
 def test_the_number_of_questions_for_checks_is_right() -> None:
