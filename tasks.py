@@ -33,7 +33,7 @@ from rocefort.commands import (
 )
 from rocefort.commands.root_group import RootGroup
 from rocefort.errors import Problem, RocefortError
-from rocefort.exit_codes import ExitCode
+from rocefort.exit_codes import ExitCode, exit_codes_text
 from rocefort.gc_tuning import collect_seldom
 
 cli = typer.Typer(
@@ -43,7 +43,8 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help, without the time that importing rich takes
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
-    help="Network-as-code for lossless RoCE fabrics on Huawei CloudEngine.",
+    help="Network-as-code for lossless RoCE fabrics on Huawei CloudEngine.\n\n"
+    f"Exit codes: {exit_codes_text()}.",
     epilog="rocefort check heps\nrocefort verify heps\nrocefort plan --help",
 )
 cli.add_typer(verify.cli)

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit code of a command. docs/output.md lists them with their meaning."""
+    """Exit code of a command; docs/output.md and `rocefort --help` list them."""
 
     meaning: str
 
@@ -28,3 +28,8 @@ class ExitCode(IntEnum):
     STOPPED = 5, "An operator paused or aborted the rollout, or it waits for an approval."
     INTERNAL = 70, "An internal error of Rocefort. Its traceback is in a file; please report it."
     INTERRUPTED = 130, "Ctrl-C ended the command."
+
+
+def exit_codes_text() -> str:
+    """Return the codes with their names in a line, for `rocefort --help`."""
+    return ", ".join(f"{code:d} {code.name.lower().replace('_', ' ')}" for code in ExitCode)

@@ -46,10 +46,11 @@ def begin(group: Any, args: Sequence[str], default: str = "text") -> None:  # no
         elif not (word.startswith("-") or before.startswith("-")):  # no option, no value of one
             break
         before = word
+    is_known = not hasattr(group, "commands")
     formatted = any(FORMAT in each.opts for each in group.params)
     request.command, request.written = " ".join(names), False
-    request.form = _format_of(words) or os.environ.get(VARIABLE) or default
-    if not formatted:  # such as `lab exec`, whose words are those of another program
+    request.form = _format_of(words if is_known else args) or os.environ.get(VARIABLE) or default
+    if is_known and not formatted:  # such as `lab exec`: the words are those of another program
         request.form = "text"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from outputs import refusals
 from rollout_events import make_event
 
 from rocefort.lab.switch.switch import EmulatedSwitch
@@ -48,6 +49,23 @@ def plan(lab: Rehearsal, described: Path, command: Command, tmp_path: Path) -> P
     ran = command("plan", described, "--connections", lab.file, "--out", file)
     assert ran.code == 0
     return file
+
+
+@pytest.mark.parametrize("progress", ["auto", "json"])
+def test_the_outcome_is_one_document_and_progress_is_on_standard_error(
+    lab: Rehearsal, plan: Path, command: Command, progress: str
+) -> None:
+    words = ["apply", plan, "--connections", lab.file, "--progress", progress, "--format", "json"]
+    ran = command(*words)
+    found = json.loads(ran.out)
+    assert (ran.code, refusals("apply", found), found["command"]) == (0, [], "apply")
+    assert found["ended"]["confirmed"] == ["leaf08", "leaf07"]
+    if progress == "json":
+        steps = [json.loads(line) for line in ran.err.splitlines()]
+        assert [refusals("apply", step) for step in steps] == [[]] * len(steps)
+        assert {step["wave"] for step in steps} >= {"canary", "leaves 1 of 1"}
+    else:
+        assert "\ncanary         confirm  " in ran.err
 
 
 def test_the_whole_way_with_approvals_a_pause_and_back(
