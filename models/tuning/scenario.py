@@ -236,7 +236,9 @@ class Topology(Frozen):
 class Scenario(Frozen):
     """Scenario that `rocefort tune simulate` runs."""
 
-    scenario: Name = Field(description="Name of the scenario.", examples=["two-to-one"])
+    scenario: Name = Field(
+        default="unnamed", description="Name of the scenario.", examples=["two-to-one"]
+    )
     congestion_control: Control = Field(
         default="dcqcn", description="Congestion control of the NICs."
     )

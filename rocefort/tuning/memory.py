@@ -362,7 +362,7 @@ def _set_dcqcn(p: Floats, scenario: Scenario, nic: DcqcnParameters) -> None:
 
     scale = scenario.port_gbps / 25
     p[c.CNP_GAP] = of(nic.cnp_interval_us, 0) * PS_PER_US
-    p[c.MIN_RATE] = of(nic.min_rate_mbps, 1) * 1e6
+    p[c.MIN_RATE] = max(1, of(nic.min_rate_mbps, 1)) * 1e6
     p[c.STEP] = of(nic.additive_increase_mbps, 5 * scale) * 1e6
     p[c.HYPER_STEP] = of(nic.hyper_increase_mbps, 50 * scale) * 1e6
     p[c.ALPHA_KEPT] = of(nic.alpha_kept_of_1024, 1020) / 1024
@@ -385,6 +385,8 @@ def _set_references(p: Floats, scenario: Scenario) -> None:
     steps = {"dctcp": (615.0, 615.0), "hpcc": (10 * speed / 25,) * 2, "timely": (speed, 5 * speed)}
     if control in steps:
         p[c.STEP], p[c.HYPER_STEP] = (1e6 * step for step in steps[control])
+        least = scenario.nic.min_rate_mbps  # an ACK clock stops at a ConnectX's 1 Mb/s
+        p[c.MIN_RATE] = (1000 if least is None else max(1, least)) * 1e6
         if scenario.nic.step_mbps is not None:
             p[c.STEP] = scenario.nic.step_mbps * 1e6
     if control == "dctcp":

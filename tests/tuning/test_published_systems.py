@@ -1,0 +1,115 @@
+"""HEPS's claim on spines, and figures of HEPS and ByteTuning, beside ours; nothing is fitted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from published_congestion import CASES, CELL_KBYTES
+from simulators import run_scenario
+
+from rocefort.models.results.simulation import Simulation
+from rocefort.paths import ROOT
+
+PAGE = ROOT / "docs/tuning.md"
+SHARE = 4152 / 4200  # payload of a packet
+PORT: dict[str, Any] = {"port_gbps": 100, "packet_bytes": 4200, "link_delay_us": 0.25}
+pytestmark = pytest.mark.thorough
+
+
+@cache
+def with_spines(spines: int, queue_pairs: int) -> Simulation:
+    """Simulate 64 servers at 100 Gb/s on 8 leaves; each sends to one on the next leaf."""
+    return run_scenario(
+        **PORT,
+        flows={"pattern": "pairs", "count": 64, "queue_pairs": queue_pairs},
+        topology={"kind": "leaf_spine", "leaves": 8, "spines": spines, "uplink_gbps": 100},
+        buffer={"total_kbytes": 42_000},
+        duration_ms=3,
+        measure_from_ms=1,
+        seeds=[1, 2],
+    )
+
+
+def between_leaves(control: str, senders: int) -> Simulation:
+    """Servers at 100 Gb/s that send to one on another leaf, through two spines."""
+    return run_scenario(
+        **PORT,
+        congestion_control=control,
+        flows={"count": senders},
+        topology={"kind": "leaf_spine", "leaves": 2, "spines": 2},
+        buffer={"total_kbytes": 42_000},
+        seeds=[1, 2, 3],
+    )
+
+
+def spines_table() -> Iterator[str]:
+    yield "| spines | uplinks, Gb/s | 1 QP a pair, Gb/s | of the uplinks | 16 QPs | of the uplinks |"
+    yield "|---|---|---|---|---|---|"
+    for spines in range(1, 9):
+        uplinks = 8 * spines * 100 * SHARE
+        rates = [with_spines(spines, count).goodput_gbps for count in (1, 16)]
+        cells = [f"{rate:,.0f} | {rate / uplinks:.0%}" for rate in rates]
+        yield f"| {spines} | {uplinks:,.0f} | {' | '.join(cells)} |"
+
+
+def systems_table() -> Iterator[str]:
+    yield "| system | published | ours, 1 sender | ours, 4 senders |"
+    yield "|---|---|---|---|"
+    for control, published in (("dcqcn", 92.1), ("hpcc", 88.5), ("dctcp", 82.3)):
+        one, four = (between_leaves(control, count) for count in (1, 4))
+        ours = [f"{result.goodput_gbps:.1f} Gb/s" for result in (one, four)]
+        yield f"| HEPS, Table 2, {control.upper()} | {published} Gb/s | {' | '.join(ours)} |"
+    start = next(case for case in CASES if case.title == "24 to 1, start point").result()
+    cells = start.queue_kbytes.mean / CELL_KBYTES / 1000
+    yield (
+        "| ByteTuning, Redis, vendor's values | 21.41 Gb/s, 4.81 K cells | - | "
+        f"24 senders: {start.goodput_gbps:.2f} Gb/s, {cells:.2f} K cells |"
+    )
+
+
+@pytest.mark.parametrize(("mark", "table"), [("spines", spines_table), ("systems", systems_table)])
+def test_the_page_has_our_figures(mark: str, table: Any, golden_update: bool) -> None:
+    lines = "".join(f"{line}\n" for line in table())
+    part = re.compile(rf"(?<=<!-- {mark} -->\n).*(?=<!-- end of {mark} -->)", re.DOTALL)
+    text = PAGE.read_text(encoding="utf-8")
+    if golden_update:
+        PAGE.write_text(part.sub(lambda _: lines, text), encoding="utf-8")
+        return
+    shown = part.search(text)
+    assert shown is not None
+    assert shown[0] == lines, "run this test with --golden-update"
+
+
+def test_throughput_grows_with_spines_where_flows_are_many() -> None:
+    shares = {
+        count: [with_spines(n, count).goodput_gbps / (8 * n * 100 * SHARE) for n in (2, 4, 8)]
+        for count in (1, 16)
+    }
+    assert min(shares[16]) > 0.85
+    assert shares[1][-1] < 0.7  # collisions of 64 flows on 64 uplinks
+
+
+@pytest.mark.parametrize(("control", "least"), [("hpcc", 0.95), ("dctcp", 1), ("timely", 1)])
+def test_one_flow_of_a_reference_fills_its_link_as_far_as_it_should(
+    control: str, least: float
+) -> None:
+    payload = 4152 / (4242 if control == "hpcc" else 4200)
+    result = between_leaves(control, 1)
+    assert result.goodput_gbps == pytest.approx(100 * payload * least, rel=0.01)
+
+
+def test_dctcp_holds_its_queue_at_the_threshold() -> None:
+    result = run_scenario(**PORT, congestion_control="dctcp", flows={"count": 24})
+    assert result.queue_kbytes.mean == pytest.approx(300, rel=0.15)
+    assert result.fairness > 0.95
+
+
+def test_hpcc_keeps_its_queue_near_zero() -> None:
+    keys: dict[str, Any] = {**PORT, "packet_bytes": 1048, "link_delay_us": 1}
+    result = run_scenario(**keys, congestion_control="hpcc", flows={"count": 4})
+    assert result.queue_kbytes.p99 < 10
+    assert result.goodput_gbps == pytest.approx(95 * 1000 / 1090, rel=0.02)
