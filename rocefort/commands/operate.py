@@ -441,8 +441,12 @@ def _carry_out(
     kind = progress if text or progress is not progress.AUTO else progress.PLAIN
     hides = output.is_quiet() and progress is not progress.JSON
     say = partial(output.write_note if hides else typer.echo, err=not text)
-    if plan.limit:
-        typer.echo(plan.limit.sentence, err=not text or progress is progress.JSON)
+    if plan.limit and (not text or progress is progress.JSON):
+        typer.echo(plan.limit.sentence, err=True)
+    elif plan.limit:
+        from rocefort.reports.blocks import Note
+
+        output.write_blocks(Note(plan.limit.sentence))
     if hint := hint_of_session(os.environ, terminal=sys.stdout.isatty()):
         output.write_note(f"note: {hint}")
     shown = f"`rocefort status {sealed}` shows"

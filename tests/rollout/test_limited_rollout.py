@@ -30,7 +30,7 @@ def test_a_limited_plan_changes_its_switches_alone_and_each_output_names_the_oth
     )
     ran = command("apply", plan, *at)
     assert (ran.code, descriptions(lab)) == (0, ["leaf08"])
-    assert ran.out.startswith(f"{LEFT_OUT}\n")
+    assert ran.words.startswith(LEFT_OUT)
     assert LEFT_OUT in command("status", plan).words
 
     rest = tmp_path / "rest.json"

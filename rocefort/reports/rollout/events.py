@@ -85,7 +85,8 @@ class WaveLines:
         self._open[key].discard(event.device)
         if event.phase is Phase.FAILED:
             self._failed.add(key)
-            self._tell(event, f"FAILED {event.detail}")
+            failed = "" if event.code == ExitCode.STOPPED else "FAILED "
+            self._tell(event, f"{failed}{event.detail}")
         elif not self._open[key] and key not in self._failed:
             self._tell(event, event.detail or "ok")
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
+from rocefort.exit_codes import ExitCode
 from rocefort.models.base import Frozen
 from rocefort.models.rollout import progress as words
 from rocefort.models.rollout.events import ApplyRules, Phase, own_values, step_of
@@ -172,7 +173,7 @@ def _run(run: Run) -> Section:
 
 def _step(each: TimedEvent) -> tuple[str, ...]:
     event = each.event
-    failed = "FAILED " if event.phase is Phase.FAILED else ""
+    failed = "FAILED " if event.phase is Phase.FAILED and event.code != ExitCode.STOPPED else ""
     return each.at[11:19], event.wave, event.device, str(event.act), failed + event.detail
 
 
