@@ -151,7 +151,7 @@ def test_a_server_that_the_fabric_lost_is_removed(fabric: Path, rocefort: Rocefo
         r"^  - name: (\S*server\S*|\S+)", (fabric / "fabric.yaml").read_text(), re.MULTILINE
     )
     file.write_text(text.replace("server0001", names[-1]))
-    assert rocefort("connections", fabric, "--update").out == "connections.yaml: removed gone\n"
+    assert rocefort("connections", fabric, "--update").out == "connections.yaml\nremoved gone\n"
     assert [server.name for server in load_connections(file).servers] == [names[-1]]
 
 
