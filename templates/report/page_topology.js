@@ -177,7 +177,7 @@ function drawTopology(data, make, unpack, address) {
     const spot = plan.spots.get(one.name), middle = spot.x + spot.width / 2;
     const link = shape("a", { href: address(one.name), "data-switch": one.name, "aria-label": one.title, tabindex: "-1" });
     link.append(shape("rect", { class: "switch " + one.kind, "data-ports": one.ports, "data-load": one.load, x: spot.x, y: spot.y, width: spot.width, height: spot.height, rx: 3 }));
-    const texts = [one.name, one.model || "model not known", one.role ? one.servers : "role not known", one.speeds].filter(Boolean).slice(0, spot.lines);
+    const texts = [one.name, one.model || "model not known", one.role === "leaf" ? one.servers || "servers not known" : one.role ? "" : "role not known", one.speeds].filter(Boolean).slice(0, spot.lines);
     texts.forEach((text, at) => link.append(shape("text", { class: at ? "below" : "name", x: middle, y: spot.y + 13 + at * (spot.lines > 2 ? 15 : 13) },
       cut(text, spot.width - 4, at ? 5.9 : 6.9))));
     return link;
