@@ -328,7 +328,7 @@ def test_every_suite_is_a_function_of_its_input(suite: Suite) -> None:
     [
         ("write", ["k8sgn08"], {}, "heps: write takes 2 RoCE servers, 1 may be used; name more with --servers, or list more under rdma.servers"),
         ("write", ["k8sgn08", "absent"], {}, "heps: no server absent; known here: daisycn01, daisygn01"),
-        ("incast", ["k8sgn08", "k8sgn09", "k8sgn12"], {"target": "transfer01"}, "heps: transfer01 is not among the servers that may be used; one of: k8sgn08, k8sgn09, k8sgn12"),
+        ("incast", ["k8sgn08", "k8sgn09", "k8sgn12"], {"target": "transfer01"}, "heps: transfer01 is not among the servers that may be used; known here: k8sgn08, k8sgn09, k8sgn12"),
         ("mixed", ["k8sgn08", "k8sgn09", "k8sgn12"], {"tcp_dscp": 34}, "TCP with DSCP 34 would be in queue 4, together with RoCE; choose a DSCP of another queue"),
         ("storage", ["k8sgn08"], {}, "heps: no directory of remote storage is named; name one that is mounted on all servers, by its whole path"),
         ("storage", ["k8sgn08"], {"storage_directory": "/mnt/../etc"}, "heps: '/mnt/../etc' is not a directory of remote storage; name one that is mounted on all servers, by its whole path"),
