@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from efforts import tries
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rocefort.design.load.load import load_fabric
@@ -134,13 +134,18 @@ MISTAKES: list[Callable[[str], str]] = [
 @settings(max_examples=tries(60))
 @given(value=SECRET, mistake=st.sampled_from(MISTAKES))
 def test_no_error_shows_a_secret(value: str, mistake: Callable[[str], str]) -> None:
-    entry = mistake(value).replace("\n", "\n  ")
-    text = f"known_hosts: known_hosts\ndevices:\n  {entry}\nservers: 5\n"
-    with pytest.raises(BadInput) as caught:
-        validate(Connections, document_of(text, "connections.yaml"))
-    shown = sentences_with_excerpts(caught.value.problems, 200)
+    assume(value[:8] not in _error_of(mistake("Zq7xZq7x")))  # a word of the message itself
+    shown = _error_of(mistake(value))
     assert value not in shown
     assert value[:8] not in shown
+
+
+def _error_of(entry: str) -> str:
+    indented = entry.replace("\n", "\n  ")
+    text = f"known_hosts: known_hosts\ndevices:\n  {indented}\nservers: 5\n"
+    with pytest.raises(BadInput) as caught:
+        validate(Connections, document_of(text, "connections.yaml"))
+    return sentences_with_excerpts(caught.value.problems, 200)
 
 
 def test_an_error_of_many_problems_shows_the_first_lines(edit_heps: Any) -> None:
