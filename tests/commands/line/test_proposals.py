@@ -12,7 +12,7 @@ import pytest
 from rocefort.paths import INVENTORY
 
 Rocefort = Callable[..., Any]
-TABLES = "one of: devices, links, addresses, ports, cabling, profiles, bonds, exits"
+TABLES = "known here: addresses, bonds, cabling, devices, exits, links, ports, profiles"
 
 
 @pytest.fixture(autouse=True)
