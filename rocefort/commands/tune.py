@@ -15,8 +15,7 @@ cli = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Simulate congestion: ECN, PFC and the servers' NICs.",
-    epilog="rocefort tune simulate scenario.yaml\n"
-    "rocefort tune simulate --help",
+    epilog="rocefort tune simulate scenario.yaml\nrocefort tune simulate --help",
 )
 
 
