@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import TypeVar
 
-from rocefort.documents.suggest import closest
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.keyed import natural
@@ -148,7 +148,7 @@ def selected(
     included, excluded = _words(select), _words(ignore)
     valid = {*(rule.family for rule in rules), *(rule.id for rule in rules)}
     problems = [
-        Problem("", f"no rule or family {word!r}", closest(word, valid, LIST))
+        Problem("", f"no rule or family {word!r}", nearest(word, valid, LIST))
         for word in (*included, *excluded)
         if word not in valid
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Any
 
 BOUNDS = {
@@ -18,10 +17,12 @@ def propose(error: Any) -> None:  # noqa: ANN401 - an error of Click, or of Type
     for theirs, ours in BOUNDS.items():
         if getattr(error, "message", "").startswith(theirs):
             error.message = error.message.replace(theirs, ours)
-    if near := getattr(error, "possibilities", None):
+    if names := getattr(error, "possibilities", None):
         error.possibilities = None
-        error.message = f"{error.message}; did you mean {near[0]!r}?"
+        error.message = f"{error.message}; did you mean {names[0]!r}?"
     elif wrong := WRONG_CHOICE.fullmatch(getattr(error, "message", "")):
         choices = error.param.type_descriptor.choices or ()
-        near = get_close_matches(wrong["value"].lower(), map(str, choices), n=1)
-        error.message = wrong["what"] + (f"; did you mean {near[0]!r}?" if near else "")
+        from rocefort.documents.suggest import near  # only for an error
+
+        similar = near(wrong["value"], map(str, choices))
+        error.message = wrong["what"] + (f"; did you mean {similar!r}?" if similar else "")

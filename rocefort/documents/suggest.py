@@ -9,11 +9,13 @@ from fnmatch import fnmatchcase
 from rocefort.errors import BadInput, Problem
 
 
-def nearest(name: str, valid: Iterable[str]) -> str:
-    """Return `did you mean 'hold_s'?`, or all known names if none is similar."""
+def nearest(name: str, valid: Iterable[str], otherwise: str = "") -> str:
+    """Return `did you mean 'hold_s'?`; if no name is similar, `otherwise`, or all names."""
     names = sorted(valid)
     similar = near(name, names)
-    return f"did you mean {similar!r}?" if similar else f"known here: {', '.join(names)}"
+    if similar:
+        return f"did you mean {similar!r}?"
+    return otherwise or f"known here: {', '.join(names)}"
 
 
 def near(name: str, valid: Iterable[str]) -> str | None:
@@ -39,13 +41,6 @@ def matching_names(
     if problems := [Problem(option, what.format(each), nearest(each, valid)) for each in strangers]:
         raise BadInput(problems=problems)
     return [name for name in valid if any(name in names for names in matches.values())]
-
-
-def closest(name: str, valid: Collection[str], otherwise: str) -> str:
-    """Return `did you mean 'PFC004'?` for a name in any case, or `otherwise` if none is similar."""
-    by_upper = {candidate.upper(): candidate for candidate in sorted(valid)}
-    near = get_close_matches(name.upper(), by_upper, n=1)
-    return f"did you mean {by_upper[near[0]]!r}?" if near else otherwise
 
 
 def chosen_names(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from nornir.core.configuration import Config
@@ -20,6 +19,7 @@ from nornir.core.inventory import (
 )
 from nornir.core.plugins.connections import ConnectionPlugin
 
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, DeviceFailed, Problem, RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
@@ -197,9 +197,8 @@ def _check(network: Network, connections: Connections) -> None:
     told = {access.name for access in connections.servers}
     for kind, named, known in (("device", given, switches), ("server", told, servers)):
         for name in sorted(named - known):
-            near = get_close_matches(name, known, n=1)
-            how = f"did you mean {near[0]!r}?" if near else "remove it"
             what = f"{network.name} has no {kind} {name}"
+            how = nearest(name, known, "remove it")
             problems.append(Problem("", what, how, connections.file_name))
     if not connections.known_hosts.is_file():
         how = (

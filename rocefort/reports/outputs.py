@@ -140,7 +140,7 @@ def _with_head(schema: Any, defined: Mapping[str, Any], name: str) -> Any:  # no
         return _with_head(defined[schema["$ref"].rsplit("/", 1)[1]], defined, name)
     if "anyOf" in schema:
         return {"anyOf": [_with_head(each, defined, name) for each in schema["anyOf"]]}
-    command = {"type": "string"} if name == PROBLEMS else {"const": name}
+    command = {"type": "string"} if name in {PROBLEMS, PROGRESS} else {"const": name}
     head = {"schema_version": {"const": OUTPUT_VERSION}, "command": command}
     return schema | {
         "properties": head | schema["properties"],

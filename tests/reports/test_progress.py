@@ -16,6 +16,7 @@ from outputs import refusals
 from progress_events import steps_of
 from rich.console import Console
 
+from rocefort import json_output
 from rocefort.progress import ProgressEvent, Step, note, reported_to, tracked
 from rocefort.reports.progress import display
 from rocefort.reports.progress.display import (
@@ -179,9 +180,12 @@ def test_a_question_to_batfish_has_its_time_and_its_limit(clock: Clock) -> None:
     assert state.sentence() == "verify, 44 s"
 
 
-def test_json_has_every_step_and_few_advances(clock: Clock) -> None:
+def test_json_has_every_step_and_few_advances(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_output.request, "command", "verify")
     out: list[str] = []
-    with reported_to(JsonEvents("verify", out.append, clock)):
+    with reported_to(JsonEvents(out.append, clock)):
         for _ in tracked(range(100), "failures"):
             clock.seconds += 0.125
         note("no answer of Batfish")
@@ -191,6 +195,7 @@ def test_json_has_every_step_and_few_advances(clock: Clock) -> None:
     done = [event["done"] for event in events if event["phase"] == "advance"]
     assert done == list(range(4, 101, 4))  # each half of a second
     assert events[-1] == {
+        "schema_version": 1,
         "command": "verify",
         "elapsed_s": 12.5,
         "phase": "note",

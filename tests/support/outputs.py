@@ -8,7 +8,9 @@ from functools import cache
 from typing import Any
 
 from json_schema import refused
+from pydantic import BaseModel
 
+from rocefort.json_output import OUTPUT_VERSION
 from rocefort.paths import ROOT
 from rocefort.reports.outputs import OUTPUTS, PROBLEMS
 
@@ -42,6 +44,12 @@ def refusals(command: str, document: object) -> list[str]:
     kind = PROBLEMS if isinstance(document, dict) and "problems" in document else command
     own = schema["$defs"][kind.replace(" ", "-")]
     return list(refused({**own, "$defs": schema["$defs"]}, document))
+
+
+def document_of(command: str, result: BaseModel) -> str:
+    """Return the JSON of a command with that result."""
+    head = dict(zip(HEAD, (OUTPUT_VERSION, command), strict=True))
+    return json.dumps(head | result.model_dump(mode="json"))
 
 
 def hold(arguments: Sequence[str], out: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from outputs import fields_of
 from typer.testing import CliRunner, Result
 
 from rocefort.errors import BadInput
@@ -40,7 +41,7 @@ def tune(tmp_path: Path) -> Tune:
 def test_the_json_has_what_the_issue_lists_and_is_reproducible(tune: Tune) -> None:
     done = tune(SCENARIO, "--format", "json")
     assert done.exit_code == 0
-    result = Simulation.model_validate_json(done.stdout)
+    result = Simulation.model_validate(fields_of(done.stdout))
     assert (result.scenario, result.seeds) == ("two-to-one", (7, 8))
     assert [run.seed for run in result.runs] == [7, 8]
     times = result.completion_us
@@ -70,7 +71,7 @@ def test_the_text_has_means_and_spreads(tune: Tune) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("count: 2", "count: 0", "2:16: flows.count: 0 is out of range; write 1 to 512"),
+        ("count: 2", "count: 0", "2:16: flows.count: 0 is out of range; write from 1 to 512"),
         ("kmin_kbytes: 5", "kmin_kbytes: 500", "kmin_kbytes is above kmax_kbytes; exchange them"),
         ("ecn:", "ecm:", "3:1: ecm: unknown key 'ecm'; did you mean 'ecn'?"),
         ("seeds: [7, 8]", "seeds: []", "'seeds' is empty; give at least one"),

@@ -54,7 +54,8 @@ def test_a_lab_from_up_to_down(run: Run, labs: Registry, small_fabric: Path) -> 
     code, out, _ = run("lab", "trace", "leaf001", "leaf002", "--format", "json")
     assert [hop["node"] for hop in json.loads(out)["hops"]][::2] == ["leaf001", "leaf002"]
     assert run("lab", "trace", "leaf001", "unknown")[2] == (
-        "rocefort: no node is called 'unknown'; known here: leaf001-s01, leaf002-s01\n"
+        "rocefort: no node is called 'unknown'; "
+        "known here: leaf001, leaf001-s01, leaf002, leaf002-s01, spine01, spine02\n"
     )
     code, out, _ = run("lab", "exec", "leaf001", "vtysh", "-c", "show bgp summary")
     assert (code, "4      64512" in out) == (0, True)

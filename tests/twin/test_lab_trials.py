@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from outputs import hold, refusals
+from outputs import document_of, fields_of, hold, refusals
 from twin_labs import PATIENT_S, Run, law_holds, whole
 
 from rocefort.errors import DeviceFailed
@@ -201,7 +201,7 @@ def test_the_commands_journal(run: Run, twin: Twin, tmp_path: Path) -> None:
     assert timers == "timers: BGP keepalive 10 s, hold 30 s, no BFD"
     assert lines[-1].endswith(" steps, 0 against the law; all faults are repaired")
     hold(["lab", "chaos"], journal.read_text())
-    journal_text = Chaos.model_validate_json(journal.read_bytes())
+    journal_text = Chaos.model_validate(fields_of(journal.read_text()))
     assert len(journal_text.steps) == len(lines) - 2 >= 2
     break_lab(twin.registry, "heps", "full-flash", "leaf01")
     assert run("lab", "chaos", "heps")[::2] == (
@@ -274,7 +274,7 @@ def test_a_thousand_flows_spread_as_predicted(twin: Twin) -> None:
     assert [row.counted for row in spread.rows] == [row.foretold for row in spread.rows]
     assert spread.chance >= BOUND
     assert spread.fair
-    hold(["lab", "spread"], spread.model_dump_json())
+    hold(["lab", "spread"], document_of("lab spread", spread))
 
 
 def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
@@ -287,7 +287,7 @@ def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
 def test_a_failover_that_is_stopped_at_once_has_no_table(twin: Twin) -> None:
     failover = measure_failover(twin, None, None, FailoverOptions(), lambda _: None, lambda: True)
     assert failover.rows == ()
-    hold(["lab", "failover"], failover.model_dump_json())
+    hold(["lab", "failover"], document_of("lab failover", failover))
     assert text_of(failover_report(failover), width=80).splitlines()[2:] == ["nothing was measured"]
 
 
@@ -302,7 +302,7 @@ def test_sessions_that_are_reset_under_load_are_named(twin: Twin) -> None:
     assert {"leaf01 to 10.1.0.0", "spine01 to 10.1.0.1"} <= set(result.reset)
     assert (result.sessions, result.gained) == (32, 0)
     assert result.sent > result.lost
-    hold(["lab", "load"], result.model_dump_json())
+    hold(["lab", "load"], document_of("lab load", result))
 
 
 def test_a_command_under_load_ends_as_it_ends(run: Run, twin: Twin) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 
-from rocefort.documents.suggest import closest
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem
 from rocefort.models.finding import Finding, Report, Severity, Waived, Waiver
 from rocefort.models.network.network import Network, Position, Sources
@@ -23,7 +23,7 @@ def check_waivers(network: Network, sources: Sources, ids: Sequence[str]) -> Non
 
 
 def _problem(position: Position | None, index: int, rule: str, ids: Sequence[str]) -> Problem:
-    what, how = f"no rule {rule!r}", closest(rule, ids, "`rocefort rules` lists them")
+    what, how = f"no rule {rule!r}", nearest(rule, ids, "`rocefort rules` lists them")
     if position is None:
         return Problem(f"waivers[{index}]", what, how)
     return Problem("", what, how, position.file, position.line, position.column)

@@ -74,8 +74,8 @@ class JsonEvents:
 
     every_s = 0.0
 
-    def __init__(self, command: str, write: Write, clock: Clock = time.monotonic) -> None:
-        self._command, self._write, self._clock = command, write, clock
+    def __init__(self, write: Write, clock: Clock = time.monotonic) -> None:
+        self._write, self._clock = write, clock
         self._begun = clock()
         self._last_s = 0.0
 
@@ -88,7 +88,7 @@ class JsonEvents:
             self._last_s = elapsed
         from rocefort.reports.progress.events import event_json  # noqa: PLC0415 - pydantic is slow
 
-        self._write(f"{event_json(self._command, event, elapsed)}\n")
+        self._write(f"{event_json(event, elapsed)}\n")
 
     def tick(self) -> None:
         """Do nothing."""
@@ -181,7 +181,7 @@ def progress_display(kind: str, command: str) -> Iterator[None]:
 def _display(kind: str, command: str, stream: TextIO) -> Display:
     write = _lasting_write(stream)
     if kind == JSON:
-        return JsonEvents(command, write)
+        return JsonEvents(write)
     state = ProgressState(command, time.monotonic)
     return LateLine(state, write) if kind == AUTO and is_live(stream) else PlainLines(state, write)
 

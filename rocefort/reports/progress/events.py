@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocefort.json_output import json_text
 from rocefort.models.base import Frozen
 from rocefort.progress import Phase, ProgressEvent
 
@@ -12,7 +13,6 @@ class ProgressOutput(Frozen):
     within: the steps that contain it. total 0: items are not counted. limit_s 0: no time limit.
     """
 
-    command: str
     elapsed_s: float
     phase: Phase
     step: str
@@ -23,10 +23,9 @@ class ProgressOutput(Frozen):
     detail: str
 
 
-def event_json(command: str, event: ProgressEvent, elapsed_s: float) -> str:
+def event_json(event: ProgressEvent, elapsed_s: float) -> str:
     """Return an event as JSON without a line end."""
-    return ProgressOutput(
-        command=command,
+    content = ProgressOutput(
         elapsed_s=round(elapsed_s, 3),
         phase=event.phase,
         step=event.step,
@@ -35,4 +34,5 @@ def event_json(command: str, event: ProgressEvent, elapsed_s: float) -> str:
         total=event.total,
         limit_s=event.limit_s,
         detail=event.detail,
-    ).model_dump_json()
+    )
+    return json_text(content, indent=None)

@@ -17,13 +17,13 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from rocefort.child_environment import environment
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.load import FABRIC_FILE
 from rocefort.documents.excerpts import remember_name
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.paths import INVENTORY
 from rocefort.site import SETTINGS_FILE, SHIPPED, Site, places_of, site_of
@@ -146,8 +146,7 @@ def commit_of(top: Path, name: str) -> str:
         how = "this clone is shallow and may lack it: git fetch --unshallow"
     else:
         refs = git(top, "for-each-ref", "--format=%(refname:short)").splitlines()
-        near = get_close_matches(name, ["HEAD", *refs], n=1)
-        how = f"did you mean {near[0]!r}?" if near else "`git log --oneline` lists commits"
+        how = nearest(name, ["HEAD", *refs], "`git log --oneline` lists commits")
         if not refs and _run(top, "rev-parse", "--verify", "--quiet", "HEAD").returncode:
             how = "nothing is committed in this repository yet: git commit"
     raise BadInput("no such revision", where=name, how=how)

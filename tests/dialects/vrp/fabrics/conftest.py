@@ -201,10 +201,11 @@ def _lossless(draw: st.DrawFn) -> Data:
     }
     cnp = draw(st.sampled_from([0, 6, 7]))
     weights = st.sampled_from([1, 15, 65])
+    roce_dscp, cnp_dscp = draw(st.lists(st.integers(0, 63), min_size=2, max_size=2, unique=True))
     own: Data = {
         "queue": draw(st.integers(1, 5)),
-        "roce_dscp": draw(st.integers(0, 63)),
-        "cnp_dscp": draw(st.integers(0, 63)),
+        "roce_dscp": roce_dscp,
+        "cnp_dscp": cnp_dscp,
         "cnp_queue": cnp,
         "xon_kbytes": xon,
         "xoff_kbytes": xon + above,
