@@ -78,5 +78,6 @@ def json_text(content: BaseModel, *, indent: int | None = 2) -> str:
 
 def write_json(content: BaseModel, *, indent: int | None = 2) -> None:
     """Write a result to standard output as JSON."""
-    click.echo(json_text(content, indent=indent))
-    request.written = True
+    text = json_text(content, indent=indent)
+    request.written = True  # also if an interrupt cuts it: no second document follows
+    click.echo(text)

@@ -366,7 +366,7 @@ def _note_earlier_end(sealed: Path, journal: Path | None, *, again: bool) -> Non
 
     run = RunDirectory.of(sealed, journal)
     if note := note_of_earlier_end(read_plan(sealed), run, again=again):
-        typer.echo(f"note: {note}", err=True)
+        output.write_note(f"note: {note}")
 
 
 def _detach(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
@@ -402,7 +402,7 @@ def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
 
     plan, place = read_plan(sealed), RunDirectory.of(sealed, journal).journal
     if not place.exists():
-        typer.echo(f"rocefort: no journal {place} yet; waiting for a run of the plan", err=True)
+        output.write_note(f"rocefort: no journal {place} yet; waiting for a run of the plan")
     try:
         status = follow(plan, place, tell)
     except KeyboardInterrupt:

@@ -25,7 +25,7 @@ cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 def _write_notes(subject: ReadNetwork) -> None:
     """Write notes on the data of the subject, such as files of a site that precede shipped ones."""
     for note in subject.notes:
-        typer.echo(note, err=True)
+        output.write_note(note)
 
 
 @cli.command(

@@ -18,6 +18,7 @@ from pydantic import AfterValidator
 from napalm_cloudengine.masking import MASK
 from rocefort.child_environment import keep_from_children
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
+from rocefort.extras import install_command
 from rocefort.fleet.secret_masking import remember
 from rocefort.models.base import check_reference
 
@@ -156,7 +157,7 @@ def _from_keyring(name: str) -> str:
         raise BadInput(
             "the extra that reads keyrings is not installed",
             where=f"keyring:{name}",
-            how="pip install 'rocefort[keyring]', or use env:NAME or file:PATH",
+            how=f"{install_command('keyring')}, or use env:NAME or file:PATH",
         ) from None
     try:
         password = keyring.get_password(service, user)

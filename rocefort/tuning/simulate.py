@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from rocefort.errors import BadInput
+from rocefort.extras import install_command
 from rocefort.models.fabric.congestion_control import DcqcnParameters
 from rocefort.models.results.simulation import (
     Completion,
@@ -35,8 +36,7 @@ def require_numba() -> None:
     if find_spec("numba") is None:
         raise BadInput(
             "the simulator needs numba, which is not installed",
-            where="rocefort tune",
-            how="install it: pip install 'rocefort[tuning]'",
+            how=install_command("tuning"),
         )
 
 

@@ -51,8 +51,10 @@ function drawTable(table, { columns, rows }, make, hrefOf) {
   search.addEventListener("input", draw);
   more.addEventListener("click", add);
   document.querySelector(`[data-export="${id}"]`).addEventListener("click", () => {
+    // A spreadsheet takes a text that begins so for a formula.
+    const inert = (value) => /^[=+\-@\t\r]/.test(value) && isNaN(value) ? `'${value}` : value;
     const quoted = (value) => /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-    const lines = [columns.map(([name]) => name), ...shown].map((row) => row.map((value) => quoted(String(value ?? ""))).join(","));
+    const lines = [columns.map(([name]) => name), ...shown].map((row) => row.map((value) => quoted(inert(String(value ?? "")))).join(","));
     saved(`${id}.csv`, lines.join("\r\n") + "\r\n", make);
   });
   draw();

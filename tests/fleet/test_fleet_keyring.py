@@ -68,7 +68,8 @@ def test_the_extra_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "keyring", None)
     assert str(refused("keyring:switches/netops")) == (
         "keyring:switches/netops: the extra that reads keyrings is not installed; "
-        "pip install 'rocefort[keyring]', or use env:NAME or file:PATH"
+        "pip install 'rocefort[keyring] @ URL' with the URL of Rocefort's wheel, "
+        "or use env:NAME or file:PATH"
     )
 
 

@@ -36,6 +36,7 @@ WAITING = (  # beginnings of node ids
 )
 LONG = (  # half a minute and more, with other tests of the same file
     "tests/commands/test_readme.py",
+    "tests/commands/line/test_help.py::test_examples_run",
     "tests/rollout/crashes/test_kills.py",
     "tests/rollout/test_heps.py::test_a_threshold_change_is_confirmed",
     "tests/rollout/controller/test_resume.py::test_a_spine_is_drained",

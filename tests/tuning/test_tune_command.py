@@ -112,8 +112,8 @@ def test_without_numba_the_error_names_its_install_line(
     done = tune(SCENARIO)
     assert isinstance(done.exception, BadInput)
     assert str(done.exception) == (
-        "rocefort tune: the simulator needs numba, which is not installed; "
-        "install it: pip install 'rocefort[tuning]'"
+        "the simulator needs numba, which is not installed; "
+        "pip install 'rocefort[tuning] @ URL' with the URL of Rocefort's wheel"
     )
 
 

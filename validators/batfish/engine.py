@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 from rocefort.dialects.eos import translated
 from rocefort.errors import ServiceFailed
+from rocefort.extras import install_command
 from rocefort.models.base import Frozen
 from rocefort.models.device.bgp import Bgp
 from rocefort.models.device.packet_filters import Flow
@@ -214,7 +215,7 @@ def _batfish_module(where: str, files: Files) -> Iterator[ModuleType]:
         try:
             from rocefort.validators.batfish import client  # noqa: PLC0415 - may be missing
         except ImportError as error:
-            how = "install the extra: pip install 'rocefort[batfish]'"
+            how = install_command("batfish")
             raise ServiceFailed("pybatfish is not installed", where=where, how=how) from error
         try:
             yield client

@@ -109,6 +109,7 @@ drift, connections, day0, new, expand, rename, remove, stages, init, host render
 lab faults"""
 
 
+@pytest.mark.thorough
 def test_examples_run(clone: Any, forked: str, author: dict[str, str]) -> None:
     folder: Path = clone.top
     clone.edit(("hold_s: 30", "hold_s: 45"))

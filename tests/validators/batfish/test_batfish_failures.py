@@ -90,7 +90,7 @@ def test_a_missing_extra_is_named(clos: Clos, kept: Path, monkeypatch: pytest.Mo
         ask(clos(), HOST, port)
     assert str(caught.value) == (
         f"{HOST}:{port}: pybatfish is not installed; "
-        "install the extra: pip install 'rocefort[batfish]'"
+        "pip install 'rocefort[batfish] @ URL' with the URL of Rocefort's wheel"
     )
     assert list(kept.iterdir()) == []
 
