@@ -389,7 +389,7 @@ Rotate = Annotated[
 ]
 Limit = Annotated[
     list[str] | None,
-    typer.Option(help="Only these switches: a name or a pattern, 'leaf0*'; may be repeated."),
+    typer.Option(help="Only these switches: a name or a pattern, 'leaf0*'.", **values.SWITCH),
 ]
 AllowedSigners = Annotated[
     Path | None,

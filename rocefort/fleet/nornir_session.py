@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -40,11 +39,6 @@ T = TypeVar("T")
 WORKERS = 20
 MOST_NAMED = 8  # users of a credential
 END_S = 2.0  # the longest wait for a session that hangs while it is closed
-
-# Failures come back as results. Without a handler here Python would also print the traceback of
-# every failed task on stderr; an application's own handlers still get the records.
-for _library in ("nornir", "paramiko"):
-    logging.getLogger(_library).addHandler(logging.NullHandler())
 
 
 def open_fleet(network: Network, connections: Connections, workers: int = WORKERS) -> Nornir:

@@ -22,7 +22,7 @@ HEADS = (TableColumn("lab"), TableColumn("fabric"), TableColumn("state", wraps=T
 def labs_report(labs: Iterable[LabStatus]) -> Iterator[Block]:
     """One row a lab."""
     rows = tuple((lab.name, lab.fabric, _state(lab)) for lab in labs)
-    yield Table(HEADS, rows) if rows else Note("no lab is up")
+    yield Table(HEADS, rows) if rows else Note("no twin is up")
 
 
 def _state(lab: LabStatus) -> str:

@@ -180,7 +180,7 @@ def _schedule(parts: dict[str, Ints], at: dict[str, int], seed: int) -> None:
 def buffer_bytes(scenario: Scenario, ground: Ground, switch: str) -> int:
     """Return the buffer of a switch: the scenario's, its hardware's, or the HPCC simulator's."""
     if scenario.buffer.total_kbytes is not None:
-        return int(scenario.buffer.total_kbytes * KB)
+        return round(scenario.buffer.total_kbytes * KB)
     if switch in ground.buffers:
         return ground.buffers[switch]
     return scenario.port_gbps * 16 * 1024 * 1024 // 50
@@ -215,7 +215,7 @@ def headroom_of(scenario: Scenario, gbps: int, delay_us: float) -> int:
     if not buffer.pfc:
         return 0
     if buffer.headroom_kbytes is not None:
-        return int(buffer.headroom_kbytes * KB)
+        return round(buffer.headroom_kbytes * KB)
     frame = packet_bytes(scenario) + GAP_BYTES
     cable = 2 * delay_us * gbps * 1000 / 8
     response = response_quanta(buffer, gbps) * QUANTUM_BYTES
@@ -250,11 +250,11 @@ def _set_buffer(scenario: Scenario, row: Ints, gbps: int, delay_us: float) -> No
     """Set the buffer of an ingress port."""
     buffer = scenario.buffer
     row[c.PFC] = int(buffer.pfc)
-    row[c.RESERVE] = int(buffer.reserve_kbytes * KB)
+    row[c.RESERVE] = round(buffer.reserve_kbytes * KB)
     row[c.HEADROOM] = headroom_of(scenario, gbps, delay_us)
-    row[c.XOFF] = -1 if buffer.xoff_kbytes is None else int(buffer.xoff_kbytes * KB)
-    row[c.XON] = -1 if buffer.xon_kbytes is None else int(buffer.xon_kbytes * KB)
-    row[c.XON_OFFSET] = int(buffer.xon_offset_kbytes * KB)
+    row[c.XOFF] = -1 if buffer.xoff_kbytes is None else round(buffer.xoff_kbytes * KB)
+    row[c.XON] = -1 if buffer.xon_kbytes is None else round(buffer.xon_kbytes * KB)
+    row[c.XON_OFFSET] = round(buffer.xon_offset_kbytes * KB)
 
 
 def _set_marking(scenario: Scenario, row: Ints, floats: Floats, gbps: int) -> None:
@@ -262,8 +262,8 @@ def _set_marking(scenario: Scenario, row: Ints, floats: Floats, gbps: int) -> No
     marking = marking_of(scenario)
     times = gbps / scenario.port_gbps
     scale = times if marking.scale_with_speed else 1
-    row[c.KMIN] = int(marking.kmin_kbytes * KB * scale)
-    row[c.KMAX] = int(marking.kmax_kbytes * KB * scale)
+    row[c.KMIN] = round(marking.kmin_kbytes * KB * scale)
+    row[c.KMAX] = round(marking.kmax_kbytes * KB * scale)
     floats[c.PMAX] = marking.pmax_percent / 100
     alpha = scenario.buffer.alpha
     if scenario.buffer.scale_alpha_with_speed and times > 1:

@@ -6,7 +6,10 @@ import io
 import os
 import re
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +134,30 @@ def test_without_a_yes_nothing_is_written(
         "with the hosts' own, then run it again\n"
     )
     assert not site.record.exists()
+
+
+def test_a_port_without_ssh_is_one_error_of_one_line(site: Site) -> None:
+    """In a process of its own: what a library logs has no handler of a test there."""
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(_answer_without_ssh, server)
+        site.connect(leaf01=server.getsockname()[1])
+        command = [sys.executable, "-m", "rocefort", "trust", "heps"]
+        ran = subprocess.run(
+            [*command, "--connections", site.file, "--yes"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        answered.result(timeout=60)
+    assert ran.returncode == 3
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith("rocefort: leaf01: no SSH session with 127.0.0.1:")
+
+
+def _answer_without_ssh(server: socket.socket) -> None:
+    accepted, _ = server.accept()
+    with accepted:
+        accepted.recv(100)
 
 
 def test_a_changed_key_is_refused_with_the_way_to_remove_the_old_line(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from efforts import tries
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from simulators import memory_of, run_scenario
 
@@ -52,6 +52,25 @@ def test_the_headroom_formula_loses_nothing(keys: dict[str, Any]) -> None:
 
 @settings(max_examples=tries(200))
 @given(keys=pausing())
+@example(  # 32120 bytes are 32.12 kbytes, which as a float times 1000 is less
+    keys={
+        "congestion_control": "pfc_only",
+        "flows": {"count": 2},
+        "port_gbps": 400,
+        "packet_bytes": 2920,
+        "link_delay_us": 0.005,
+        "buffer": {
+            "total_kbytes": 100_000,
+            "headroom_kbytes": 64.384,
+            "xoff_kbytes": 20,
+            "xon_kbytes": 10,
+            "reserve_kbytes": 0,
+        },
+        "duration_ms": 1,
+        "measure_from_ms": 0,
+        "seeds": [1],
+    }
+)
 def test_less_headroom_than_the_bytes_in_flight_loses_packets(keys: dict[str, Any]) -> None:
     memory = memory_of(**keys)
     port = int(memory.ports[:, c.LARGEST_OVER].argmax())

@@ -33,9 +33,9 @@ def labs(registry: Registry) -> Iterator[Registry]:
 
 @pytest.mark.twin
 def test_a_lab_from_up_to_down(run: Run, labs: Registry, small_fabric: Path) -> None:
-    assert run("lab", "list") == (0, "no lab is up\n", "")
+    assert run("lab", "list") == (0, "no twin is up\n", "")
     assert run("lab", "status")[2] == (
-        "rocefort: no lab is up; `rocefort lab up FABRIC` starts one\n"
+        "rocefort: no twin is up; `rocefort lab up FABRIC` starts one\n"
     )
     code, out, err = run("lab", "up", small_fabric, "--no-bfd")
     assert (code, err) == (0, "")
@@ -127,7 +127,7 @@ def test_a_status_in_words() -> None:
         "    wrong: leaf01 to 10.1.0.0: Active",
         "    this kernel has no VRF: left out",
     ]
-    assert text_of(*labs_report([]), width=80) == "no lab is up\n"
+    assert text_of(*labs_report([]), width=80) == "no twin is up\n"
 
 
 def test_a_trace_in_words() -> None:

@@ -24,6 +24,8 @@ from rocefort.models.fabric.nodes import Leaf, ServerIntent, Switch
 from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import Family, Hardware
 
+USUAL_CNP_DSCP = 48  # CS6, as on HEPS
+
 
 def allocation_problems(context: Context) -> Iterator[Problem]:
     """Yield inconsistencies that allocation of ports and addresses would meet.
@@ -196,10 +198,11 @@ def _classes(context: Context) -> Iterator[Problem]:
     """Yield the problem of one DSCP for RoCE and CNP: a switch puts a DSCP into one queue."""
     if context.has_lossless and context.lossless.cnp_dscp == context.lossless.roce_dscp:
         dscp = context.lossless.cnp_dscp
+        free = "34 for RoCE" if dscp == USUAL_CNP_DSCP else f"{USUAL_CNP_DSCP} for CNP"
         yield context.lossless_chosen.problem(
             ("cnp_dscp",),
             f"DSCP {dscp} is that of RoCE (roce_dscp), so CNP would use the lossless queue",
-            f"write another DSCP than {dscp}, such as 48, for one of the two",
+            f"write another DSCP for one of the two, such as {free}",
         )
 
 

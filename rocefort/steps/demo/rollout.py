@@ -25,6 +25,7 @@ from rocefort.models.rollout.events import Act, Event, Phase, event_of
 from rocefort.models.rollout.plan import Plan
 from rocefort.models.wording import count_of
 from rocefort.reports.rollout.events import WaveSummary
+from rocefort.rollout.journal.journal import STEP
 from rocefort.rollout.planning.plan import read_plan
 from rocefort.steps.demo.fabric import (
     BROKEN_RUN,
@@ -187,8 +188,7 @@ def _events(controller: subprocess.Popen[str]) -> Generator[Event, None, None]:
     for line in controller.stdout or ():
         row = json.loads(line)
         if "phase" in row:
-            del row["at"]
-            yield event_of(row)
+            yield event_of({name: row[name] for name in STEP})
 
 
 # --- state of the switches ------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def the_lab(name: str | None) -> str:
     if name is not None or len(names) == 1:
         return name or names[0]
     if not names:
-        raise BadInput("no lab is up", how="`rocefort lab up FABRIC` starts one")
+        raise BadInput("no twin is up", how="`rocefort lab up FABRIC` starts one")
     raise BadInput(f"labs are up: {', '.join(names)}", how="name one with --name")
 
 
