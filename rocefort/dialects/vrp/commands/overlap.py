@@ -16,15 +16,16 @@ INTERFACE = re.compile(r"(?:\d*ge|meth|eth-trunk|vlanif|loopback|null)?[\d/:]*")
 ANY_WORDS = frozenset({"text", "rest", "acl-matches", "snmp-versions"})
 
 
-def overlap(one: Nodes, other: Nodes) -> bool:
+def overlap(one: Nodes, other: Nodes, *, shortened: bool = False) -> bool:
     """Whether some line matches both formats.
 
-    Two parameters count as equal, also where their ranges are disjoint.
+    Two parameters count as equal, also where their ranges are disjoint. shortened: a word of one
+    may also be the beginning of a word of other, as a switch takes a keyword that is cut short.
     """
-    return _overlap(one, other, set())
+    return _overlap(one, other, shortened, set())
 
 
-def _overlap(one: Nodes, other: Nodes, seen: set[tuple[Nodes, Nodes]]) -> bool:
+def _overlap(one: Nodes, other: Nodes, shortened: bool, seen: set[tuple[Nodes, Nodes]]) -> bool:
     if (one, other) in seen:
         return False
     seen.add((one, other))
@@ -33,7 +34,7 @@ def _overlap(one: Nodes, other: Nodes, seen: set[tuple[Nodes, Nodes]]) -> bool:
             if not a or not b:
                 if not a and not b:
                     return True
-            elif any(_overlap(*rest, seen) for rest in _after_word(a, b)):
+            elif any(_overlap(*rest, shortened, seen) for rest in _after_word(a, b, shortened)):
                 return True
     return False
 
@@ -55,16 +56,19 @@ def _from_leaf(nodes: Nodes) -> Iterator[Nodes]:
         yield from _from_leaf((*branch, *rest))
 
 
-def _after_word(one: Nodes, other: Nodes) -> Iterator[tuple[Nodes, Nodes]]:
+def _after_word(one: Nodes, other: Nodes, shortened: bool) -> Iterator[tuple[Nodes, Nodes]]:
     """Yield what remains of both after a word that both take; none if there is no such word."""
     a, b = one[0], other[0]
     if a.kind == b.kind == "word":
-        if a.text == b.text:
+        if a.text == b.text or (shortened and b.text.startswith(a.text)):
             yield one[1:], other[1:]
         return
-    if "word" in (a.kind, b.kind):
-        word, param = (a, b) if a.kind == "word" else (b, a)
-        if not _takes_word(param, word.text):
+    if a.kind == "word" and not _takes_word(b, a.text):
+        return
+    if b.kind == "word":
+        first = 1 if shortened else len(b.text)
+        lengths = range(first, len(b.text) + 1)
+        if not any(_takes_word(a, b.text[:length]) for length in lengths):
             return
     yield one[1:], other[1:]
     if _name(a) in SEVERAL | NAMES:

@@ -149,8 +149,8 @@ def _problems_of_format(text: str, key: str = "format") -> Wrong:
         yield from ((key, *wrong) for wrong in _problems_of_leaf(node))
     beginning = _beginning(nodes)
     first = nodes[0].text
-    if first == UNDO:
-        yield key, f"`{text}` begins with `undo`", f"leave out `{UNDO}`: give the line itself"
+    if UNDO.startswith(first):
+        yield key, f"`{text}` begins with `{first}`", f"leave out `{UNDO}`: give the line itself"
     elif why := _why_no_line(first, beginning):
         yield key, f"`{text}`: {why}", "add only lines that a switch saves"
 
@@ -159,8 +159,8 @@ def _why_no_line(first: str, beginning: str) -> str:
     """Return the reason why no saved text has a line; empty if one may have it."""
     if len(first) > 1 and QUIT.startswith(first):
         return f"'{QUIT}' leaves a view and is not configuration"
-    if first in USER_VIEW:
-        return f"'{first}' acts on the switch and is not configuration"
+    if acting := next((word for word in USER_VIEW if word.startswith(first)), ""):
+        return f"'{acting}' acts on the switch and is not configuration"
     return why_not_sent(beginning)
 
 
@@ -200,8 +200,9 @@ def _problems_of_undo(command: SiteCommand) -> Wrong:
     nodes = parse_format(command.format)
     for text in command.undo:
         bare = text.removesuffix(" *")
-        if text.split()[:1] == [UNDO]:
-            yield "undo", f"`{text}` begins with `undo`", f"leave out the word `{UNDO}`"
+        first = next(iter(text.split()), "")
+        if first and UNDO.startswith(first):
+            yield "undo", f"`{text}` begins with `{first}`", f"leave out the word `{UNDO}`"
             continue
         wrong = list(_problems_of_format(bare, "undo"))
         yield from wrong
@@ -231,7 +232,7 @@ def _problem_with_shipped(placed: PlacedCommand) -> Problem | None:
         others = families and command.families and families.isdisjoint(command.families)
         if others and not modelled:
             continue
-        if any(overlap(one, other) for one in own for other in _forms(row)):
+        if any(overlap(one, other, shortened=True) for one in own for other in _forms(row)):
             what = f"`{command.format}` has lines of Rocefort's own command `{row.written}`"
             return Problem(placed.where("format"), what, "remove this command, or make it narrower")
     return None
@@ -242,11 +243,16 @@ def _problems_with_each_other(commands: tuple[PlacedCommand, ...]) -> Iterator[P
     for number, second in enumerate(commands):
         for first, others in zip(commands[:number], forms, strict=False):
             if _are_together(first.command, second.command) and any(
-                overlap(one, other) for one in others for other in forms[number]
+                _overlap_shortened(one, other) for one in others for other in forms[number]
             ):
                 what = f"`{second.command.format}` has lines of `{first.command.format}`"
                 where = first.where("format").rpartition(": ")[0]
                 yield Problem(second.where("format"), f"{what} at {where}", "keep one of them")
+
+
+def _overlap_shortened(one: tuple[FormatNode, ...], other: tuple[FormatNode, ...]) -> bool:
+    """Whether a line of either format, with or without full keywords, is a line of the other."""
+    return overlap(one, other, shortened=True) or overlap(other, one, shortened=True)
 
 
 def _are_together(one: SiteCommand, other: SiteCommand) -> bool:

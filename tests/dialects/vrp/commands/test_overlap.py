@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import re
+from itertools import combinations, islice
 
 import pytest
 from row_lines import samples
@@ -59,6 +60,35 @@ PAIRS: list[tuple[str, str, bool]] = [
 def test_two_formats(one: str, other: str, common: bool) -> None:
     assert overlap(parse_format(one), parse_format(other)) is common
     assert overlap(parse_format(other), parse_format(one)) is common
+
+
+SHORTENED: list[tuple[str, str, bool]] = [
+    ("shut", "shutdown", True),
+    ("shutdown", "shut", False),
+    ("shutdownx", "shutdown", False),
+    ("a { br | c } d", "a [ bridge | x ] delta", True),
+    ("a num <1-4>", "a +number <1-4>", True),
+    ("trust <1-9>", "trust 8021p", True),
+    ("x y a", "x [ abc <1-9> | yes ] *", False),
+    ("x y a 1", "x [ abc <1-9> | yes ] *", True),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "common"), SHORTENED)
+def test_words_cut_short(one: str, other: str, common: bool) -> None:
+    assert overlap(parse_format(one), parse_format(other), shortened=True) is common
+
+
+@pytest.mark.parametrize("view", sorted(rows_by_view()))
+def test_a_line_with_one_word_cut_short_is_of_its_row(view: str) -> None:
+    for row in rows_by_view()[view]:
+        for line in islice(samples(row), 20):
+            words = line.split()
+            for at in (at for at, word in enumerate(words) if re.fullmatch(r"[a-z-]{2,}", word)):
+                short = " ".join((*words[:at], words[at][:-1], *words[at + 1 :]))
+                reading = read_all(row.nodes, words_of(short), MatchFailure(), shortened=True)
+                if any(found.after is None for found in reading):
+                    assert overlap(parse_format(short.lower()), row.nodes, shortened=True), short
 
 
 def test_few_rows_of_one_view_overlap() -> None:

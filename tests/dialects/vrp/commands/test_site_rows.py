@@ -64,6 +64,7 @@ WORDS = (
 SMALL = "use small letters, digits and hyphens; a value is a parameter: <name>, <1-10>"
 SAVED = "add only lines that a switch saves"
 MINE = "remove this command, or make it narrower"
+STORM = "storm suppression { broadcast | multicast | unknown-unicast } ( <text> )"
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"view": "sytem", "format": "frob"}, "view: no view 'sytem'; did you mean 'system'?"),
     (
@@ -159,6 +160,39 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"view": "system", "format": "lldp", "undo": ["lldp"]},
         "",
     ),
+    *(
+        (
+            {"view": view, "format": line},
+            f"format: `{line}` has lines of Rocefort's own command `{own}`; {MINE}",
+        )
+        for view, line, own in (
+            ("interface", "shut", "shutdown"),
+            ("interface", "shutd", "shutdown"),
+            ("interface", "mt <1-9>", "mtu ( <46-9600> )"),
+            ("interface", "storm sup { uni | broad } <1-9>", STORM),
+            ("system", "inter <interface>", "interface <eth-trunk>"),
+            ("bgp", "inter <interface>", "interface <eth-trunk>"),
+            ("bgp-af", "peer <peer> en", "peer <peer> enable"),
+        )
+    ),
+    ({"view": "interface", "format": "shutdownx"}, ""),
+    ({"view": "interface", "format": "shut <1-9>"}, ""),
+    (
+        {"view": "system", "format": "und frob <name>"},
+        "format: `und frob <name>` begins with `und`; leave out `undo`: give the line itself",
+    ),
+    (
+        {"view": "system", "format": "frob <name>", "undo": ["un frob <name>"]},
+        "undo: `un frob <name>` begins with `un`; leave out the word `undo`",
+    ),
+    (
+        {"view": "system", "format": "qu"},
+        f"format: `qu`: 'quit' leaves a view and is not configuration; {SAVED}",
+    ),
+    (
+        {"view": "system", "format": "disp <name>"},
+        f"format: `disp <name>`: 'display' acts on the switch and is not configuration; {SAVED}",
+    ),
 ]
 
 
@@ -190,6 +224,12 @@ def test_two_commands_with_common_lines_are_refused() -> None:
     ]
     assert problems({**first, "families": ["v200"]}, {**other, "families": ["v300-g1"]}) == []
     assert problems(first, {**other, "view": "interface"}) == []
+    short = {"view": "system", "format": "fr fast"}
+    for pair in ((other, short), (short, other)):
+        one, two = (command["format"] for command in pair)
+        assert problems(*pair) == [
+            f"site.yaml:1:1: format: `{two}` has lines of `{one}` at site.yaml:0:1; keep one of them"
+        ]
 
 
 def test_a_family_without_commands_has_its_own_syntax() -> None:
