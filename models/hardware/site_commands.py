@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -75,6 +76,11 @@ class SiteFamily(Family):
     """Syntax family with the commands that a site adds."""
 
     commands: tuple[PlacedCommand, ...]
+
+    def file_of(self, command: SiteCommand) -> str:
+        """Return the file of a command, from the folder of the site."""
+        place = next(placed.where() for placed in self.commands if placed.command == command)
+        return "/".join(PurePath(place.partition(":")[0]).parts[-3:])
 
     @property
     def shipped(self) -> Family:

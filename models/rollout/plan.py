@@ -41,19 +41,28 @@ class Soak(Frozen):
 
 
 class StatedEffect(Frozen):
-    """Effect of a changed line, as the site states it: no model of Rocefort has the line."""
+    """Effect of a changed line, as the site states it: no model of Rocefort has the line.
+
+    own_file: the file, if only the reviewed change itself states that the line is harmless.
+    """
 
     line: str  # of `unjudged`
     effect: str
     affects_service: bool
     confirmed: bool
+    own_file: str = Field(default="", exclude_if=lambda name: not name)
 
     @property
     def harmless(self) -> bool:
-        """Whether a confirmed statement excludes an effect on traffic and sessions."""
-        return self.confirmed and not self.affects_service
+        """Whether a confirmed statement excludes an effect on traffic and sessions.
+
+        A statement of the reviewed change itself does not.
+        """
+        return self.confirmed and not self.affects_service and not self.own_file
 
     def __str__(self) -> str:
+        if self.own_file:
+            return f"{self.effect} (stated by this change's own {self.own_file})"
         return self.effect if self.confirmed else f"{self.effect} (not confirmed)"
 
 

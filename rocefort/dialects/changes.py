@@ -8,6 +8,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family
+from rocefort.models.hardware.site_commands import SiteFamily
 from rocefort.models.rollout.compare import classify, compare
 from rocefort.models.rollout.plan import Change, ChangeKind, StatedEffect, digest_of
 from rocefort.models.wording import count_of
@@ -33,11 +34,13 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
     family: Family,
     kept: tuple[str, ...],
     lines: tuple[Paths, Paths] = ((), ()),
+    base: Family | None = None,
 ) -> Change:
     """Return the Change of one switch. Our renderer wrote both texts; `kept`: unowned lines.
 
     lines: those of the site's templates in each text. A change of them counts as one that affects
-    service, unless the site's catalogue states that it does not.
+    service, unless the site's catalogue states that it does not. base: the family before a change
+    that is reviewed; it must have the same command then.
     """
     dialect = dialect_of(family)
     was, will = lines
@@ -49,7 +52,7 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
         *(f"- {' / '.join(path)}" for path in was if path not in will),
         *(f"+ {' / '.join(path)}" for path in will if path not in was),
     )
-    stated = tuple(_stated(dialect, unjudged, family))
+    stated = tuple(_stated(dialect, unjudged, family, base))
     if unjudged:
         reasons = (*reasons, *_reasons(unjudged, stated))
         kind = ChangeKind.MODIFYING if kind is ChangeKind.ADDITIVE else kind
@@ -69,16 +72,25 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
     )
 
 
-def _stated(dialect: Dialect, lines: Iterable[str], family: Family) -> Iterator[StatedEffect]:
+def _stated(
+    dialect: Dialect, lines: Iterable[str], family: Family, base: Family | None
+) -> Iterator[StatedEffect]:
     """Yield the effects of lines that the site's catalogue states."""
     for line in lines:
-        if command := dialect.site_command(line[2:].split(" / "), family):
-            yield StatedEffect(
-                line=line,
-                effect=command.effect,
-                affects_service=command.affects_service,
-                confirmed=command.confirmed,
-            )
+        path = line[2:].split(" / ")
+        command = dialect.site_command(path, family)
+        if command is None:
+            continue
+        effect = StatedEffect(
+            line=line,
+            effect=command.effect,
+            affects_service=command.affects_service,
+            confirmed=command.confirmed,
+        )
+        if effect.harmless and base and dialect.site_command(path, base) != command:
+            own_file = family.file_of(command) if isinstance(family, SiteFamily) else ""
+            effect = effect.model_copy(update={"own_file": own_file})
+        yield effect
 
 
 def _reasons(unjudged: Sequence[str], stated: Sequence[StatedEffect]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.results.review import Review
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Items, Section, Tone, first_words
 from rocefort.reports.review.advice import HARMLESS
 from rocefort.reports.wording import group_items, name_ranges
@@ -39,7 +39,14 @@ def not_judged(review: Review) -> str:
         return ""
     verb = "is" if len(lines) == 1 else "are"
     where = count_of(len(changes), "switch")
-    return f"{count_of(len(lines), 'line')} of templates on {where} {verb} not judged"
+    sentence = f"{count_of(len(lines), 'line')} of templates on {where} {verb} not judged"
+    stated = [each for change in changes for each in change.stated if each.own_file]
+    if not stated:
+        return sentence
+    number = len({each.line for each in stated})
+    files = listing(sorted({each.own_file for each in stated}))
+    harmless = f"{count_of(number, 'line')} {'has' if number == 1 else 'have'} no effect"
+    return f"{sentence} (that {harmless} is stated by this change's own {files})"
 
 
 def effects_lead(review: Review, effects: str = "", nothing: str = "") -> str:

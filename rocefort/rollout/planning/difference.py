@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from rocefort.dialects.changes import Paths, change_of, replaced_lines
@@ -99,12 +99,16 @@ class ComparedSwitch:
 
 @dataclass(frozen=True)
 class ComparedSide:
-    """All switches of one side, in its order. `sources`: files and lines of their values."""
+    """All switches of one side, in its order. `sources`: files and lines of their values.
+
+    families: of the base of a review, with the only statements on effects that it relies on.
+    """
 
     name: str
     switches: Mapping[str, ComparedSwitch]
     sources: Sources
     shown: Callable[[str], str] = str  # a position in the sources, formatted for a reader
+    families: Families = field(default_factory=dict)
 
 
 def difference(before: ComparedSide, after: ComparedSide, families: Families) -> FabricDifference:
@@ -147,7 +151,8 @@ def _switch(
     running, intended = _comparable(old, new, family)
     if running == intended and not facts_or_lines:
         return SwitchDifference(change=_nothing(name), unowned=unowned) if unowned else None
-    change, no_patch = _change(old, running, new, intended, family, lines)
+    base = before.families.get(family.name)
+    change, no_patch = _change(old, running, new, intended, family, lines, base)
     return SwitchDifference(
         change=change,
         places=tuple(_positions(name, edit, before, after) for edit in change.edits),
@@ -196,6 +201,7 @@ def _change(  # noqa: PLR0913, PLR0917 - two sides, what each means, and their l
     intended: Device,
     family: Family,
     lines: tuple[Paths, Paths],
+    base: Family | None,
 ) -> tuple[Change, str]:
     """The change, and the reason if there is no patch."""
     no_patch = _other_syntax(old, new)
@@ -209,6 +215,7 @@ def _change(  # noqa: PLR0913, PLR0917 - two sides, what each means, and their l
                 family,
                 (),
                 lines,
+                base,
             )
         except BadInput as error:
             no_patch = f"{error.problem.where}: {error.problem.what}"

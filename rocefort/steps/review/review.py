@@ -275,7 +275,7 @@ def _side(side: ReviewSide) -> ComparedSide:
     derived = side.derived
     network = derived.network if derived else None
     switches = dict(switches_of(network, side.sources, {})) if network else {}
-    return ComparedSide(side.title, switches, side.sources)
+    return ComparedSide(side.title, switches, side.sources, families=side.families)
 
 
 def _read_back(network: Network, will: ComparedSide, names: Collection[str]) -> None:

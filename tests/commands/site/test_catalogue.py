@@ -73,10 +73,10 @@ def test_a_review_states_the_effect_and_who_is_hit(lines: Write, clone: Any, rev
     clone.commit("templates")
     for path in (clone.top / "templates").rglob("*.j2"):
         path.unlink()
-    clone.commit("none")
+    lines(FILE, COMMANDS)
+    clone.commit("the command alone")
     for name, text in BLOCKS.items():
         lines(f"templates/{name}", text)
-    lines(FILE, COMMANDS)
     done = review("--head", "worktree", *FAST)
     shown = re.findall(r"```text\n(.*?)\n(.*?)\n```", SECTION)[0]
     assert all(line in done.markdown for line in shown)
@@ -96,6 +96,33 @@ def test_a_review_states_the_effect_and_who_is_hit(lines: Write, clone: Any, rev
         s for s in done.json["difference"]["switches"] if s["change"]["device"] == "leaf01"
     )
     assert switch["change"]["service_affecting"] == [EFFECT]
+
+
+def test_a_review_does_not_rely_on_a_statement_of_the_change_itself(
+    lines: Write, clone: Any, review: Any
+) -> None:
+    unjudged = "10 lines of templates on 10 switches are not judged"
+    own = f"stated by this change's own {FILE}"
+    risk = f"risk: not known: {unjudged} (that 10 lines have no effect is {own})"
+    templates = {f"templates/{name}": text for name, text in BLOCKS.items()}
+    for name in templates:
+        (clone.top / name).unlink()
+    lines(FILE, COMMANDS.replace("2024", "2023"))
+    clone.commit("another statement")
+    for name, text in templates.items():
+        lines(name, text)
+    lines(FILE, COMMANDS)
+    clone.commit("the line and its effect")
+    for base, head in (("HEAD~1", "HEAD"), ("HEAD~2", "HEAD"), ("HEAD~1", "worktree")):
+        done = review("--base", base, "--head", head, *FAST)
+        assert risk in done.markdown
+        assert "hit: not known" in done.markdown
+        assert f"by the site's catalogue: {EFFECT} ({own})" in done.markdown
+        switch = done.json["difference"]["switches"][0]
+        assert switch["change"]["service_affecting"] == [f"{EFFECT} ({own})"]
+    (clone.top / FILE).rename(clone.top / "inventory/catalogue/moved.yaml")
+    (clone.top / "templates/vrp/cloudengine.j2").unlink()
+    assert "risk: none, traffic feels nothing" in review("--head", "worktree", *FAST).markdown
 
 
 def test_an_unconfirmed_command_is_reported_and_its_effect_is_not_relied_on(
