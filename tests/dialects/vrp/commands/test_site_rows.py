@@ -64,6 +64,10 @@ WORDS = (
 SMALL = "use small letters, digits and hyphens; a value is a parameter: <name>, <1-10>"
 SAVED = "add only lines that a switch saves"
 MINE = "remove this command, or make it narrower"
+STATIC = (
+    "ip route-static <ip> <mask> <other> [ <ip> ] ( [ preference <1-255> ] "
+    "[ description <text:150> ] )"
+)
 STORM = "storm suppression { broadcast | multicast | unknown-unicast } ( <text> )"
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"view": "sytem", "format": "frob"}, "view: no view 'sytem'; did you mean 'system'?"),
@@ -172,6 +176,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
             ("interface", "storm sup { uni | broad } <1-9>", STORM),
             ("system", "inter <interface>", "interface <eth-trunk>"),
             ("bgp", "inter <interface>", "interface <eth-trunk>"),
+            ("system", "ip rout <text>", STATIC),
             ("bgp-af", "peer <peer> en", "peer <peer> enable"),
         )
     ),
