@@ -44,7 +44,7 @@ def chosen_groups(
     kind, _, number = scope.partition(":")
     if f"{kind}:" != SOME or not number.isdecimal() or not int(number):
         raise BadInput(
-            f"--failures {scope!r} is none of none, single and single:N",
+            f"--failures {scope!r} is not one of: none, single, single:N",
             how=f"for example --failures {SOME}100",
         )
     singles = [failure for group in groups for failure in group]

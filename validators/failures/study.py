@@ -82,7 +82,7 @@ def chosen_failures(singles: Sequence[Failure], scope: str) -> tuple[list[Failur
     form = f"{kind}{colon}"
     if form not in (SAMPLE, SOME) or not number.isdecimal() or not 1 <= int(number) <= MOST:
         raise BadInput(
-            f"--failures {scope!r} is none of none, single, 2, single:N and sample:N",
+            f"--failures {scope!r} is not one of: none, single, 2, single:N, sample:N",
             how=f"for example --failures {SAMPLE}1000; N is at most {MOST:,}",
         )
     among = len(singles) if form == SOME else pairs

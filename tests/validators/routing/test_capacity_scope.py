@@ -87,6 +87,6 @@ def test_another_scope_is_refused(network: Network, scope: str) -> None:
     with pytest.raises(BadInput) as refused:
         capacity(network, DEMAND, scope=scope)
     assert str(refused.value) == (
-        f"--failures {scope!r} is none of none, single and single:N; for example --failures "
+        f"--failures {scope!r} is not one of: none, single, single:N; for example --failures "
         "single:100"
     )

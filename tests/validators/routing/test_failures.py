@@ -425,7 +425,7 @@ def test_too_many_pairs_are_refused_and_other_words_too() -> None:
         "once; take some of them: --failures sample:1000"
     )
     for scope in ("3", "sample:", "sample:0", f"sample:{MOST + 1}", "sample:x"):
-        with pytest.raises(BadInput, match="is none of none, single, 2, single:N and sample:N"):
+        with pytest.raises(BadInput, match="is not one of: none, single, 2, single:N, sample:N"):
             chosen_failures(singles, scope)
 
 
