@@ -6,6 +6,7 @@ The scripts and their protocol are Click's. Typer's copy of Click finds the para
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,8 @@ from typer._click.shell_completion import _resolve_context, _resolve_incomplete
 from rocefort.command_line.help import all_commands
 
 PROGRAM, VARIABLE = "rocefort", "_ROCEFORT_COMPLETE"
+# Names come from files, and bash puts them into the command line without quotes.
+PLAIN = re.compile(r"[A-Za-z0-9_.,:=/+@-]+", re.ASCII)
 
 
 def completion_script(shell: str) -> str:
@@ -36,7 +39,11 @@ def answer(root: Any, instruction: str) -> str:  # noqa: ANN401 - Typer's group
             return completion_script(shell)
         completer = _completer(root, shell)
         words, incomplete = completer.get_completion_args()
-        items = _items(root, [word for word in words if word != "="], incomplete)
+        items = [
+            item
+            for item in _items(root, [word for word in words if word != "="], incomplete)
+            if item.type == "file" or PLAIN.fullmatch(item.value)
+        ]
         return "\n".join(map(completer.format_completion, items))
     return ""
 

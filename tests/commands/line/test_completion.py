@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from rocefort.command_line import names
 from rocefort.command_line.completion import answer
@@ -106,6 +108,39 @@ def test_a_broken_fabric_has_no_names(site: Path, complete: Complete) -> None:
         assert complete("rocefort che") == ["check"]
     (site / "rocefort.toml").write_text("engine = [")
     assert complete("rocefort check ") == ["heps"]
+
+
+UNSAFE = (
+    "$(touch owned)",
+    "`touch owned`",
+    "a;touch owned",
+    "a b",
+    "a\nb",
+    "'",
+    "~root",
+    "a*",
+    "\u00e9",
+)
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_a_name_that_a_shell_would_read_is_not_offered(
+    name: str, site: Path, complete: Complete
+) -> None:
+    fabric = site / "inventory/heps/fabric.yaml"
+    servers = [{"name": name}, {"name": "good01"}]
+    fabric.write_text(yaml.safe_dump({"servers": servers, "segments": servers}))
+    assert complete("rocefort host render heps --server ") == ["good01"]
+    assert complete("rocefort trace heps ") == ["good01", "good01"]
+    plan = {"waves": servers}
+    (site / "plan.json").write_text(json.dumps(plan))
+    assert complete("rocefort approve plan.json --wave ") == ["good01"]
+    fabric.unlink()
+    folder = site / "inventory" / f"z{name}"
+    folder.mkdir()
+    (folder / "fabric.yaml").write_text("")
+    shutil.copytree(folder, site / "inventory/good")
+    assert complete("rocefort check ") == ["good"]
 
 
 def test_two_fabrics_are_offered_and_no_device_of_them(site: Path, complete: Complete) -> None:
