@@ -1,32 +1,30 @@
 """Lines of a file that has problems, each with a mark below the value: `12 |   vlan: 5000`.
 
-A line that may contain a secret is never shown: one with a key that sounds like a secret and a
-value that is no reference, and every line below such a key.
+A line that may contain a secret is never shown, and neither is one with keys of no model.
 """
 
 from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
+from dataclasses import replace
 from unicodedata import combining, east_asian_width
 
+from rocefort.documents.secret_lines import (
+    below_secret,
+    has_own_keys,
+    may_be_secret,
+    repeats_line,
+    without_unknown_keys,
+)
 from rocefort.errors import Problem
-from rocefort.models.device.secret import SECRET_KEYS
 
 MOST = 10  # excerpts of one error
 MOST_TEXTS = 64  # that are kept
 NARROWEST = 20  # characters of a line that are shown on any terminal
 TAB = "    "
 CUT = ".."
-STEMS = ("pass", "pwd", "secret", "cred", "auth", "priv", "key", "token", "communit", "cipher")
-LOGIN = re.compile(r"://\S*@")
-WORD = re.compile(r"[^\W\d][\w]*")
-REFERENCE = r"""["']?(?:env:[^\W\d]\w*|(?:file|key|keyring):[\w./~@+-]+)["']?(?=[ ]*(?:[,}]|$))"""
-SAFE_VALUE = re.compile(  # a reference to a secret, or a key whose value is below it
-    rf"""[\w-]+["']?[ ]*[:=](?:[ ]*{REFERENCE}|[ ]*$)"""
-)
 TOKEN = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|[^\s,\]}].*?(?=\s*(?:[,\]}]|\s\#|:\s|:$|\s=\s|$))"""
 )
@@ -57,12 +55,26 @@ def sentences_with_excerpts(problems: Sequence[Problem], width: int) -> str:
     shown = 0
     for problem in problems:
         text = _texts.get(problem.file) if shown < MOST else None
-        lines = excerpt(text, problem.line, problem.column, width) if text else []
+        rows = text.split("\n") if text else []
+        shows = 0 < problem.line <= len(rows) and has_own_keys(rows, problem.line)
+        lines = excerpt(text or "", problem.line, problem.column, width) if shows else []
         shown += bool(lines)
         out += [str(problem), *lines]
     if shown == MOST < len(problems):
         out.append(f"{len(problems)} problems; the first {MOST} with their lines")
     return "\n".join(out)
+
+
+def masked(problem: Problem) -> Problem:
+    """Return a problem without words of a line that may continue a secret above it."""
+    lines = _texts.get(problem.file, "").split("\n")
+    if not 0 < problem.line <= len(lines) or not below_secret(lines, problem.line):
+        return problem
+    subject, removed = without_unknown_keys(problem.subject)
+    if not repeats_line(f"{problem.what} {problem.how}", lines[problem.line - 1], removed):
+        return replace(problem, subject=subject)
+    what, how = "a line that may be a part of the secret above it", "write a reference, env:NAME"
+    return replace(problem, subject=subject, what=what, how=how)
 
 
 def excerpt(text: str, line: int, column: int, width: int) -> list[str]:
@@ -82,46 +94,6 @@ def excerpt(text: str, line: int, column: int, width: int) -> list[str]:
     before, marked, after = _fitted(before, marked, after, max(width - len(gutter) - 5, NARROWEST))
     mark = " " * _columns(before) + "^" * max(1, _columns(marked))
     return [f"  {line} | {before}{marked}{after}", f"  {gutter} | {mark}"]
-
-
-def may_be_secret(lines: Sequence[str], line: int) -> bool:
-    """Whether a line may contain a secret, or continue the value of a secret key above it."""
-    row = lines[line - 1]
-    if sounds_secret(SAFE_VALUE.sub("", row)):
-        return True
-    above = [one for one in lines[: line - 1] if one.strip()]
-    if above and sounds_secret(above[-1]) and _opens_quote(above[-1]):
-        return True
-    return any(map(sounds_secret, _enclosing(above, _indent(row))))
-
-
-def sounds_secret(text: str) -> bool:
-    """Whether a text has a word like the name of a secret, `credntial`, or a login in a URL."""
-    return bool(LOGIN.search(text)) or any(
-        _secret_word(word.lower()) for word in WORD.findall(text)
-    )
-
-
-def _secret_word(word: str) -> bool:
-    return any(stem in word for stem in STEMS) or bool(get_close_matches(word, SECRET_KEYS, 1, 0.7))
-
-
-def _enclosing(above: Sequence[str], indent: int) -> Iterator[str]:
-    """Yield the lines above that are indented less, from the nearest."""
-    for one in reversed(above):
-        if indent == 0:
-            return
-        if _indent(one) < indent:
-            indent = _indent(one)
-            yield one
-
-
-def _opens_quote(line: str) -> bool:
-    return line.count('"') % 2 == 1 or line.count("'") % 2 == 1
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _fitted(before: str, marked: str, after: str, width: int) -> tuple[str, str, str]:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import yaml
 
-from rocefort.documents.excerpts import remember_text, sounds_secret
+from rocefort.documents.excerpts import masked, remember_text
+from rocefort.documents.secret_lines import sounds_secret
 from rocefort.documents.syntax_errors import NO_BREAK, cause_of
 from rocefort.errors import BadInput, Problem
 from rocefort.models.network.network import Position
@@ -65,7 +66,7 @@ class Document:
     def problem(self, path: YamlPath, what: str, how: str = "", *, of_key: bool = False) -> Problem:
         """Return a problem of the value at a path, or of its key."""
         at = self.key_at(path) if of_key else self.at(path)
-        return Problem(path_text(path), what, how, at.file, at.line, at.column)
+        return masked(Problem(path_text(path), what, how, at.file, at.line, at.column))
 
 
 def path_text(path: YamlPath) -> str:
@@ -96,9 +97,8 @@ def document_of(text: str, path: str, first: str = "fabric: NAME") -> Document:
         raise BadInput(problems=[refusal.problem(path) for refusal in error.refusals]) from None
     except yaml.MarkedYAMLError as error:
         cause = cause_of(text, error)
-        raise BadInput(
-            cause.what, how=cause.how, file=path, line=cause.line, column=cause.column
-        ) from None
+        place = (path, cause.line, cause.column)
+        raise BadInput(problems=[masked(Problem("", cause.what, cause.how, *place))]) from None
     except yaml.reader.ReaderError as error:
         raise _bad_character(path, text, chr(error.character)) from None
     if not isinstance(data, dict):
@@ -153,7 +153,7 @@ class _DocumentProblem:
 
     def problem(self, file: str) -> Problem:
         """Return the problem with its place in a file."""
-        return Problem(path_text(self.path), self.what, self.how, file, *self.mark)
+        return masked(Problem(path_text(self.path), self.what, self.how, file, *self.mark))
 
 
 class _DocumentError(Exception):

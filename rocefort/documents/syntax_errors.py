@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import yaml
 from yaml._yaml import Mark as CMark
 
-from rocefort.documents.excerpts import sounds_secret
+from rocefort.documents.secret_lines import sounds_secret
 
 NO_BREAK_SPACE = "\u00a0"
 NO_BREAK = ("a no-break space (U+00A0) where YAML needs a space", "replace it by a space")

@@ -12,7 +12,6 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from rocefort.documents.excerpts import sounds_secret
 from rocefort.documents.model_fields import (
     bounds_of,
     fields_at,
@@ -23,6 +22,7 @@ from rocefort.documents.model_fields import (
 )
 from rocefort.documents.read import Document, YamlPath, path_text
 from rocefort.documents.repair import related, remove, renamed, repair, value_at
+from rocefort.documents.secret_lines import sounds_secret
 from rocefort.documents.suggest import near, nearest
 from rocefort.errors import BadInput, Problem
 from rocefort.models.wording import BOUND_WORDS, in_range

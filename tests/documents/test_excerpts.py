@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,19 @@ def test_a_long_line_is_cut_around_the_value(
         ("a: 1  # the old password is hunter2\n", 1),
         ("credential: env:A  # was hunter2\n", 1),
         ("batfish: https://me:hunter2@host\n", 1),
+        ("credential:\n- hunter2\n", 2),
+        ("credential:\n- a\n- hunter2\n", 3),
+        ("credential:\n- name: a\n- hunter2\n", 3),
+        ("credential:\n# a comment\n\nhunter2: x\n", 4),
+        ("credential: abc\nhunter2\n", 2),
+        ("credential: [\na,\n  port: x,\nhunter2]\n", 4),
+        ("- {name: a, credential:\n  x,\nport: hunter2}\n", 3),
+        ('credential: "a\nport: x\nname: hunter2"\n', 3),
+        ("psk: hunter2\n", 1),
+        ("md5: hunter2\n", 1),
+        ("bgp_hash: hunter2\n", 1),
+        ("door_pin: hunter2\n", 1),
+        ("snmp: hunter2\n", 1),
     ],
 )
 def test_a_line_that_may_contain_a_secret_is_not_shown(text: str, line: int) -> None:
@@ -96,6 +110,22 @@ def test_a_line_with_a_reference_is_shown() -> None:
     text = '- {name: leaf 01, credential: "env:NETOPS"}\n- credential: file:/run/key\n'
     assert excerpt(text, 1, 10, 80)[0] == f"  1 | {text.splitlines()[0]}"
     assert excerpt(text, 2, 3, 80)[0] == "  2 | - credential: file:/run/key"
+
+
+def test_a_line_behind_a_secret_is_shown_where_its_item_ends() -> None:
+    text = "- name: a\n  credential: bad\n- name: b\n  port: x\n"
+    assert excerpt(text, 4, 9, 80)[0] == "  4 |   port: x"
+    text = "authentication:\n  password: env:A\nhold_s: soon\n"
+    assert excerpt(text, 3, 9, 80)[0] == "  3 | hold_s: soon"
+
+
+def test_a_line_with_a_key_of_no_model_is_not_shown() -> None:
+    for line, shows in (("zqj: hunter2", False), ("- hunter2", False), ("hold_sec: 22", True)):
+        text = f"zqj:\n{line}\n"
+        with pytest.raises(BadInput) as caught:
+            validate(Connections, document_of(text, "connections.yaml"))
+        problem = replace(caught.value.problem, line=2, column=1)
+        assert ("2 |" in sentences_with_excerpts([problem], 80)) == shows
 
 
 def test_each_field_that_refers_to_a_secret_is_a_secret_key() -> None:
@@ -128,6 +158,20 @@ MISTAKES: list[Callable[[str], str]] = [
     lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential: {value!r}\n  port: x",
     lambda value: f"- name: leaf01\n  host: h\n  credential: |\n    {value}\n  user: u",
     lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential: &a {value!r}",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential:\n  - {value}",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential:\n  - a\n  - {value}",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential:\n  {value}: x",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential:\n  {value!r}: {{a: x}}",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential:\n  {value!r}:\n    a: x",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential: abc\n  {value}",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential: abc\n  {value}\n  port: 1",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential: abc\n  # c\n\n  {value}: 1",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  credential: 'abc\n  {value}': 1",
+    lambda value: f"- {{name: leaf01, host: h, user: u, credential: {{\n  {value!r}: 1}}}}",
+    lambda value: f"- {{name: leaf01, host: h, user: u, credential: abc,\n  {value!r}: 1}}",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  psk: {value!r}",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  zqj: {value!r}",
+    lambda value: f"- name: leaf01\n  host: h\n  user: u\n  zqj:\n  - {value!r}",
 ]
 
 
