@@ -7,19 +7,24 @@ one. It is checked and verified as a whole: two ends of a link that no longer ma
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 
 from rocefort.documents.suggest import matching_names
 from rocefort.errors import Problem, Refused
+from rocefort.models.device.priorities import DSCPS, QUEUES
 from rocefort.models.finding import Finding, Report, Severity, new_findings
-from rocefort.models.network.network import Network, Sources
+from rocefort.models.network.network import LosslessIntent, Network, Node, Sources
 from rocefort.models.rollout.plan import PlanLimit
 from rocefort.models.wording import count_of
 from rocefort.rollout.planning.drain import ServiceDuringRollout
 from rocefort.rollout.planning.plan import SwitchConfigs
-from rocefort.validators.checks import check
+from rocefort.validators.checks import check, rules
+from rocefort.validators.roce_ports import paused_queues
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.lossless.priorities import queue_of_dscp
 from rocefort.validators.rules.verification.reachability import verify
 
 Sides = Mapping[str, SwitchConfigs]
@@ -51,10 +56,17 @@ def limit_of(
     fabric = ServiceDuringRollout(network, {name: sides[name].running for name in sides})
     same = [name for name in sides if sides[name].whole.empty]
     after = _verified(fabric.at(frozenset([*chosen, *same])), sources)
+    start = fabric.at(frozenset())
     before = Report(network=network.name, rules=())
     with suppress(Refused):  # the engine does not model it; then every error counts as new
-        before = _verified(fabric.at(frozenset()), sources)
-    if problems := list(_problems(network, new_findings(after, before, Severity.ERROR), left_out)):
+        before = _verified(start, sources)
+    moved = {e.rule for e in _errors(before) if e.where.device in chosen}
+    split = _split_by_intent(start, sources, _errors(after), moved)
+    problems = [
+        *_problems(network, new_findings(after, before, Severity.ERROR), left_out),
+        *_split_problems(split),
+    ]
+    if problems:
         raise Refused(problems=problems)
     warnings = new_findings(after, before, Severity.WARNING)
     return PlanLimit(
@@ -70,12 +82,91 @@ def _verified(network: Network, sources: Sources) -> Report:
     return check(network, sources).joined(verified)
 
 
+def _errors(report: Report) -> list[Finding]:
+    return [finding for finding in report.findings if finding.severity is Severity.ERROR]
+
+
+def _split_by_intent(
+    start: Network, sources: Sources, errors: Iterable[Finding], moved: Collection[str]
+) -> list[Finding]:
+    """Errors of switches that agreed with the plan's switches and no longer do.
+
+    If the queue or a DSCP of RoCE changes, all switches contradict the new intent before the plan,
+    so none of these errors is new. But the switches agree on the running values: an error that
+    they do not have by these values is new. moved: rules that the plan's switches violate before.
+    """
+    running = _running_lossless(start)
+    ran = [rule for rule in rules() if rule.id in moved]
+    if running == start.lossless or not ran:
+        return []
+    agreed = check(start.model_copy(update={"lossless": running}), sources, run=ran)
+    own = {_place(error) for error in _errors(agreed)}
+    judged = set(agreed.rules)
+    return [error for error in errors if error.rule in judged and _place(error) not in own]
+
+
+def _place(error: Finding) -> tuple[str, str | None, str | None]:
+    return error.rule, error.where.device, error.where.interface
+
+
+def _running_lossless(start: Network) -> LosslessIntent | None:
+    """Queue and DSCPs of RoCE that most switches run; the intended value if it is among these."""
+    intent = start.lossless
+    if intent is None:
+        return None
+    queue = _most_frequent(chain.from_iterable(map(paused_queues, start.nodes)), intent.queue)
+    roce = (d for node in start.nodes for d in _dscps(node, {queue}))
+    cnp = (d for node in start.nodes for d in _dscps(node, {*QUEUES} - _delaying(node)))
+    values = {
+        "queue": queue,
+        "roce_dscp": _most_frequent(roce, intent.roce_dscp),
+        "cnp_dscp": _most_frequent(cnp, intent.cnp_dscp),
+    }
+    return intent.model_copy(update=values)
+
+
+def _dscps(node: Node, queues: Collection[int]) -> Iterator[int]:
+    """DSCPs that a switch puts into some queues."""
+    for domain in node.device.domains:
+        yield from (dscp for dscp in DSCPS if queue_of_dscp(domain, dscp) in queues)
+
+
+def _delaying(node: Node) -> frozenset[int]:
+    """Queues in which a CNP would wait: paused ones, and those served by weight."""
+    weighted = (row.queue for interface in node.device.interfaces for row in interface.drr)
+    return paused_queues(node).union(weighted)
+
+
+def _most_frequent(values: Iterable[int], intended: int) -> int:
+    counts = Counter(values)
+    return max([intended, *sorted(counts)], key=lambda value: counts[value])
+
+
+def _split_problems(errors: Iterable[Finding]) -> Iterator[Problem]:
+    """One problem for each rule, with every switch that has to change too."""
+    by_rule: dict[str, list[Finding]] = {}
+    for error in errors:
+        by_rule.setdefault(error.rule, []).append(error)
+    for rule, same in by_rule.items():
+        first, names = same[0], list(dict.fromkeys(str(each.where.device) for each in same))
+        others = f" (and on {count_of(len(names) - 1, 'other switch')})" if names[1:] else ""
+        yield Problem(
+            str(first.where),
+            f"this plan's switches would no longer agree with it: {rule} {first.message}{others}",
+            f"add {_options(names)}, or plan without {OPTION}",
+        )
+
+
+def _options(names: Iterable[str]) -> str:
+    return " ".join(f"{OPTION} {name}" for name in names)
+
+
 def _problems(
     network: Network, errors: Sequence[Finding], left_out: Collection[str]
 ) -> Iterator[Problem]:
     """One problem for each error, with the switches that have to change too."""
     for error in errors[:MOST_SHOWN]:
-        others = " ".join(f"{OPTION} {name}" for name in _parties(network, error, left_out))
+        others = _options(_parties(network, error, left_out))
         how = f"add {others}, or plan without {OPTION}" if others else f"plan without {OPTION}"
         what = f"the fabric with only this plan's switches changed has an error: {error.rule}"
         yield Problem(str(error.where), f"{what} {error.message}", how)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,14 @@ RAISED = (("xoff_kbytes: 600", "xoff_kbytes: 640"),)
 SLOWER = (("hold_s: 30", "hold_s: 60"), ("keepalive_s: 10", "keepalive_s: 20"))
 WITHOUT_BFD = (("  bfd:\n    min_tx_ms: 300\n    min_rx_ms: 300\n    multiplier: 3\n", ""),)
 SMALLER = (("mtu: 9000", "mtu: 8000"),)
+QUEUE = (
+    ("queue: 4         #", "queue: 3         #"),
+    ("roce_dscp: 34", "roce_dscp: 26"),
+    ("{queue: 3, weight: 1}", "{queue: 3, weight: 65}"),
+    ("{queue: 4, weight: 65}", "{queue: 4, weight: 1}"),
+)
+DSCP = (("roce_dscp: 34", "roce_dscp: 32"),)
+CNP = (("cnp_dscp: 48", "cnp_dscp: 46"),)
 LEAVES = [f"leaf0{number}" for number in range(1, 9)]
 SPINES = ["spine01", "spine02"]
 
@@ -123,6 +133,74 @@ def test_two_ends_that_no_longer_fit_are_refused_with_the_finding(
     assert len(found) == len(problems), found
     for sentence, problem in zip(problems, found, strict=True):
         assert sentence in problem
+
+
+@pytest.mark.parametrize("limit", [["leaf01"], ["spine*"], ["leaf0[1-4]", "spine01"]])
+@pytest.mark.parametrize(
+    ("edits", "rules"),
+    [
+        (QUEUE, ["ECN001", "PFC002", "QOS002"]),
+        (DSCP, ["QOS001", "QOS002"]),
+        (CNP, ["QOS004"]),
+    ],
+)
+@pytest.mark.parametrize("drifted", [False, True])
+def test_a_queue_or_dscp_that_switches_no_longer_share_is_refused_with_all_that_lack_it(
+    edits: Replacements,
+    rules: list[str],
+    limit: list[str],
+    drifted: bool,
+    edit_heps_without_nics: EditHeps,
+    texts: Mapping[str, str],
+    access: Connections,
+) -> None:
+    fabric = edit_heps_without_nics(*edits)
+    # The errors of leaf05 before the change hide none of the other switches.
+    running = {**texts, "leaf05": without_map(texts["leaf05"])} if drifted else texts
+    make_plan(fabric, access, running)
+    with pytest.raises(Refused) as refusal:
+        make_plan(fabric, access, running, PlanOptions(limit=limit))
+    problems = refusal.value.problems
+    assert sorted({rule_of(str(problem)) for problem in problems}) == rules
+    changing = {name for name in texts for pattern in limit if fnmatch(name, pattern)}
+    left_out = set(texts) - changing - ({"leaf05"} if drifted else set())
+    for rule in rules:
+        options = " ".join(str(p) for p in problems if rule_of(str(p)) == rule)
+        assert left_out <= set(re.findall(r"--limit (\w+)", options))
+
+
+def rule_of(problem: str) -> str:
+    """Rule that a problem names."""
+    found = re.search(r"\b[A-Z]{3}\d{3}\b", problem)
+    assert found
+    return found[0]
+
+
+def without_map(text: str) -> str:
+    """Text of a switch without the DSCP map."""
+    edited = re.sub(r" ip-dscp-inbound .*\n", "", text)
+    assert edited != text
+    return edited
+
+
+@pytest.mark.parametrize("switch", ["leaf02", "leaf05"])
+def test_a_switch_that_drifted_alone_does_not_refuse_a_limited_plan(
+    switch: str, edit_heps_without_nics: EditHeps, texts: Mapping[str, str], access: Connections
+) -> None:
+    running = {**texts, switch: without_map(texts[switch])}
+    for limit in (["leaf01"], ["spine*"], [switch]):
+        plan = make_plan(edit_heps_without_nics(*RAISED), access, running, PlanOptions(limit=limit))
+        assert plan.limit
+        assert switch in limit or switch in plan.limit.left_out
+
+
+def test_a_repair_of_one_of_several_drifted_switches_is_planned(
+    edit_heps_without_nics: EditHeps, texts: Mapping[str, str], access: Connections
+) -> None:
+    running = {n: without_map(t) if n in SPINES else t for n, t in texts.items()}
+    plan = make_plan(edit_heps_without_nics(), access, running, PlanOptions(limit=["spine01"]))
+    assert plan.limit
+    assert plan.limit.left_out == ("spine02",)
 
 
 def test_a_difference_that_ends_may_have_is_a_warning_in_the_plan(
