@@ -54,3 +54,19 @@ def test_a_switch_outside_of_the_limit_that_changes_after_the_plan_stops_it(
     ran = command("apply", plan, *at)
     assert (ran.code, descriptions(lab)) == (4, [])
     assert "spine01: differs from the fabric, and the plan neither has nor lists it" in ran.err
+
+
+def test_a_switch_outside_of_the_limit_that_is_not_read_stops_the_apply(
+    lab: Rehearsal, described: Path, command: Command, tmp_path: Path, typed: Callable[..., None]
+) -> None:
+    plan, at = tmp_path / "plan.json", ("--connections", lab.file)
+    typed("leaf07", "interface LoopBack0", "description by hand", "quit")
+    assert command("plan", described, *at, "--out", plan, "--limit", "leaf08").code == 0
+    other = tmp_path / "connections.yaml"
+    text = lab.file.read_text()
+    port = next(each.port for each in lab.connections.devices if each.name == "leaf07")
+    assert text.count(f"port: {port}") == 1
+    other.write_text(text.replace(f"port: {port}", "port: 1"))
+    ran = command("apply", plan, "--connections", other)
+    assert (ran.code, descriptions(lab)) == (3, [])
+    assert "leaf07: 127.0.0.1:1: no connection" in ran.err

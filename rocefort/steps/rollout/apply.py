@@ -98,7 +98,7 @@ def apply_plan(
                 texts = dict(switches.running)
                 if plan.limit:  # the fabric that results depends on the other switches, too
                     names = [node.name for node in network.nodes if node.name not in texts]
-                    texts |= _texts(beside, names)
+                    texts |= collect_running(beside, names)  # of none the intent counts instead
                 refuse_forged(plan, access, seen, texts, again=label.left_trials)
 
         config = RolloutConfig(
