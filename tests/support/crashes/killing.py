@@ -23,6 +23,7 @@ from pathlib import Path
 
 from judging_kills import Judge
 
+from rocefort.exit_codes import ExitCode
 from rocefort.lab.switch.audit_log import AuditRecord, read_audit_log
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
@@ -33,7 +34,6 @@ MOST_LIVES = 60
 TIME_SCALE = 20  # of the lab's clock: a trial of 600 s lasts half a minute
 TRIAL_S, SETTLE_S = 600, 30
 MAX_UNAVAILABLE = 2
-FAILED = 3  # exit code of a rollout that was aborted
 ABORTED = 0.5  # share of those that die while a spine is drained and then get an abort
 
 
@@ -240,7 +240,7 @@ class Site:
                 assert not aborted, self.told()
                 return
             if code is not None:
-                assert aborted and code == FAILED, self.told()
+                assert aborted and code == ExitCode.STOPPED, self.told()
                 judge.rest(self.deeds())
                 aborted = False  # the next controller begins a new run
                 continue
