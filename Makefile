@@ -77,9 +77,9 @@ bench: $(TOOLS)
 	@$(BIN)/python tests/bench/run.py
 
 # Long tests, run by hand before an issue is closed: fuzzing, kills, searches with new seeds, growth.
-# Their figures go into docs/figures.md. For other kills set ROCEFORT_SEED=2.
+# Their figures go into docs/reference/figures.md. For other kills set ROCEFORT_SEED=2.
 soak: $(TOOLS)
-	@$(PYTEST) --effort soak --figures docs/figures.md
+	@$(PYTEST) --effort soak --figures docs/reference/figures.md
 
 # Mutation tests: flip comparisons of the rules one at a time. For all of them set SAMPLE=100000.
 SAMPLE ?= 20

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit code of a command; docs/output.md and `rocefort --help` list them."""
+    """Exit code of a command; docs/reference/output.md and `rocefort --help` list them."""
 
     meaning: str
 

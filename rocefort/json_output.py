@@ -14,7 +14,7 @@ import click
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-OUTPUT_VERSION: Final = 1  # of docs/output.schema.json; a change that breaks a reader raises it
+OUTPUT_VERSION: Final = 1  # of output.schema.json; a change that breaks a reader raises it
 FORMAT, VARIABLE = "--format", "ROCEFORT_FORMAT"
 
 

@@ -1,4 +1,4 @@
-"""docs/architecture.md draws the packages as they import each other, and names what exists."""
+"""docs/explanation/architecture.md draws the packages as they import each other, and names what exists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from rocefort.paths import ROOT
 
-PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
 PACKAGES = {
     "documents",
     "design",

@@ -22,7 +22,7 @@ class ProblemOutput(Frozen):
 
 
 class ProblemsOutput(Frozen):
-    """Problems that ended a command; exit_code: its exit code, as in docs/output.md."""
+    """Problems that ended a command; exit_code: its exit code, as in docs/reference/output.md."""
 
     failed: Literal[True] = True
     exit_code: int

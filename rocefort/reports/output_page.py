@@ -1,4 +1,4 @@
-"""JSON output and exit codes as one page of Markdown: docs/output.md, kept equal by a test."""
+"""JSON output and exit codes as a page of Markdown: docs/reference/output.md, kept by a test."""
 
 from __future__ import annotations
 

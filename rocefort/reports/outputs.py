@@ -1,4 +1,4 @@
-"""JSON of every command, as one published schema: `docs/output.schema.json`.
+"""JSON of every command, as one published schema: `docs/reference/output.schema.json`.
 
 What `rocefort COMMAND --format json` writes is `$defs/COMMAND` of it (`lab spread`: `lab-spread`);
 a command that ends without a result writes `$defs/problems`.

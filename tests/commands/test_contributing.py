@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md and docs/batfish.md name what is there, and the program runs."""
+"""CONTRIBUTING.md and docs/how-to/batfish.md name what is there, and the program runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocefort.paths import ROOT
 from rocefort.steps.lab.emulated_site import rehearse
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-BATFISH = (ROOT / "docs/batfish.md").read_text(encoding="utf-8")
+BATFISH = (ROOT / "docs/how-to/batfish.md").read_text(encoding="utf-8")
 INVENTED = {"inventory/hardware/MODEL.yaml"}  # what a newcomer makes
 FOLDERS = r"(?:docs|inventory|templates|models|validators|rocefort|tests)/"
 
@@ -36,7 +36,7 @@ def test_the_live_tests_are_skipped_without_a_service_and_name_their_page() -> N
         ["env", *words], env=env, cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert re.search(r"\b1 skipped, \d+ deselected", done.stdout), done.stdout
-    assert "docs/batfish.md" in done.stdout
+    assert "docs/how-to/batfish.md" in done.stdout
 
 
 def test_the_program_lists_what_it_says(

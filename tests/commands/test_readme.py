@@ -19,12 +19,12 @@ from rocefort.paths import ROOT
 README = ROOT / "README.md"
 GUIDES = (
     README,
-    ROOT / "docs/review.md",
-    ROOT / "docs/deploy.md",
-    ROOT / "docs/rdma.md",
-    ROOT / "docs/grow.md",
-    ROOT / "docs/commands.md",
-    ROOT / "docs/site.md",
+    ROOT / "docs/how-to/review.md",
+    ROOT / "docs/how-to/deploy.md",
+    ROOT / "docs/how-to/rdma.md",
+    ROOT / "docs/how-to/grow.md",
+    ROOT / "docs/reference/commands.md",
+    ROOT / "docs/how-to/site.md",
 )
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 # What differs from run to run, or from machine to machine.

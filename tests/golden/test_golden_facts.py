@@ -1,4 +1,4 @@
-"""docs/first-switch.md lists the open facts of the data (`make golden` rewrites it)."""
+"""docs/reference/first-switch.md lists the open facts of the data (`make golden` rewrites it)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rocefort.paths import ROOT
 from rocefort.reports.fabric.open_facts import facts_page
 from rocefort.steps.fabric.open_facts import every_open_fact
 
-PAGE = ROOT / "docs" / "first-switch.md"
+PAGE = ROOT / "docs" / "reference/first-switch.md"
 
 
 def test_the_page_is_that_of_the_data(golden_update: bool) -> None:

@@ -1,4 +1,4 @@
-"""docs/output.md agrees with the outputs and exit codes (`make golden` rewrites it)."""
+"""docs/reference/output.md agrees with the outputs and exit codes (`make golden` rewrites it)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rocefort.paths import ROOT
 from rocefort.reports.output_page import output_page
 from rocefort.reports.outputs import OUTPUTS
 
-PAGE = ROOT / "docs" / "output.md"
+PAGE = ROOT / "docs" / "reference/output.md"
 
 
 def test_the_page_is_that_of_the_code(golden_update: bool) -> None:

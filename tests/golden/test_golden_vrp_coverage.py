@@ -1,4 +1,4 @@
-"""docs/vrp-coverage.md: every command that a template can write, and the text that reads it back.
+"""docs/reference/vrp-coverage.md: every command that a template can write, and the text that reads it back.
 
 The commands are those of templates/vrp themselves. A new line of a template fails here without a
 golden text that contains all its forms. (`make golden` rewrites the page.)
@@ -21,7 +21,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.paths import ROOT, TEMPLATES
 
-PAGE = ROOT / "docs" / "vrp-coverage.md"
+PAGE = ROOT / "docs" / "reference/vrp-coverage.md"
 TEXTS = ROOT / "tests" / "golden"
 VRP = TEMPLATES / "vrp"
 NOT_SAVED = ("day0.j2",)  # typed on a console, from the saved text of the same Device

@@ -209,8 +209,8 @@ def test_a_replace_says_what_is_wrong_with_its_patcher() -> None:
 
 
 def blocks(language: str) -> list[str]:
-    """Return the code blocks of docs/driver.md in a language."""
-    text = (Path(__file__).parents[2] / "docs" / "driver.md").read_text(encoding="utf-8")
+    """Return the code blocks of docs/reference/driver.md in a language."""
+    text = (Path(__file__).parents[2] / "docs" / "reference/driver.md").read_text(encoding="utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""docs/promises.md: every promise names existing tests, or states that it is not shown."""
+"""docs/reference/promises.md: every promise names existing tests, or states that it is not shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from rocefort.paths import ROOT
 
-PAGE = ROOT / "docs" / "promises.md"
+PAGE = ROOT / "docs" / "reference/promises.md"
 NAMED = re.compile(r"^- `(?P<file>\S+)::(?P<test>\w+)`$", re.MULTILINE)
 PROMISES = [part.split("\n", 1) for part in PAGE.read_text(encoding="utf-8").split("\n### ")[1:]]
 

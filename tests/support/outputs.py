@@ -14,7 +14,7 @@ from rocefort.json_output import OUTPUT_VERSION
 from rocefort.paths import ROOT
 from rocefort.reports.outputs import OUTPUTS, PROBLEMS
 
-SCHEMA_FILE = ROOT / "docs" / "output.schema.json"
+SCHEMA_FILE = ROOT / "docs" / "reference/output.schema.json"
 
 HEAD = ("schema_version", "command")
 

@@ -1,4 +1,4 @@
-"""The simulator agrees with published figures; docs/tuning.md has the differences."""
+"""The simulator agrees with published figures; docs/how-to/tuning.md has the differences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulators import run_scenario
 
 from rocefort.paths import ROOT
 
-PAGE = ROOT / "docs/tuning.md"
+PAGE = ROOT / "docs/how-to/tuning.md"
 CARD = re.compile(r"(?<=<!-- model card -->\n).*(?=<!-- end of model card -->)", re.DOTALL)
 FIGURES = [
     pytest.param(

@@ -14,7 +14,7 @@ from simulators import run_scenario
 from rocefort.models.results.simulation import Simulation
 from rocefort.paths import ROOT
 
-PAGE = ROOT / "docs/tuning.md"
+PAGE = ROOT / "docs/how-to/tuning.md"
 SHARE = 4152 / 4200  # payload of a packet
 PORT: dict[str, Any] = {"port_gbps": 100, "packet_bytes": 4200, "link_delay_us": 0.25}
 pytestmark = pytest.mark.thorough

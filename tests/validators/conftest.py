@@ -362,7 +362,7 @@ def live_service() -> Service:
     pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
     service = service_of(os.environ.get("ROCEFORT_BATFISH"))
     if service is None:
-        pytest.skip("ROCEFORT_BATFISH names no service: docs/batfish.md")
+        pytest.skip("ROCEFORT_BATFISH names no service: docs/how-to/batfish.md")
     server_version(service.host, service.port, 5.0, service.access)
     return service
 

@@ -25,7 +25,7 @@ from rocefort.validators.batfish.engine import (
 )
 from rocefort.validators.batfish.snapshot import snapshot_digest, snapshot_files
 
-# All; with -k and a file's stem, one. docs/batfish.md
+# All; with -k and a file's stem, one. docs/how-to/batfish.md
 RECORD_COMMAND = "ROCEFORT_BATFISH=HOST:PORT ROCEFORT_RECORD=1 pytest -m batfish"
 Kept = TypeVar("Kept", bound=Frozen)
 

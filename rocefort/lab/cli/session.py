@@ -31,7 +31,7 @@ BANNER = (
     "This is an emulator of a CloudEngine command line, not a switch.\n"
     "It models configuration, commit and trial. No packet moves here: states of BGP and counters\n"
     "are those of a model, and nothing has buffers, PFC, ECN or optics.\n"
-    "What else it leaves out: docs/emulator.md, docs/lab-displays.md\n"
+    "What else it leaves out: docs/reference/emulator.md and lab-displays.md\n"
 )
 UNKNOWN_QUESTION = "Warning: This operation may affect an unexpected service. Proceed? [Y/N]:"
 ABORT_SESSION = ("abort", "trial", "session")  # help shows the session of the trial

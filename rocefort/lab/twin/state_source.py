@@ -44,7 +44,7 @@ GREETING = (
     "Behind it are FRR and a Linux kernel: BGP, routes, ports, MTU, counters and LLDP are theirs.\n"
     "PFC, queues and AI-ECN are those of a model: a kernel has none of them. What passed\n"
     "a queue is what the kernel counted, by the switch's own priority map.\n"
-    "What else it leaves out: docs/emulator.md, docs/lab-displays.md\n"
+    "What else it leaves out: docs/reference/emulator.md and lab-displays.md\n"
 )
 NOT_BY_A_KERNEL = ("loopback", "other")  # all loopbacks are one link; NULL0 is none
 ASN = re.compile(r"\d+")  # of a path; a set of them is in braces

@@ -1,4 +1,4 @@
-"""All rules as one page of Markdown: docs/rules.md is written by it and kept equal by a test."""
+"""All rules as one page of Markdown: docs/reference/rules.md, kept equal by a test."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ def _section(rule: RuleText) -> str:
 def _facts(rule: RuleText) -> Iterator[str]:
     yield f"- Severity: {rule.severity}"
     yield f"- Source: {rule.source}"
-    yield f"- File: [{rule.file}](../{rule.file})"
+    yield f"- File: [{rule.file}](../../{rule.file})"
     yield f"- Needs: {', '.join(rule.needs) or 'the text alone'}"

@@ -1,7 +1,7 @@
 """Owner of a pending trial, from the output of the switch and the acts of this run.
 
 A release may show neither a trial's persist id, nor its commit in the list of commits, nor its time
-(docs/emulator.md has the behaviours). What is not shown is unknown: it never counts
+(docs/reference/emulator.md has the behaviours). What is not shown is unknown: it never counts
 as ours, as another owner's, or as zero seconds.
 """
 

@@ -1,4 +1,4 @@
-"""Texts of the rules (requirement, reason, fix) for `explain`, docs/rules.md and SARIF."""
+"""Texts of the rules (requirement, reason, fix) for `explain`, the page of rules and SARIF."""
 
 from __future__ import annotations
 

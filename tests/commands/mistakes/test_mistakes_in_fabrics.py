@@ -124,5 +124,7 @@ def test_the_page_shows_the_output_of_a_command(
 ) -> None:
     path = edit_heps(("hold_s: 30", "hold_sec: 30"), ("vlan: 110\n", "vlan: 1\n"))
     monkeypatch.chdir(path.parent)
-    page = (Path(__file__).parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference/commands.md").read_text(
+        encoding="utf-8"
+    )
     assert f"```text\n{rocefort('check', path.name).err}```\n" in page

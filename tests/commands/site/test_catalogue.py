@@ -21,7 +21,7 @@ from rocefort.rollout.planning.sealed_files import changed_files, site_files
 from rocefort.steps.lab.emulated_site import switch_of
 from rocefort.steps.lab.options import LabOptions
 
-PAGE = (ROOT / "docs/templates.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/how-to/templates.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## Commands of a site")[2].partition("\n## ")[0]
 BLOCKS = dict(
     re.findall(

@@ -14,7 +14,7 @@ from rocefort.fleet.connections import connections_schema, load_connections
 from rocefort.paths import ROOT
 
 Rocefort = Callable[..., Any]
-PAGE = ROOT / "docs/connections.md"
+PAGE = ROOT / "docs/how-to/connections.md"
 HEAD = "| key | type | default | meaning | example |\n|---|---|---|---|---|\n"
 ENTRY = "- name: {}\n  host: {}\n  user: netops\n  credential: {}\n"
 FILE = (

@@ -22,7 +22,7 @@ from rocefort.tasks import cli
 from rocefort.validators.batfish.access import LIMIT_S
 
 Rocefort = Callable[..., Any]
-PAGE = ROOT / "docs/settings.md"
+PAGE = ROOT / "docs/reference/settings.md"
 ROOT_GROUP = get_command(cli)
 assert isinstance(ROOT_GROUP, TyperGroup)
 

@@ -13,7 +13,7 @@ import pytest
 from rocefort.paths import ROOT
 from rocefort.rollout.planning.sealed_files import site_files
 
-PAGE = (ROOT / "docs/templates.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/how-to/templates.md").read_text(encoding="utf-8")
 MORE = (
     '{% extends "shipped/cloudengine.j2" %}\n{% block more %}\n#\nfrobnicate {{ device.name }}\n'
     "{% endblock %}\n"
