@@ -28,7 +28,7 @@ define debian
 	  || echo "$(3); as root: apt-get install $(2)"
 endef
 
-.PHONY: demo rollout-demo lab-demo test test-all soak mutate checked lint bench size lock golden system twin clean
+.PHONY: demo rollout-demo lab-demo test test-all soak mutate checked lint bench size lock golden site system twin clean
 
 demo: $(READY)
 	@$(BIN)/rocefort demo heps
@@ -96,6 +96,12 @@ size: $(TOOLS)
 golden: $(TOOLS)
 	@$(BIN)/python -m pytest --quiet tests/golden --golden-update
 
+# The documentation as a site, in the folder site/; a dead link or anchor is an error. It is read with
+# any web server, such as `python3 -m http.server --directory site`.
+site: $(TOOLS)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "site/: $$(find site -name '*.html' | wc -l) pages, $$(du -sm site | cut -f1) MB"
+
 # Resolve the dependencies again (needs uv). The second lock has what the first one lacks; a site's
 # repository gets the versions that it runs.
 RESOLVE := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
@@ -139,4 +145,4 @@ $(COMPILED): $(TOOLS)
 	@touch $@
 
 clean:
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
