@@ -28,7 +28,7 @@ define debian
 	  || echo "$(3); as root: apt-get install $(2)"
 endef
 
-.PHONY: demo rollout-demo lab-demo test test-all soak mutate checked lint bench size lock golden site system twin clean
+.PHONY: demo rollout-demo lab-demo test test-all soak mutate mutate-text checked lint bench size lock golden site system twin clean
 
 demo: $(READY)
 	@$(BIN)/rocefort demo heps
@@ -86,6 +86,11 @@ SAMPLE ?= 20
 SEED ?= 1
 mutate: $(TOOLS)
 	@$(BIN)/python tests/mutate.py --sample $(SAMPLE) --seed $(SEED)
+
+# Faults in texts of random fabrics, by area: what check and verify find. For others set SEED=2.
+FAULTS ?= 300
+mutate-text: $(TOOLS)
+	@PYTHONPATH=tests/support/vrp $(BIN)/python tests/mutate_text.py --sample $(FAULTS) --seed $(SEED) $(LIST)
 
 # Lines of code, classes and modules. WHAT=--once or WHAT=--single lists parts that could be joined.
 WHAT ?=
