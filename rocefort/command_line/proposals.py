@@ -17,12 +17,15 @@ def propose(error: Any) -> None:  # noqa: ANN401 - an error of Click, or of Type
     for theirs, ours in BOUNDS.items():
         if getattr(error, "message", "").startswith(theirs):
             error.message = error.message.replace(theirs, ours)
+    from rocefort.documents.suggest import near  # only for an error
+
     if names := getattr(error, "possibilities", None):
         error.possibilities = None
-        error.message = f"{error.message}; did you mean {names[0]!r}?"
+        given = getattr(error, "option_name", None) or error.command_name
+        stems = {name.lstrip("-"): name for name in names}  # `--` makes any two options similar
+        if similar := near(given.lstrip("-"), stems):
+            error.message += f"; did you mean {stems[similar]!r}?"
     elif wrong := WRONG_CHOICE.fullmatch(getattr(error, "message", "")):
         choices = error.param.type_descriptor.choices or ()
-        from rocefort.documents.suggest import near  # only for an error
-
         similar = near(wrong["value"], map(str, choices))
         error.message = wrong["what"] + (f"; did you mean {similar!r}?" if similar else "")

@@ -30,6 +30,7 @@ def _site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--colr never check", "Error: No such option: --colr; did you mean '--color'?"),
         ("check --selct PFC", "Error: No such option: --selct; did you mean '--select'?"),
         ("rdma plan --sute x", "Error: No such option: --sute; did you mean '--suite'?"),
+        ("check --foo heps", "Error: No such option: --foo"),
         ("check -z", "Error: No such option: -z"),
         (
             "verify --engine batfsh",
