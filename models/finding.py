@@ -20,17 +20,32 @@ class Severity(StrEnum):
     INFO = "info"
 
 
+class IntentLine(Frozen):
+    """Line of the fabric that intends the judged value."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
 class Where(Frozen):
-    """Place: device, interface, and the line of YAML or of configuration text."""
+    """Place: device, interface, and the line of YAML or of configuration text.
+
+    intent: line of the fabric, for a configuration that is judged by a fabric's intent.
+    """
 
     device: str | None = None
     interface: str | None = None
     file: str | None = None
     line: int | None = None
+    intent: IntentLine | None = Field(default=None, exclude_if=lambda line: line is None)
 
     def __str__(self) -> str:
         place = " ".join(part for part in (self.device, self.interface) if part)
         source = f"{self.file}:{self.line}" if self.file else ""
+        source += f", intended in {self.intent}" if source and self.intent else ""
         return f"{place} ({source})" if place and source else place or source
 
 

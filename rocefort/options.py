@@ -199,6 +199,24 @@ Configs = Annotated[
     Path | None,
     typer.Option(help="Directory of configurations, instead of a fabric.", **values.DIR),
 ]
+JudgedConfigs = Annotated[
+    Path | None,
+    typer.Option(
+        "--configs",
+        help="Directory of configurations: instead of a fabric, or beside one, to judge them by "
+        "its intent.",
+        **values.DIR,
+    ),
+]
+# Without a variable: a check contacts switches only by this option.
+RunningConnections = Annotated[
+    Path | None,
+    typer.Option(
+        "--connections",
+        help="YAML file of connections: read what the switches run now, to judge it by the intent.",
+        **values.FILE,
+    ),
+]
 Formatted = Annotated[
     Format, typer.Option("--format", envvar="ROCEFORT_FORMAT", help=OUTPUT_FORMAT)
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TypeVar
 
@@ -16,18 +16,22 @@ from rocefort.progress import tracked
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.live.subject import IntendedState, LiveSubject, Readings, intended_of
 from rocefort.validators.rules.registry import Rule, Subject, registered
+from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject
 from rocefort.validators.rules.servers.subject import HostSubject
 from rocefort.validators.rules.waivers import check_waivers, sort_out
 
 
 def rules(
-    select: Sequence[str] = (), ignore: Sequence[str] = (), judges: type[Subject] = Subject
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    judges: type[Subject] | tuple[type[Subject], ...] = Subject,
 ) -> tuple[Rule, ...]:
-    """Rules on a network, or on another subject, in the order of reports.
+    """Rules on a network, or on other subjects, in the order of reports.
 
     All, or by id and family as `selected` takes them.
     """
-    return selected(registered(judges), select, ignore)
+    kinds = judges if isinstance(judges, tuple) else (judges,)
+    return selected(registered(*kinds), select, ignore)
 
 
 def titles() -> dict[str, str]:
@@ -41,16 +45,28 @@ def check(
     *,
     run: Sequence[Rule] | None = None,
     today: date | None = None,
+    running: RunningComparison | None = None,
 ) -> Report:
     """Run rules on a network; the report has findings, waived findings and not judged places.
 
     run: these rules only (default: all). today: the date for waivers (default: today in UTC).
+    running: configurations beside a fabric, for rules that compare both.
     Raises BadInput for a waiver of a rule that does not exist.
     """
     origins, ran = sources or Sources(), rules() if run is None else tuple(run)
     _check_waivers(network, origins)
     overview = Overview(network, origins)
-    return _report(overview, [Subject(overview, rule) for rule in ran], today)
+    return _report(overview, list(_subjects(overview, ran, running)), today)
+
+
+def _subjects(
+    overview: Overview, ran: Iterable[Rule], running: RunningComparison | None
+) -> Iterator[Subject]:
+    for rule in ran:
+        if rule.judges is not RunningSubject:
+            yield Subject(overview, rule)
+        elif running is not None:
+            yield RunningSubject(overview, rule, running)
 
 
 def check_live(  # noqa: PLR0913 - network, readings, rules and options

@@ -18,7 +18,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.nic import Hosts, NicProfile
 from rocefort.models.fabric.policy import SegmentPolicy
-from rocefort.models.finding import Waiver, Where
+from rocefort.models.finding import IntentLine, Waiver, Where
 from rocefort.models.hardware.hardware import DialectName, Family, Hardware, port_speed_gbps
 from rocefort.models.hardware.transceivers import CableMedium
 from rocefort.models.keyed import natural
@@ -246,10 +246,12 @@ class Sources:
     """Side table with the source of each value.
 
     Keys are `device/field.path`, such as `leaf01/interfaces[100GE1/0/1].mtu`. A lookup without a
-    match takes the key of EVERY, then the nearest enclosing one.
+    match takes the key of EVERY, then the nearest enclosing one. A value of no configuration is
+    looked up in the intent.
     """
 
     table: Mapping[str, Position] = field(default_factory=dict)
+    intent: Sources | None = None  # lines of the fabric by which configurations are judged
 
     def find(self, device: str, path: str = "") -> Position | None:
         """Return the position of a device's value, or of the nearest field that encloses it."""
@@ -258,16 +260,20 @@ class Sources:
             for owner in owners:
                 if position := self.table.get(f"{owner}/{key}"):
                     return position
-        return None
+        return self.intent.find(device, path) if self.intent else None
 
     def where(self, device: str, path: str = "", interface: str | None = None) -> Where:
         """Return the place of a verdict, with file and line if they are known."""
         position = self.find(device, path)
+        intent = self.intent.find(device, path) if self.intent and device else None
         return Where(
             device=device or None,
             interface=interface,
             file=position.file if position else None,
             line=position.line if position else None,
+            intent=IntentLine(file=intent.file, line=intent.line)
+            if intent and intent != position
+            else None,
         )
 
 

@@ -33,27 +33,31 @@ def _write_notes(subject: ReadNetwork) -> None:
         "rocefort check heps",
         "rocefort check heps --select PFC,BUF001",
         "rocefort check --configs configs --format sarif",
+        "rocefort check heps --configs configs",
         topic=Topic.VERIFY,
     )
 )
 def check(
     fabric: options.MaybeFabric = None,
-    configs: options.Configs = None,
+    configs: options.JudgedConfigs = None,
+    connections: options.RunningConnections = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.Formatted = options.Format.TEXT,
     select: options.Select = None,
     ignore: options.Ignore = None,
 ) -> None:
-    """Check a fabric or saved configurations against the rules."""
-    from rocefort.steps.fabric.report import write_findings
-    from rocefort.steps.fabric.subject import subject_of
-    from rocefort.validators.checks import check as check_all
-    from rocefort.validators.checks import rules as some_rules
+    """Check a fabric, or configurations, against the rules.
 
-    chosen = some_rules(select or (), ignore or ())
+    With a fabric and configurations (or connections), what the switches run is judged by the
+    intent of the fabric.
+    """
+    from rocefort.steps.fabric.report import write_findings
+    from rocefort.steps.rollout.running import check_subject, judged_subject, judging_rules
+
     fabric = options.fabric_unless(configs, fabric)
-    subject = subject_of(fabric, configs)
-    report = check_all(subject.network, subject.sources, run=chosen)
+    chosen = judging_rules(fabric, configs, connections, select or (), ignore or ())
+    subject = judged_subject(fabric, configs, connections)
+    report = check_subject(subject, chosen)
     write_findings(report, form.value, str(fabric or configs))
     for note in subject.notes:
         output.write_note(note, err=form is not options.Format.TEXT)
@@ -70,7 +74,8 @@ def check(
 )
 def verify(
     fabric: options.MaybeFabric = None,
-    configs: options.Configs = None,
+    configs: options.JudgedConfigs = None,
+    connections: options.RunningConnections = None,
     engine: options.VerificationEngine = options.EngineOption.AUTO,
     batfish: options.BatfishService = None,
     failures: options.Failures = None,
@@ -84,8 +89,9 @@ def verify(
 
     Computes the network from the configuration text that the switches receive. It shows which BGP
     sessions come up, the routes with their ECMP width, whether every path between servers
-    delivers, and what each failure of a link or switch interrupts. It does not contact a switch:
-    `health` does.
+    delivers, and what each failure of a link or switch interrupts. With a fabric and
+    configurations (or connections), it verifies what the switches run. It judges no state of
+    switches: `health` does.
     """
     from rocefort.reports.fabric.failures import failures_report
     from rocefort.reports.fabric.findings import findings_report
@@ -96,13 +102,13 @@ def verify(
     )
     from rocefort.reports.formats.json_report import findings_output
     from rocefort.steps.fabric.report import write_findings
-    from rocefort.steps.fabric.subject import subject_of
     from rocefort.steps.fabric.verify import VerifyRequest, verify_subject
+    from rocefort.steps.rollout.running import judged_subject
     from rocefort.validators import engine_choice
     from rocefort.validators.checks import titles
 
     fabric = options.fabric_unless(configs, fabric)
-    subject = subject_of(fabric, configs)
+    subject = judged_subject(fabric, configs, connections)
     _write_notes(subject)
     who = engine_choice.Engine(engine.value)
     asked = VerifyRequest(who, batfish, failures, against, limit)

@@ -89,6 +89,12 @@ def file_lines(wheres: Iterable[Where]) -> dict[str, list[int]]:
     return files
 
 
+def intent_lines(wheres: Iterable[Where]) -> dict[str, list[int]]:
+    """Return the lines of each fabric file that intend what is judged."""
+    lines = (where.intent for where in wheres if where.intent)
+    return file_lines(Where(file=line.file, line=line.line) for line in lines)
+
+
 def port_ranges(names: Iterable[str]) -> Iterator[str]:
     """`100GE1/0/1-3,7` instead of four names; other names as they are."""
     numbers: dict[str, list[int]] = defaultdict(list)

@@ -21,6 +21,7 @@ from rocefort.reports.wording import (
     device_ports,
     file_lines,
     group_items,
+    intent_lines,
     name_ranges,
     severity_counts,
     summary,
@@ -139,12 +140,13 @@ def _reasons(entries: Iterable[NotJudged], cause: str) -> Iterator[str]:
 
 
 def _places(wheres: Sequence[Where], *, files: bool = True) -> Iterator[str]:
-    """Return all places of a message: devices with their ports, then lines by file."""
+    """Return all places of a message: devices with their ports, lines by file, and the intent's."""
     if named := _word_list(name_ranges(device_ports(wheres))):
         yield f"at: {named}"
-    sources = [f"{file}:{_word_list(map(str, at))}" for file, at in file_lines(wheres).items()]
-    if sources and files:
-        yield f"in: {'; '.join(sources)}"
+    for label, lines in (("in", file_lines(wheres)), ("intended in", intent_lines(wheres))):
+        sources = [f"{file}:{_word_list(map(str, at))}" for file, at in lines.items()]
+        if sources and files:
+            yield f"{label}: {'; '.join(sources)}"
 
 
 def _word_list(words: Iterable[str]) -> str:

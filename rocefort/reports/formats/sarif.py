@@ -143,7 +143,7 @@ def _result(finding: Finding, index: int, places: _SarifLocations, fingerprint: 
         "message": {"text": f"{_located_text(finding.where, finding.message)}{fix}"},
         "locations": [places.location(finding.where)],
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
-    }
+    } | places.related(finding.where)
 
 
 def _suppression(entry: Waived) -> Json:
@@ -184,6 +184,13 @@ class _SarifLocations:
         logical = self._logical(where)
         found: Json = {"physicalLocation": physical}
         return found | {"logicalLocations": logical} if logical else found
+
+    def related(self, where: Where) -> Json:
+        """Return the line of the fabric that intends the value, if the result has one."""
+        if where.intent is None:
+            return {}
+        intent = self.location(Where(file=where.intent.file, line=where.intent.line))
+        return {"relatedLocations": [intent | {"message": {"text": "the intent"}}]}
 
     def _uri(self, file: str) -> str:
         path = Path(file)

@@ -31,7 +31,7 @@ from rocefort.reports.wording import group_items, name_ranges
 from rocefort.rollout.planning.secrets import with_known_secrets
 from rocefort.site import SHIPPED, Site, site_of
 from rocefort.steps.fabric.config_directory import ConfigDirectory, ConfigFile, read_directory
-from rocefort.steps.fabric.subject import board_of
+from rocefort.steps.fabric.subject import hardware_of
 
 NOT_WHOLE = "this import is not the whole truth"
 # What a fabric has instead of another design.
@@ -115,9 +115,7 @@ def _foreign_designs(configs: Sequence[ConfigFile]) -> Iterator[str]:
 def _source(config: ConfigFile, saved: ConfigDirectory) -> SwitchText:
     """A switch from its text, with model and release from its outputs."""
     parsed = config.parsed
-    own = [file.display for file in saved.displays if file.device == parsed.device.name]
-    model = next((display.model for display in own if display.model), board_of(parsed))
-    software = next((display.software for display in own if display.software), parsed.software)
+    model, software = hardware_of(config, saved.displays)
     unlike = partial(_unlike, config)
     return SwitchText(parsed.device, str(config.path), software, model, unlike)
 

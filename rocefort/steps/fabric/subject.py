@@ -36,6 +36,7 @@ from rocefort.steps.fabric.config_directory import (
     DisplayFile,
     read_directory,
 )
+from rocefort.validators.rules.running.subject import RunningComparison
 
 __all__ = ["CONFIG_ENDINGS", "ReadNetwork", "parse_directory", "subject_of"]
 
@@ -51,6 +52,7 @@ class ReadNetwork:
     sources: Sources
     texts: Mapping[str, str]
     notes: tuple[str, ...] = ()  # on the files: lines understood in each, files not used, overrides
+    running: RunningComparison | None = None  # texts beside a fabric, which they are judged by
 
 
 def subject_of(fabric: Path | None, configs: Path | None) -> ReadNetwork:
@@ -99,17 +101,15 @@ def subject_of_texts(directory: Path, site: Site | None = None) -> ReadNetwork:
     nodes = [_node(config, saved.displays, catalogue) for config in saved.configs]
     network = infer(directory.resolve().name, nodes, _lldp_neighbours(saved))
     texts = {config.parsed.device.name: config.text for config in saved.configs}
-    return ReadNetwork(
-        network, Sources(table), texts, (*_coverage_notes(saved, nodes), *saved.notes)
-    )
+    configs = {config.parsed.device.name: config for config in saved.configs}
+    notes = (*coverage_notes(configs, nodes), *saved.notes)
+    return ReadNetwork(network, Sources(table), texts, notes)
 
 
 def _node(config: ConfigFile, displays: Sequence[DisplayFile], catalogue: Catalogue) -> Node:
     """A switch from its text and its outputs."""
     parsed = config.parsed
-    own = [file.display for file in displays if file.device == parsed.device.name]
-    model = next((display.model for display in own if display.model), board_of(parsed))
-    software = next((display.software for display in own if display.software), parsed.software)
+    model, software = hardware_of(config, displays)
     node = Node(
         device=parsed.device,
         unmodelled=parsed.unmodelled,
@@ -120,6 +120,16 @@ def _node(config: ConfigFile, displays: Sequence[DisplayFile], catalogue: Catalo
         node = with_hardware(node, model, software, catalogue)
     lines = with_commands(node.unmodelled, load_dialect(config.read_by), node.family)
     return node.model_copy(update={"unmodelled": lines})
+
+
+def hardware_of(
+    config: ConfigFile, displays: Sequence[DisplayFile]
+) -> tuple[str | None, str | None]:
+    """Model and release of a switch, by its outputs and its text; None: not stated."""
+    parsed = config.parsed
+    own = [file.display for file in displays if file.device == parsed.device.name]
+    model = next((display.model for display in own if display.model), board_of(parsed))
+    return model, next((d.software for d in own if d.software), parsed.software)
 
 
 def _is_campus(parsed: ParsedConfig) -> bool:
@@ -141,13 +151,12 @@ def _lldp_neighbours(saved: ConfigDirectory) -> list[LldpNeighbour]:
     ]
 
 
-def _coverage_notes(saved: ConfigDirectory, nodes: Sequence[Node]) -> tuple[str, ...]:
-    """A sentence on each file with lines that are not in its Device."""
-    pairs = zip(saved.configs, nodes, strict=True)
+def coverage_notes(configs: Mapping[str, ConfigFile], nodes: Iterable[Node]) -> tuple[str, ...]:
+    """A sentence on each switch with a text and lines that are not in its Device."""
     return tuple(
-        coverage_note(node.name, config.parsed.total_lines, node.unmodelled)
-        for config, node in pairs
-        if node.unmodelled
+        coverage_note(node.name, configs[node.name].parsed.total_lines, node.unmodelled)
+        for node in nodes
+        if node.unmodelled and node.name in configs
     )
 
 

@@ -18,13 +18,15 @@ from rocefort.steps.fabric.git_revisions import (
     site_beside,
 )
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived, subject_of_texts
-from rocefort.validators import engine_choice
+from rocefort.validators import checks, engine_choice
 from rocefort.validators.batfish.access import LIMIT_S, Service, service_at
 from rocefort.validators.engine_choice import Engine, StudyOptions, VerificationResult
+from rocefort.validators.rules.running.subject import RunningSubject
 from rocefort.validators.rules.verification.change import with_servers_of
 from rocefort.validators.rules.verification.failures import verify_failures
 from rocefort.validators.verification.batfish_failures import DEFAULT, disagreeing
 
+TEXT_OF_EACH = "TXT201"
 TOKEN = "ROCEFORT_BATFISH_TOKEN"  # noqa: S105 - the name of a variable
 
 
@@ -65,7 +67,17 @@ def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> Ver
         before = with_servers_of(subject.network, before)
     wishes = StudyOptions(_forks(asked), before)
     verified = engine_choice.run(subject.network, subject.sources, asked.engine, service, wishes)
-    return _with_failures(subject, verified, asked)
+    done = _with_failures(subject, verified, asked)
+    if subject.running is None:
+        return done
+    # A switch without a text counts as intended; a verification of what runs reports it, too.
+    texts = checks.check(
+        subject.network,
+        subject.sources,
+        run=checks.rules((TEXT_OF_EACH,), judges=RunningSubject),
+        running=subject.running,
+    )
+    return replace(done, report=texts.joined(done.report))
 
 
 def _forks(asked: VerifyRequest) -> str | None:

@@ -89,7 +89,7 @@ class ReviewSide:
     def sources(self) -> Sources:
         """Sources with the files' names in the repository."""
         table = self.derived.sources.table if self.derived else {}
-        return PlacedSources(table, self.names)
+        return PlacedSources(table, names=self.names)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,11 @@ from rocefort.validators.rules.servers.subject import HostSubject
 
 FILES = [
     path
-    for folder in (Path(__file__).parents[1], Path(__file__).parents[2] / "hosts")
+    for folder in (
+        Path(__file__).parents[1],
+        Path(__file__).parents[2] / "hosts",
+        Path(__file__).parents[2] / "commands" / "running",
+    )
     for path in sorted(folder.rglob("*.py"))
 ]
 TESTS = "".join(path.read_text(encoding="utf-8") for path in FILES)

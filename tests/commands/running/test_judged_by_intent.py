@@ -1,0 +1,128 @@
+"""`check FABRIC --configs DIR` and `verify FABRIC --configs DIR`: what runs, judged by the intent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from text_faults import Found, Line, findings_of
+
+Rocefort = Callable[..., Any]
+Saved = Callable[..., Path]
+
+BGP = "bgp 65102"
+# A fault, and findings that name its switch and its line.
+FAULTS: list[tuple[Line, list[tuple[str, str, str]]]] = [
+    (
+        Line("leaf02", " ipv4-family unicast", "maximum load-balancing 32"),
+        [
+            (
+                "BGP002",
+                BGP,
+                "`maximum load-balancing` is 1, but there are 2 equal paths",
+            ),
+            (
+                "TXT202",
+                BGP,
+                "bgp.maximum_paths is the default, the fabric intends 32",
+            ),
+        ],
+    ),
+    (
+        Line("leaf03", "interface Vlanif120", "mtu 9000"),
+        [
+            (
+                "TOP004",
+                "interface Vlanif120",
+                "MTU 1500 on the gateway of server k8sgn12, which sends up to 9000",
+            ),
+            ("TXT202", "interface Vlanif120", "mtu is the default, the fabric intends 9000"),
+        ],
+    ),
+    (
+        Line("leaf04", "", "ntp unicast-server 10.255.0.250", "ntp unicast-server 10.255.0.99"),
+        [
+            (
+                "TXT202",
+                "ntp unicast-server 10.255.0.99",
+                "ntp_servers[10.255.0.99] is here, the fabric does not intend it",
+            )
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "expected"), FAULTS, ids=lambda case: getattr(case, "old", ""))
+def test_a_fault_is_found_at_its_line_and_beside_its_intent(
+    rocefort: Rocefort, saved: Saved, edit: Line, expected: list[tuple[str, str, str]]
+) -> None:
+    findings = findings_of(rocefort, "check", "heps", "--configs", saved(edit))
+    for rule, line, message in expected:
+        assert Found(rule, edit.switch, line, message) in findings
+
+
+def test_texts_as_intended_have_no_findings_of_their_own(rocefort: Rocefort, saved: Saved) -> None:
+    ran = rocefort("check", "heps", "--configs", saved())
+    assert ran.code == 0
+    assert "TXT20" not in ran.out
+    ran = rocefort("verify", "heps", "--configs", saved(), "--failures", "none")
+    assert (ran.code, "TXT201" in ran.out) == (0, False)
+    assert "server pairs delivered by every path: 132 of 132" in ran.out
+
+
+def test_a_place_has_the_line_of_the_text_and_of_the_fabric(
+    rocefort: Rocefort, saved: Saved
+) -> None:
+    edit = Line("leaf02", " ipv4-family unicast", "maximum load-balancing 32")
+    words = ("check", "heps", "--configs", saved(edit), "--select", "BGP002")
+    text = rocefort(*words).out
+    assert "in: " in text
+    assert "leaf02.cfg:" in text
+    assert "intended in: inventory/heps/fabric.yaml:" in text.replace("\n        ", "")
+    (found,) = json.loads(rocefort(*words, "--format", "json").out)["findings"]
+    assert found["where"]["intent"]["file"].endswith("heps/fabric.yaml")
+    (result,) = json.loads(rocefort(*words, "--format", "sarif").out)["runs"][0]["results"]
+    (related,) = result["relatedLocations"]
+    uri = related["physicalLocation"]["artifactLocation"]["uri"]
+    assert (uri.endswith("heps/fabric.yaml"), related["message"]["text"]) == (True, "the intent")
+    assert "intended in" in rocefort(*words, "--format", "markdown").out
+    assert "intended in" in rocefort(*words, "--format", "junit").out
+
+
+def test_missing_texts_strangers_and_other_names_are_errors(
+    rocefort: Rocefort, saved: Saved
+) -> None:
+    directory = saved(Line("leaf03", "", "sysname leaf03", "sysname leaf33"))
+    (directory / "leaf05.cfg").unlink()
+    stranger = "#\nsysname leaf99\n#\nlldp enable\n#\nreturn\n"
+    (directory / "other.cfg").write_text(stranger, encoding="utf-8")
+    expected = [
+        ("leaf99", "the fabric has no switch leaf99: its configuration is not judged"),
+        ("leaf03", "the sysname is leaf33, but by its addresses or its file this is leaf03"),
+        (
+            "leaf05",
+            f"no configuration of leaf05 in {directory}: it is judged as the fabric intends it",
+        ),
+    ]
+    for command in (("check",), ("verify", "--failures", "none")):
+        found = findings_of(rocefort, *command, "heps", "--configs", directory)
+        rows = [(each.switch, each.message) for each in found if each.rule == "TXT201"]
+        assert sorted(rows) == sorted(expected)
+        assert rocefort(*command, "heps", "--configs", directory).code == 1
+
+
+def test_configurations_have_one_source(rocefort: Rocefort, saved: Saved, tmp_path: Path) -> None:
+    ran = rocefort(
+        "check", "heps", "--configs", saved(), "--connections", tmp_path / "connections.yaml"
+    )
+    assert ran.code == 2
+    assert "both --configs and --connections say where the running configurations are" in ran.err
+
+
+def test_rules_on_the_intent_need_configurations(rocefort: Rocefort) -> None:
+    ran = rocefort("check", "heps", "--select", "TXT202")
+    assert ran.code == 2
+    assert "no rule or family 'TXT202'" in ran.err

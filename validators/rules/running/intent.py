@@ -1,0 +1,86 @@
+"""Rules on running configurations beside the intent: each switch has one, as intended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.documents.suggest import nearest
+from rocefort.models.finding import Finding, Severity, Where
+from rocefort.models.network.network import End, Node
+from rocefort.models.rollout.edits import Edit
+from rocefort.validators.rules.registry import Place, Verdict, rule
+from rocefort.validators.rules.running.subject import RunningSubject
+
+DEFAULT = "the default"
+REFERENCE = "the fabric is the reference of its switches"
+
+
+@rule("TXT201", judges=RunningSubject, severity=Severity.ERROR, source=REFERENCE)
+def one_text_a_switch(subject: RunningSubject) -> Iterator[Verdict]:
+    """Each switch of the fabric has one text, and each text a switch.
+
+    A switch without a text is judged as the fabric intends it, so that the other switches are
+    judged at all. A text of an unknown switch is not judged. A text with another sysname is judged
+    as the switch whose addresses, or whose file name, it has.
+
+    Example: the fabric has no switch leaf99: its configuration is not judged
+    Fix: Save the configuration of every switch of the fabric, and of no other one.
+    """
+    running, names = subject.running, [node.name for node in subject.network.nodes]
+    for name in running.missing:
+        yield subject.finding(
+            subject.network.by_name[name],
+            f"no configuration of {name} in {running.source}: it is judged as the fabric "
+            "intends it",
+            "save what the switch runs there",
+        )
+    for name, other in running.renamed.items():
+        yield subject.finding(
+            subject.network.by_name[name],
+            f"the sysname is {other}, but by its addresses or its file this is {name}",
+            f"set «name of a switch: {name}», or correct the name in the fabric",
+            path="name",
+        )
+    for name, position in running.strangers.items():
+        yield Finding(
+            rule=subject.rule.id,
+            severity=subject.rule.severity,
+            where=Where(device=name, file=position.file, line=position.line),
+            message=f"the fabric has no switch {name}: its configuration is not judged",
+            hint=nearest(name, names, "remove the text, or add the switch to the fabric"),
+        )
+
+
+@rule("TXT202", judges=RunningSubject, severity=Severity.WARNING, source=REFERENCE)
+def runs_the_intent(subject: RunningSubject) -> Iterator[Verdict]:
+    """Each switch runs what the fabric intends.
+
+    Each value that differs is a finding at the line of the configuration, with the line of the
+    fabric. Where it breaks a rule, that rule has a finding, too. Encrypted secrets are not
+    compared. Lines that no fabric sets are in TXT002 and TXT004.
+
+    Example: bgp.maximum_paths is the default, the fabric intends 32
+    Fix: Roll the intent out (`rocefort plan`), or correct the fabric.
+    """
+    for name, facts in subject.running.facts.items():
+        for fact in facts:
+            yield subject.finding(subject.network.by_name[name], fact, "correct the fabric")
+    for name, edits in subject.running.edits.items():
+        for edit in edits:
+            yield _difference(subject, subject.network.by_name[name], edit)
+
+
+def _difference(subject: RunningSubject, node: Node, edit: Edit) -> Finding:
+    port, path = edit.port_and_rest
+    place: Place = End(device=node.name, interface=port) if port and path else node
+    what = path if port and path else edit.path
+    row = what.endswith("]")
+    runs, intended = edit.before_text, edit.after_text
+    if row and runs is None:
+        message = f"{what} is missing, the fabric intends it"
+    elif row and intended is None:
+        message = f"{what} is here, the fabric does not intend it"
+    else:
+        message = f"{what} is {runs or DEFAULT}, the fabric intends {intended or DEFAULT}"
+    hint = "roll the intent out (`rocefort plan`), or correct the fabric"
+    return subject.finding(place, message, hint, path=what)
