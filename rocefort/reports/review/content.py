@@ -318,7 +318,8 @@ def _redundancy(review: Review) -> Iterator[str]:
             yield f"while {any_of}{leaves} changes: it keeps {left} of {uplinks} uplinks itself"
         else:
             verb = "keeps" if len({leaf for _, leaf in rows}) == 1 else "keep"
-            yield f"while {changing} changes: {leaves} {verb} {left} of {uplinks} uplinks"
+            one_of = "any of " if len({name for name, _ in rows}) > 1 else ""
+            yield f"while {one_of}{changing} changes: {leaves} {verb} {left} of {uplinks} uplinks"
 
 
 def _servers(review: Review) -> Section:

@@ -105,7 +105,7 @@ def _abandoned_state(plan: Plan, history: RunHistory) -> tuple[str, int]:
     if wave in waits and wave not in history.approved:
         how = "`rocefort approve`, then `rocefort resume`"
         return f"wave {wave} waits for its approval; {how}", ExitCode.STOPPED
-    return "interrupted, its controller is gone; `rocefort resume` continues", 3
+    return "interrupted, its controller is gone; `rocefort resume` continues", ExitCode.FAILED
 
 
 def _is_wave_done(plan: Plan, wave: Wave, history: RunHistory) -> bool:
