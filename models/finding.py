@@ -93,15 +93,22 @@ class Waiver(Frozen):
     """Accepted findings of one rule at one place, until a day."""
 
     rule: Name = Field(description="Id of the rule.", examples=["BUF002"])
-    device: Name | None = Field(default=None, description="This switch only; none: everywhere.")
+    device: Name | None = Field(
+        default=None, examples=["leaf01"], description="This switch only; none: everywhere."
+    )
     interface: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9/:.-]{1,63}$",
         description="This port of the device only.",
         examples=["100GE1/0/1"],
     )
-    why: Description = Field(description="Why the finding is accepted.")
-    until: Day = Field(description="Last day on which it holds, YYYY-MM-DD.")
+    why: Description = Field(
+        examples=["the cable is replaced in the next shutdown"],
+        description="Why the finding is accepted.",
+    )
+    until: Day = Field(
+        examples=["2027-03-31"], description="Last day on which it holds, YYYY-MM-DD."
+    )
 
     @model_validator(mode="after")
     def _port_of_a_device(self) -> Self:

@@ -72,6 +72,7 @@ class ServerBond(Frozen):
         ge=0,
         le=HIGHEST_ID,
         json_schema_extra=named("an Eth-Trunk number"),
+        examples=[7],
         description="Number of its Eth-Trunk, given by hand; otherwise by its first port.",
     )
 

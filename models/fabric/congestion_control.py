@@ -20,6 +20,7 @@ class Reaction(Sourced):
 
     lossless: Name | None = Field(
         default=None,
+        examples=["ai-fabric-hpc"],
         description="Name of the lossless profile whose ECN marks it is made for; none: any.",
     )
 
@@ -51,6 +52,7 @@ class DcqcnParameters(Frozen):
         ge=0,
         le=1_000_000_000,
         json_schema_extra=named("a number of bytes"),
+        examples=[32767],
         description="Bytes between two increases (B).",
     )
     recovery_stages: int | None = Field(
@@ -58,23 +60,25 @@ class DcqcnParameters(Frozen):
         ge=1,
         le=31,
         json_schema_extra=named("a number of increases"),
+        examples=[1],
         description="Increases of fast recovery before additive ones (F).",
     )
     additive_increase_mbps: Mbps | None = Field(
-        default=None, description="Step of additive increase, Mb/s."
+        default=None, examples=[5], description="Step of additive increase, Mb/s."
     )
     hyper_increase_mbps: Mbps | None = Field(
-        default=None, description="Step of hyper increase, Mb/s."
+        default=None, examples=[50], description="Step of hyper increase, Mb/s."
     )
     max_rate_mbps: Mbps | None = Field(
-        default=None, description="Highest rate, Mb/s; 0: line rate."
+        default=None, examples=[0], description="Highest rate, Mb/s; 0: line rate."
     )
-    min_rate_mbps: Mbps | None = Field(default=None, description="Lowest rate, Mb/s.")
+    min_rate_mbps: Mbps | None = Field(default=None, examples=[1], description="Lowest rate, Mb/s.")
     alpha_divisor_log2: int | None = Field(
         default=None,
         ge=0,
         le=31,
         json_schema_extra=named("a power of 2"),
+        examples=[11],
         description="A cut is alpha (of 1024) divided by 2 to this power; 11: half of alpha.",
     )
     min_decrease_percent: int | None = Field(
@@ -82,31 +86,42 @@ class DcqcnParameters(Frozen):
         ge=0,
         le=100,
         json_schema_extra=named("a percentage"),
+        examples=[50],
         description="A cut leaves at least so much of the rate, %.",
     )
     decrease_period_us: Micros | None = Field(
-        default=None, description="Shortest time between two cuts, us."
+        default=None, examples=[4], description="Shortest time between two cuts, us."
     )
     first_cnp_rate_mbps: Mbps | None = Field(
-        default=None, description="Rate set at a flow's first CNP, Mb/s; 0: cut as usual."
+        default=None,
+        examples=[0],
+        description="Rate set at a flow's first CNP, Mb/s; 0: cut as usual.",
     )
     clamp_target_rate: bool | None = Field(
-        default=None, description="Whether every cut also lowers the target to the current rate."
+        default=None,
+        examples=[False],
+        description="Whether every cut also lowers the target to the current rate.",
     )
     clamp_target_after_timer: bool | None = Field(
-        default=None, description="The same, where the last increase was by the timer."
+        default=None,
+        examples=[True],
+        description="The same, where the last increase was by the timer.",
     )
     alpha_kept_of_1024: Of1024 | None = Field(
-        default=None, description="Share of the old alpha that is kept, of 1024: 1024 (1 - g)."
+        default=None,
+        examples=[1019],
+        description="Share of the old alpha that is kept, of 1024: 1024 (1 - g).",
     )
     alpha_period_us: Micros | None = Field(
-        default=None, description="Period of the update of alpha (K), us."
+        default=None, examples=[1], description="Period of the update of alpha (K), us."
     )
     initial_alpha_of_1024: Of1024 | None = Field(
-        default=None, description="Alpha at a flow's first CNP, of 1024."
+        default=None, examples=[1023], description="Alpha at a flow's first CNP, of 1024."
     )
     cnp_interval_us: Micros | None = Field(
-        default=None, description="Shortest time between two CNPs of a receiver (N), us."
+        default=None,
+        examples=[4],
+        description="Shortest time between two CNPs of a receiver (N), us.",
     )
 
 

@@ -21,13 +21,16 @@ ExitId = Annotated[int, Field(ge=1, le=MOST_EXITS, json_schema_extra=named("an i
 class AcceptedPrefix(Frozen):
     """Prefix that an exit accepts from its peer; `id` is permanent and never reused."""
 
-    id: int = Field(ge=1, le=MOST_ACCEPTED, description="Permanent number within its exit.")
+    id: int = Field(
+        ge=1, le=MOST_ACCEPTED, examples=[1], description="Permanent number within its exit."
+    )
     prefix: IPv4Network = Field(description="The prefix itself.", examples=["172.16.0.0/16"])
     longest: int | None = Field(
         default=None,
         ge=1,
         le=32,
         json_schema_extra=named("a prefix length"),
+        examples=[24],
         description="Parts of it down to this length may come in too.",
     )
 
@@ -47,7 +50,9 @@ class AcceptedPrefix(Frozen):
 class ExitIntent(Frozen):
     """Cable out of the fabric, to a beamline or the WAN; `id` is permanent and unique."""
 
-    id: ExitId = Field(description="Permanent number, of no other exit of the fabric.")
+    id: ExitId = Field(
+        examples=[1], description="Permanent number, of no other exit of the fabric."
+    )
     name: Name = Field(
         max_length=40, description="Its name; policies are called after it.", examples=["wan-a"]
     )
@@ -59,7 +64,9 @@ class ExitIntent(Frozen):
     )
     peer: IPv4Address = Field(description="The address at the other end.", examples=["192.0.2.0"])
     asn: Asn | None = Field(
-        default=None, description="AS number of the other end; none: no BGP, a static default."
+        default=None,
+        examples=[64900],
+        description="AS number of the other end; none: no BGP, a static default.",
     )
     default: Literal["accept", "static", "none"] = Field(
         default="accept",
@@ -70,21 +77,28 @@ class ExitIntent(Frozen):
     )
     announces: tuple[Name, ...] | None = Field(
         default=None,
+        examples=[["storage"]],
         description="Segments whose whole prefix is announced there; none given: all of them.",
     )
     description: Description | None = Field(
-        default=None, description="Description of port and peer; otherwise `exit NAME`."
+        default=None,
+        examples=["to the campus core"],
+        description="Description of port and peer; otherwise `exit NAME`.",
     )
     bfd: Bfd | None = Field(default=None, description="BFD of its session; none: no BFD.")
     authentication: Authentication | None = Field(
         default=None, description="Of its BGP session; none: none."
     )
-    mtu: Mtu | None = Field(default=None, description="MTU there; otherwise the fabric's.")
+    mtu: Mtu | None = Field(
+        default=None, examples=[1500], description="MTU there; otherwise the fabric's."
+    )
     lossless: bool = Field(
         default=False,
         description="Whether PFC and the fabric's priorities apply outside; else neither does.",
     )
-    cable_m: Metres | None = Field(default=None, description="Length of its cable, m.")
+    cable_m: Metres | None = Field(
+        default=None, examples=[30], description="Length of its cable, m."
+    )
     cable: CableKind | None = Field(
         default=None, description="What its cable is; none: FEC is left to the switch."
     )

@@ -14,8 +14,8 @@ from rocefort.models.wording import named
 class DeadlockTimers(Frozen):
     """Timers of one syntax family: milliseconds, or multiples of an unknown unit."""
 
-    detect_ms: int | None = Field(default=None, description="Detection time, ms.")
-    recovery_ms: int | None = Field(default=None, description="Recovery time, ms.")
+    detect_ms: int | None = Field(default=None, examples=[500], description="Detection time, ms.")
+    recovery_ms: int | None = Field(default=None, examples=[500], description="Recovery time, ms.")
     detect_time: int | None = Field(
         default=None, description="Detection time as the switch counts it, not in ms."
     )
@@ -43,6 +43,7 @@ class Deadlock(Frozen):
         ge=1,
         le=300,
         json_schema_extra=named("a number of deadlocks"),
+        examples=[10],
         description="Number of deadlocks within 20 s after which a port turns PFC off until an "
         "operator restores it; none: the switch's default (30 on V300).",
     )
@@ -101,10 +102,13 @@ class Lossless(Sourced):
     )
     headroom_kbytes: int | None = Field(
         default=None,
+        examples=[80],
         description="Headroom of a port and queue, kbytes; for families that set it so (V300 G2).",
     )
     headroom_pool_kbytes: int | None = Field(
-        default=None, description="Headroom that all ports share, kbytes; V300 G1 and G2."
+        default=None,
+        examples=[5120],
+        description="Headroom that all ports share, kbytes; V300 G1 and G2.",
     )
     scheduling: tuple[QueueWeight, ...] = Field(
         default=(),

@@ -160,7 +160,9 @@ class CollectorIntent(Frozen):
 class TelemetryIntent(Frozen):
     """Telemetry subscription: sampling paths, interval in ms, and collectors."""
 
-    name: Name = Field(max_length=64, description="Name of the subscription and its groups.")
+    name: Name = Field(
+        max_length=64, examples=["ports"], description="Name of the subscription and its groups."
+    )
     paths: Annotated[tuple[SensorPath, ...], unique_by(str)] = Field(
         min_length=1,
         max_length=64,

@@ -54,11 +54,13 @@ class SegmentIntent(Frozen):
 class SwitchPins(Frozen):
     """Values given by hand that allocation would derive otherwise."""
 
-    asn: Asn | None = Field(default=None, description="AS number.")
+    asn: Asn | None = Field(default=None, examples=[65150], description="AS number.")
     loopback: IPv4Address | None = Field(
-        default=None, description="Loopback address and router id."
+        default=None, examples=["10.0.1.50"], description="Loopback address and router id."
     )
-    management: IPv4Address | None = Field(default=None, description="Address of MEth0/0/0.")
+    management: IPv4Address | None = Field(
+        default=None, examples=["10.255.0.50"], description="Address of MEth0/0/0."
+    )
     gateways: dict[Name, IPv4Interface] = Field(
         default_factory=dict,
         description="Gateway address with its prefix length, by segment.",
@@ -101,7 +103,9 @@ class Leaf(Switch):
         default=(), description="Cables out of the fabric: to beamlines, to the WAN."
     )
     links_per_pair: LinksPerPair | None = Field(
-        default=None, description="Links to each spine; otherwise the fabric's links_per_pair."
+        default=None,
+        examples=[2],
+        description="Links to each spine; otherwise the fabric's links_per_pair.",
     )
 
 
@@ -127,7 +131,9 @@ class ServerIntent(Frozen):
     )
     segment: Name = Field(description="Name of a segment that the leaf has a gateway for.")
     description: Description | None = Field(
-        default=None, description="Description of the leaf's port; otherwise `to NAME`."
+        default=None,
+        examples=["storage head, row 3"],
+        description="Description of the leaf's port; otherwise `to NAME`.",
     )
     roce: bool = Field(default=True, description="Whether its port is lossless.")
     nic: Name | None = Field(
@@ -139,13 +145,17 @@ class ServerIntent(Frozen):
         default=None, description="What it calls its ports; otherwise found by its address."
     )
     cable_m: Metres | None = Field(
-        default=None, description="Length of its cable, m; otherwise cables.server_m."
+        default=None,
+        examples=[10],
+        description="Length of its cable, m; otherwise cables.server_m.",
     )
     cable: CableKind | None = Field(
         default=None, description="What its cable is; otherwise cables.server."
     )
     address: IPv4Address | None = Field(
-        default=None, description="Its address, given by hand; otherwise by its first port."
+        default=None,
+        examples=["10.65.1.20"],
+        description="Its address, given by hand; otherwise by its first port.",
     )
     owner: Description | None = Field(
         default=None,
@@ -184,16 +194,20 @@ class ServerIntent(Frozen):
 class LinkPin(Frozen):
     """Values given by hand for one leaf-spine link."""
 
-    spine: Name = Field(description="Name of the spine.")
-    leaf: Name = Field(description="Name of the leaf.")
+    spine: Name = Field(examples=["spine01"], description="Name of the spine.")
+    leaf: Name = Field(examples=["leaf01"], description="Name of the leaf.")
     number: LinksPerPair = Field(
         default=1, description="Which of the links of this leaf and spine; the first is 1."
     )
     spine_port: InterfaceName | None = Field(
-        default=None, description="Port on the spine; otherwise by the leaf's id and number."
+        default=None,
+        examples=["100GE1/1/1"],
+        description="Port on the spine; otherwise by the leaf's id and number.",
     )
     leaf_port: InterfaceName | None = Field(
-        default=None, description="Port on the leaf; otherwise by the spine's id and number."
+        default=None,
+        examples=["100GE1/0/25"],
+        description="Port on the leaf; otherwise by the spine's id and number.",
     )
     subnet: LinkSubnet | None = Field(
         default=None,
@@ -201,7 +215,9 @@ class LinkPin(Frozen):
         examples=["10.1.0.0/31"],
     )
     cable_m: Metres | None = Field(
-        default=None, description="Length of the cable, m; otherwise cables.fabric_m."
+        default=None,
+        examples=[80],
+        description="Length of the cable, m; otherwise cables.fabric_m.",
     )
     cable: CableKind | None = Field(
         default=None, description="What the cable is; otherwise cables.fabric."

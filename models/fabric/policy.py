@@ -27,6 +27,7 @@ class PolicyEntry(Frozen):
         ge=1,
         le=LAST_ENTRY,
         json_schema_extra=named("an id"),
+        examples=[10],
         description="Permanent number; the lowest entry that fits decides, and ACL rules follow.",
     )
     action: Action = Field(description="What happens to it.")

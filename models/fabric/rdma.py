@@ -65,6 +65,7 @@ class Rdma(Frozen):
         default=None,
         gt=0,
         json_schema_extra=named("a latency"),
+        examples=[2.5],
         description="Latency of small messages within a leaf, us, with the same tolerance; "
         "otherwise it is measured and not judged.",
     )

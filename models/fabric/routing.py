@@ -42,10 +42,14 @@ class Capacity(Frozen):
         "nothing, but takes ports and addresses of pools.links.",
     )
     retired_spines: tuple[Id, ...] = Field(
-        default=(), description="Ids of spines that are gone; no other spine gets them."
+        default=(),
+        examples=[[3]],
+        description="Ids of spines that are gone; no other spine gets them.",
     )
     retired_leaves: tuple[Id, ...] = Field(
-        default=(), description="Ids of leaves that are gone; no other leaf gets them."
+        default=(),
+        examples=[[5, 6]],
+        description="Ids of leaves that are gone; no other leaf gets them.",
     )
 
 

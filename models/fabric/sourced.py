@@ -13,16 +13,22 @@ class Sourced(Frozen):
     """Profile whose values have a source, except those that it names as assumed."""
 
     source: Description | None = Field(
-        default=None, description="Where its values were read; none: the author's own."
+        default=None,
+        examples=["data sheet of March 2024"],
+        description="Where its values were read; none: the author's own.",
     )
     sources: dict[Name, Description] = Field(
-        default_factory=dict, description="Single values that were read elsewhere: key, source."
+        default_factory=dict,
+        examples=[{"cnp_dscp": "answer of the vendor, May 2024"}],
+        description="Single values that were read elsewhere: key, source.",
     )
     confirmed: bool = Field(
         default=True, description="Whether the maker of the device confirms its values."
     )
     assumed: tuple[Name, ...] = Field(
-        default=(), description="Keys of this profile whose values no source gives."
+        default=(),
+        examples=[["cnp_dscp"]],
+        description="Keys of this profile whose values no source gives.",
     )
 
     @model_validator(mode="after")

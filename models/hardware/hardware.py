@@ -48,12 +48,22 @@ class Range(Frozen):
         return f"{self.low} to {self.high}"
 
 
+Source = Annotated[
+    str, Field(description="Where it was read.", examples=["data sheet of March 2024"])
+]
+Confirmed = Annotated[bool, Field(description="Whether a document of the vendor states it.")]
+HardwareNote = Annotated[
+    str,
+    Field(description="What a reader of the file should know.", examples=["fans are not listed"]),
+]
+
+
 class Fact(Frozen):
     """Number about hardware; `confirmed` is false if the vendor's reference does not state it."""
 
-    value: int
-    source: str
-    confirmed: bool = True
+    value: int = Field(description="The number, in the unit of its key.", examples=[65536])
+    source: Source
+    confirmed: Confirmed = True
 
 
 class ValueSet(Frozen):
@@ -174,8 +184,10 @@ PortRange = Annotated[
 class Release(Frozen):
     """Prefix of software releases, and their syntax family on this hardware."""
 
-    prefix: str
-    family: FamilyName
+    prefix: str = Field(description="First characters of the release.", examples=["V300"])
+    family: FamilyName = Field(
+        description="Syntax family: a name of inventory/hardware/families.yaml."
+    )
 
 
 class PortMedium(Frozen):
@@ -188,19 +200,19 @@ class PortMedium(Frozen):
 class Breakout(Frozen):
     """Split types that some ports support, with the source."""
 
-    ports: tuple[PortRange, ...]
-    types: Annotated[tuple[SplitType, ...], Field(min_length=1)]
-    source: str
-    confirmed: bool = True
-    note: str = ""
+    ports: tuple[PortRange, ...] = Field(description="Ports that can be split.")
+    types: tuple[SplitType, ...] = Field(min_length=1, description="Number and type of the parts.")
+    source: Source
+    confirmed: Confirmed = True
+    note: HardwareNote = ""
 
 
 class AboveUpperEcn(Frozen):
     """Treatment of packets above the upper ECN threshold, if not all of them are marked."""
 
-    value: Literal["dropped"]
-    source: str
-    confirmed: bool = True
+    value: Literal["dropped"] = Field(description="Treatment of these packets.")
+    source: Source
+    confirmed: Confirmed = True
 
 
 class Card(Frozen):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, AliasChoices, Field, model_validator
 
 from rocefort.models.base import Frozen, Name
 from rocefort.models.hardware.breakout import SplitType
@@ -21,11 +21,14 @@ from rocefort.models.hardware.hardware import (
     AboveUpperEcn,
     Breakout,
     Card,
+    Confirmed,
     Fact,
     Hardware,
+    HardwareNote,
     PortMedium,
     PortRange,
     Release,
+    Source,
     Template,
     check_ports,
     expand_all,
@@ -72,19 +75,28 @@ class _NetBox(Frozen):
         return {k.replace("-", "_"): v for k, v in data.items() if k not in UNUSED}
 
 
+NOT_USED = "Key of NetBox that Rocefort does not use."
+_UNUSED = Field(default=None, description=NOT_USED)
+_Manufacturer = Annotated[str, Field(description="Maker of the device.")]
+
+
 class TypedInterface(Frozen):
     """Port of a switch or a card."""
 
-    name: str
-    type: str
-    mgmt_only: bool = False
-    label: str | None = None
-    description: str | None = None
-    enabled: bool = True
-    poe_mode: str | None = None
-    poe_type: str | None = None
-    rf_role: str | None = None
-    bridge: str | None = None
+    name: str = Field(
+        description="Name on the switch; on a card with `{module}` in place of the slot."
+    )
+    type: str = Field(description="Interface type of NetBox: speed and form factor follow.")
+    mgmt_only: bool = Field(
+        default=False, description="Whether it is a management port: then it is left out."
+    )
+    label: str | None = _UNUSED
+    description: str | None = _UNUSED
+    enabled: bool = Field(default=True, description=NOT_USED)
+    poe_mode: str | None = _UNUSED
+    poe_type: str | None = _UNUSED
+    rf_role: str | None = _UNUSED
+    bridge: str | None = _UNUSED
 
     @model_validator(mode="after")
     def _is_a_port(self) -> TypedInterface:
@@ -97,10 +109,14 @@ class TypedInterface(Frozen):
 class ModuleBay(Frozen):
     """Bay for a card, a fan or a power module."""
 
-    name: str
-    position: str | int | None = None
-    label: str | None = None
-    description: str | None = None
+    name: str = Field(description="Name of the bay.", examples=["slot 1"])
+    position: str | int | None = Field(
+        default=None,
+        description="Number of the slot in port names; `rocefort.cards` refers to it.",
+        examples=["1"],
+    )
+    label: str | None = _UNUSED
+    description: str | None = _UNUSED
 
 
 def check_card_ports(value: str) -> str:
@@ -112,11 +128,13 @@ def check_card_ports(value: str) -> str:
 class CardBreakout(Frozen):
     """Split types that ports of a card support."""
 
-    ports: tuple[Annotated[str, AfterValidator(check_card_ports)], ...]
-    types: Annotated[tuple[SplitType, ...], Field(min_length=1)]
-    source: str
-    confirmed: bool = True
-    note: str = ""
+    ports: tuple[Annotated[str, AfterValidator(check_card_ports)], ...] = Field(
+        description="Ports that can be split, with `{module}` in place of the slot."
+    )
+    types: tuple[SplitType, ...] = Field(min_length=1, description="Number and type of the parts.")
+    source: Source
+    confirmed: Confirmed = True
+    note: HardwareNote = ""
 
     def in_slot(self, slot: str) -> Breakout:
         """Return the split types for the card in a slot."""
@@ -127,47 +145,70 @@ class CardBreakout(Frozen):
 class CardFacts(Frozen):
     """Facts of a line card that NetBox does not have."""
 
-    breakout: tuple[CardBreakout, ...] = ()
-    above_upper_ecn: AboveUpperEcn | None = None
-    source: str
-    confirmed: bool = True
-    note: str = ""
+    breakout: tuple[CardBreakout, ...] = Field(
+        default=(), description="Split types that its ports support."
+    )
+    above_upper_ecn: AboveUpperEcn | None = Field(
+        default=None,
+        description="Treatment of packets above the upper ECN threshold; none: all are marked.",
+    )
+    source: Source
+    confirmed: Confirmed = True
+    note: HardwareNote = ""
 
 
 class ModuleType(_NetBox):
     """NetBox module type: a line card."""
 
-    manufacturer: str
-    model: Name
-    interfaces: tuple[TypedInterface, ...] = Field(min_length=1)
-    rocefort: CardFacts
+    manufacturer: _Manufacturer
+    model: Name = Field(description="Name of the card; `rocefort.cards` refers to it.")
+    interfaces: tuple[TypedInterface, ...] = Field(min_length=1, description="Its ports.")
+    rocefort: CardFacts = Field(description="Facts that NetBox does not have.")
 
 
 class SwitchFacts(Frozen):
     """Facts of a switch that NetBox does not have."""
 
-    template: Template | None
-    fabric_ports: tuple[PortRange, ...]
-    buffer_kbytes: Fact | None = None
-    breakout: tuple[Breakout, ...] = ()
-    cards: dict[str, Name] = Field(default_factory=dict)  # by the position of a module bay
-    releases: tuple[Release, ...] = Field(min_length=1)
-    source: str
-    confirmed: bool = True
-    note: str = ""
+    template: Template | None = Field(
+        description="Template of its configuration in templates/vrp; none: of another dialect."
+    )
+    fabric_ports: tuple[PortRange, ...] = Field(
+        description="Ports to spines or leaves, in the order of peer ids."
+    )
+    buffer_kbytes: Fact | None = Field(
+        default=None, description="Packet buffer, kbytes; none: unknown, and not judged."
+    )
+    breakout: tuple[Breakout, ...] = Field(default=(), description="Ports that can be split.")
+    cards: dict[str, Name] = Field(
+        default_factory=dict,
+        description="Card in each slot, by the position of its bay.",
+        examples=[{"1": "CE9860-32CQ"}],
+    )
+    releases: tuple[Release, ...] = Field(
+        min_length=1, description="Syntax families of its releases."
+    )
+    source: Source
+    confirmed: Confirmed = True
+    note: HardwareNote = ""
 
 
 class DeviceType(_NetBox):
     """NetBox device type: a switch model."""
 
-    manufacturer: str
-    model: Name
-    slug: str
-    u_height: float | None = None
-    is_full_depth: bool | None = None
-    interfaces: tuple[TypedInterface, ...] = ()
-    module_bays: tuple[ModuleBay, ...] = ()
-    rocefort: SwitchFacts
+    manufacturer: _Manufacturer
+    model: Name = Field(description="Name of the model; `hardware` of a switch refers to it.")
+    slug: str = Field(description="Identifier in NetBox.")
+    u_height: float | None = Field(default=None, description="Height in rack units.")
+    is_full_depth: bool | None = Field(
+        default=None, description="Whether it uses both faces of the rack."
+    )
+    interfaces: tuple[TypedInterface, ...] = Field(default=(), description="Its own ports.")
+    module_bays: tuple[ModuleBay, ...] = Field(
+        default=(),
+        validation_alias=AliasChoices("module-bays", "module_bays"),
+        description="Bays of a chassis.",
+    )
+    rocefort: SwitchFacts = Field(description="Facts that NetBox does not have.")
 
     @model_validator(mode="after")
     def _cards_have_bays(self) -> DeviceType:

@@ -18,38 +18,50 @@ class SiteCommand(Frozen):
     """A command that no model of Rocefort has, and its effect."""
 
     view: Words = Field(
-        description="View of the line: system, interface, bgp and others, or one that a command "
-        "of the site opens."
+        examples=["system"],
+        description="View of the line: `system`, `interface`, `bgp`, `bgp-af`, `aaa` and "
+        "others, or one that a command of the site opens.",
     )
     format: Words = Field(
-        description="Format of the line, in the notation of the vendor's reference, with the value "
-        "in ( ): a line with another value replaces it."
+        examples=["frobnicate ( <name> )"],
+        description="Format of the line, in the notation of the vendor's reference. A value "
+        "in ( ) is replaced by another one; the other words are the line's key.",
     )
     undo: tuple[Words, ...] = Field(
         default=(),
-        description="Formats that remove the line, without the word undo. None: the words before "
-        "the value.",
+        examples=[["frobnicate"]],
+        description="Formats that remove the line, without the word undo: its key, or all of it. "
+        "None: the words before the value.",
     )
     opens: Words | None = Field(
-        default=None, description="New view that the line opens, for other commands of the site."
+        default=None,
+        examples=["qos"],
+        description="New view that the line opens, for other commands of the site.",
     )
     families: tuple[FamilyName, ...] = Field(
-        default=(), description="Syntax families that have the command; none: all."
+        default=(),
+        examples=[["v300-g1"]],
+        description="Syntax families that have the command; none: all.",
     )
     order: Literal["first", "last"] = Field(
         default="last",
         description="Place in a plan. `first`, in the system view: other lines refer to this one, "
         "so it is set before them and removed after them.",
     )
-    effect: Words = Field(description="Effect of the line on the switch, in one sentence.")
-    affects_service: bool = Field(
-        description="Whether a change of the line can affect traffic or sessions."
+    effect: Words = Field(
+        examples=["the switch reports to the frobnicator by this name"],
+        description="Effect of the line on the switch, in one sentence.",
     )
-    source: Words = Field(description="Where the facts were read.")
+    affects_service: bool = Field(
+        examples=[False], description="Whether a change of the line can affect traffic or sessions."
+    )
+    source: Words = Field(
+        examples=["vendor's note of March 2024"], description="Where the facts were read."
+    )
     confirmed: bool = Field(
         default=True,
-        description="Whether the vendor's documents state it. If not, a change of the line counts "
-        "as one that affects service.",
+        description="Whether the vendor's documents state it. If not, TXT001 reports it, and a "
+        "change of the line counts as one that affects service.",
     )
 
 

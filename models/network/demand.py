@@ -65,8 +65,12 @@ class Group(Frozen):
     """Group of servers, by segment, leaf or name; a server that is named twice counts once."""
 
     segments: tuple[Name, ...] = Field(default=(), description="All servers of these segments.")
-    leaves: tuple[Name, ...] = Field(default=(), description="All servers on these leaves.")
-    servers: tuple[Name, ...] = Field(default=(), description="These servers: a beamline's, say.")
+    leaves: tuple[Name, ...] = Field(
+        default=(), examples=[["leaf01", "leaf02"]], description="All servers on these leaves."
+    )
+    servers: tuple[Name, ...] = Field(
+        default=(), examples=[["readout01"]], description="These servers: a beamline's, say."
+    )
 
     @model_validator(mode="after")
     def _require_members(self) -> Self:
@@ -95,7 +99,9 @@ class DemandFlow(Frozen):
         json_schema_extra=named("a share of the peak", "1 is all of it"),
         description="Of the peak; 1 is all of it. Or `peak`.",
     )
-    peak: Rate | None = Field(default=None, description="How much: 1.6 Tb/s. Or `share`.")
+    peak: Rate | None = Field(
+        default=None, examples=["1.6 Tb/s"], description="How much: 1.6 Tb/s. Or `share`."
+    )
 
     @model_validator(mode="after")
     def _one_amount(self) -> Self:

@@ -37,11 +37,16 @@ class Flows(Frozen):
         default=None,
         ge=1,
         le=512,
+        examples=[2],
         description="Number of sending servers, or of clients; not with `between` and `demand`.",
     )
-    senders: tuple[Name, ...] = Field(default=(), description="Servers that send; of `between`.")
+    senders: tuple[Name, ...] = Field(
+        default=(),
+        examples=[["readout01", "readout02"]],
+        description="Servers that send; of `between`.",
+    )
     receivers: tuple[Name, ...] = Field(
-        default=(), description="Servers that receive; of `between`."
+        default=(), examples=[["storage01"]], description="Servers that receive; of `between`."
     )
     targets: int = Field(
         default=1, ge=1, le=512, description="Number of storage servers of `read` and `write`."
@@ -57,6 +62,7 @@ class Flows(Frozen):
         default=None,
         ge=1,
         le=10**12,
+        examples=[2_000_000],
         description="Payload of each flow, bytes; none: flows that send until the end.",
     )
     start_spread_us: float = Field(
@@ -88,10 +94,17 @@ class Flows(Frozen):
 class Marking(Frozen):
     """ECN of every switch port: no marks up to Kmin, Pmax at Kmax, all packets above."""
 
-    kmin_kbytes: Kbytes = Field(description="Lower threshold (Kmin), kbytes of 1,000 bytes.")
-    kmax_kbytes: Kbytes = Field(description="Upper threshold (Kmax), kbytes of 1,000 bytes.")
+    kmin_kbytes: Kbytes = Field(
+        examples=[41.6], description="Lower threshold (Kmin), kbytes of 1,000 bytes."
+    )
+    kmax_kbytes: Kbytes = Field(
+        examples=[249.6], description="Upper threshold (Kmax), kbytes of 1,000 bytes."
+    )
     pmax_percent: float = Field(
-        ge=0, le=100, description="Share of packets that are marked at Kmax (Pmax), percent."
+        ge=0,
+        le=100,
+        examples=[20],
+        description="Share of packets that are marked at Kmax (Pmax), percent.",
     )
     scale_with_speed: bool = Field(
         default=False,
@@ -113,6 +126,7 @@ class Buffer(Frozen):
         default=None,
         gt=0,
         le=10_000_000,
+        examples=[8388],
         description="Buffer of a switch, kbytes; none: 16/50 MiB for each Gb/s of `port_gbps`, as "
         "the HPCC simulator has it: 8 MiB at 25 Gb/s.",
     )
@@ -131,10 +145,14 @@ class Buffer(Frozen):
         "faster ports, up to 1.",
     )
     xoff_kbytes: Kbytes | None = Field(
-        default=None, description="Static threshold instead of alpha: a port pauses here, kbytes."
+        default=None,
+        examples=[614.4],
+        description="Static threshold instead of alpha: a port pauses here, kbytes.",
     )
     xon_kbytes: Kbytes | None = Field(
-        default=None, description="The peer sends again at this fill, kbytes; with `xoff_kbytes`."
+        default=None,
+        examples=[563.2],
+        description="The peer sends again at this fill, kbytes; with `xoff_kbytes`.",
     )
     xon_offset_kbytes: Kbytes = Field(
         default=3.072,
@@ -145,6 +163,7 @@ class Buffer(Frozen):
     )
     headroom_kbytes: Kbytes | None = Field(
         default=None,
+        examples=[29.12],
         description="Buffer of each port beyond xoff, kbytes; none: what the formula of rule "
         "PFC headroom gives for the port's speed, delay and packets.",
     )
@@ -152,6 +171,7 @@ class Buffer(Frozen):
         default=None,
         ge=0,
         le=65535,
+        examples=[118],
         description="Time between the arrival of a pause frame and its effect, in 512 bit times; "
         "none: the longest that IEEE 802.3 (31B.3.7) allows at the port's speed. The HPCC "
         "simulator has 0.",
@@ -186,12 +206,14 @@ class Nic(DcqcnParameters):
     )
     step_mbps: Mbps | None = Field(
         default=None,
+        examples=[50],
         description="Additive increase of DCTCP, HPCC or TIMELY, Mb/s; none: the HPCC "
         "simulator's, which is 615 for DCTCP, 10 per 25 Gb/s for HPCC, and 10 per 10 Gb/s for "
         "TIMELY.",
     )
     window: bool | None = Field(
         default=None,
+        examples=[False],
         description="Whether a flow has at most the product of line rate and round trip under "
         "way; none: as in the HPCC simulator, only with DCTCP and HPCC.",
     )
@@ -220,6 +242,7 @@ class Topology(Frozen):
         default=None,
         min_length=1,
         max_length=255,
+        examples=["heps"],
         description="A fabric.yaml, its directory, or a name; of kind fabric.",
     )
     leaves: int = Field(default=2, ge=1, le=64, description="Number of leaves.")
@@ -229,6 +252,7 @@ class Topology(Frozen):
         default=None,
         ge=0,
         le=10_000,
+        examples=[0.5],
         description="Delay of a cable between leaf and spine, us; none: `link_delay_us`.",
     )
 
@@ -276,6 +300,7 @@ class Scenario(Frozen):
         default=None,
         gt=0,
         le=10_000,
+        examples=[20],
         description="End of the simulation, ms; none: 10 ms, and with `flows.bytes` the last "
         "flow's end, at most 1,000 ms.",
     )
@@ -283,6 +308,7 @@ class Scenario(Frozen):
         default=None,
         ge=0,
         le=10_000,
+        examples=[2],
         description="Goodput, queues, marks, pauses and drops count from here, ms; none: a tenth "
         "of the duration, and 0 with `flows.bytes`.",
     )
@@ -290,6 +316,7 @@ class Scenario(Frozen):
         default=DEFAULT_SEEDS,
         min_length=1,
         max_length=100,
+        examples=[[1, 2, 3]],
         description="One run for each; results are means over the runs.",
     )
 

@@ -290,5 +290,3 @@ def test_the_schema_takes_the_file_of_the_page(write: Write, rocefort: Any) -> N
     data = read_document(write(FILE, COMMANDS)).data
     assert list(refused(schema, data)) == []
     assert list(refused(schema, {"commands": [{"view": "system"}]})) != []
-    for key in schema["$defs"]["SiteCommand"]["properties"]:
-        assert f"| `{key}` |" in SECTION

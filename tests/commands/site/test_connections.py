@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rocefort.fleet.connections import connections_schema, load_connections
+from rocefort.fleet.connections import load_connections
 from rocefort.paths import ROOT
 
 Rocefort = Callable[..., Any]
 PAGE = ROOT / "docs/how-to/connections.md"
-HEAD = "| key | type | default | meaning | example |\n|---|---|---|---|---|\n"
 ENTRY = "- name: {}\n  host: {}\n  user: netops\n  credential: {}\n"
 FILE = (
     "# by hand\nknown_hosts: known_hosts  # of the jump host\n"
@@ -29,48 +27,6 @@ FILE = (
 
 
 # --- the page -------------------------------------------------------------------------------------
-
-
-def rows() -> Iterator[str]:
-    """Rows of the table of keys, from the schema."""
-    schema = json.loads(connections_schema())
-    for prefix, part in (
-        ("", schema),
-        ("devices[].", schema["$defs"]["SshAccess"]),
-        ("servers[].", schema["$defs"]["ServerAccess"]),
-    ):
-        for key, about in part["properties"].items():
-            required = key in part["required"]
-            default = "required" if required else _default(about)
-            examples = about.get("examples") or [about.get("default")]
-            example = "below" if _type(about) == "list" else f"`{examples[0]}`"
-            cells = (f"`{prefix}{key}`", _type(about), default, about["description"], example)
-            yield f"| {' | '.join(cells)} |\n"
-
-
-def _default(about: dict[str, Any]) -> str:
-    return f"`{json.dumps(about['default'])}`" if about.get("default") else "none"
-
-
-def _type(about: dict[str, Any]) -> str:
-    """Type of a key with its bounds, in words."""
-    types = [each for each in about.get("anyOf", [about]) if each.get("type") != "null"]
-    (one,) = types
-    if one.get("type") == "array":
-        return "list"
-    low = one.get("minimum", one.get("exclusiveMinimum"))
-    bounds = "" if low is None else f" {'above ' if 'exclusiveMinimum' in one else ''}{low}"
-    bounds += f" to {one['maximum']}" if "maximum" in one else ""
-    return {"string": "text", "integer": "integer", "number": "number"}[one["type"]] + bounds
-
-
-def test_the_page_lists_every_key_of_the_schema(golden_update: bool) -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert HEAD in text
-    written = re.sub(re.escape(HEAD) + r"(?:\|.*\n)*", lambda _: HEAD + "".join(rows()), text)
-    if golden_update:
-        PAGE.write_text(written, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == written, "run `make golden`"
 
 
 def test_the_example_of_the_page_is_a_connections_file(tmp_path: Path) -> None:
