@@ -285,10 +285,32 @@ class OperatorRequest:
 class RolloutOutcome:
     """Outcome of a rollout; `failure`: why it stopped early, as `where: what; how`."""
 
-    confirmed: tuple[str, ...] = ()
-    already: tuple[str, ...] = ()  # ran as intended before the rollout
-    rolled_back: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()  # could not be rolled back or read: need a manual check
-    failure: str = ""
-    exit_code: int = 0
-    unfinished: bool = False  # paused or interrupted: `rocefort resume` continues
+    confirmed: Annotated[
+        tuple[str, ...],
+        Field(description="Switches that keep the change.", examples=[["leaf08", "leaf01"]]),
+    ] = ()
+    already: Annotated[
+        tuple[str, ...], Field(description="Switches that ran as intended.", examples=[["spine01"]])
+    ] = ()
+    rolled_back: Annotated[
+        tuple[str, ...],
+        Field(description="Switches that run the old text again.", examples=[["leaf02"]]),
+    ] = ()
+    unknown: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Switches that could not be rolled back or read: check them.",
+            examples=[["leaf03"]],
+        ),
+    ] = ()
+    failure: Annotated[
+        str,
+        Field(
+            description="Why it stopped early: where, what, and how to fix it; empty: it did not.",
+            examples=["wave canary: the RDMA gate failed"],
+        ),
+    ] = ""
+    exit_code: Annotated[int, Field(description="Exit code.")] = 0
+    unfinished: Annotated[
+        bool, Field(description="Paused or interrupted: `rocefort resume` continues.")
+    ] = False

@@ -83,7 +83,7 @@ class _PlainHelp:
         """Write arguments, options, and the options that every command has."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for each in self.get_params(ctx):
-            if record := _record(each, ctx):
+            if record := described(each, ctx):
                 sections.setdefault(_section(each, ctx), []).append(record)
         for title in ("Arguments", "Options", "Common options"):
             if title in sections:
@@ -195,7 +195,7 @@ def _usage(argument: Parameter) -> str:
     return f"{name}{dots}" if argument.required else f"[{name}{dots}]"
 
 
-def _record(parameter: Parameter, ctx: Context) -> tuple[str, str] | None:
+def described(parameter: Parameter, ctx: Context) -> tuple[str, str] | None:
     """Return the name column and the text of a parameter; None: it is hidden."""
     record = parameter.get_help_record(ctx)
     if record is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from command_page import commands_page
+from event_page import events_page
 from key_pages import Keys
 
 from rocefort.fleet.connections import Connections
@@ -111,4 +113,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "scenario.md": scenario_page,
     "catalogue.md": catalogue_page,
     "hardware.md": hardware_page,
+    "options.md": commands_page,
+    "events.md": events_page,
 }

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from rocefort.json_output import json_text
 from rocefort.models.base import Frozen
 from rocefort.progress import Phase, ProgressEvent
 
 
 class ProgressOutput(Frozen):
-    """Event of a step, one line of JSON on standard error.
+    """Event of a step, one line of JSON on standard error."""
 
-    within: the steps that contain it. total 0: items are not counted. limit_s 0: no time limit.
-    """
-
-    elapsed_s: float
-    phase: Phase
-    step: str
-    within: tuple[str, ...]
-    done: int
-    total: int
-    limit_s: float
-    detail: str
+    elapsed_s: float = Field(description="Time since the command began, s.", examples=[1.204])
+    phase: Phase = Field(description="Begin, advance or end of a step, or a note beside the steps.")
+    step: str = Field(description="Name of the step.", examples=["failures"])
+    within: tuple[str, ...] = Field(
+        description="Steps that contain it, the outermost first.", examples=[["verify"]]
+    )
+    done: int = Field(description="Items that are done.", examples=[400])
+    total: int = Field(description="Number of items; 0: they are not counted.", examples=[1088])
+    limit_s: float = Field(description="Time limit of the step, s; 0: none.", examples=[0])
+    detail: str = Field(description="Sentence of a note.", examples=["verified by: embedded"])
 
 
 def event_json(event: ProgressEvent, elapsed_s: float) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import Field
+
 from rocefort.exit_codes import ExitCode
 from rocefort.json_output import json_text
 from rocefort.models.base import Frozen
@@ -19,31 +21,49 @@ from rocefort.reports.blocks import Block, Code, Note, Section, Tone
 class StepOutput(Frozen):
     """Event of a rollout, one line of JSON."""
 
-    at: str
-    wave: str
-    device: str
-    act: str
-    phase: str
-    detail: str
-    code: int
+    at: str = Field(
+        description="Time, ISO 8601 in UTC.", examples=["2026-11-23T10:15:04.120+00:00"]
+    )
+    wave: str = Field(
+        description="Wave; empty for an event of the whole rollout.", examples=["canary"]
+    )
+    device: str = Field(
+        description="Switch; empty for an event of the whole wave.", examples=["leaf08"]
+    )
+    act: str = Field(description="Act, as listed below.", examples=["trial"])
+    phase: str = Field(
+        description="`intent` before an act, `done` after it, `failed` after it failed.",
+        examples=["done"],
+    )
+    detail: str = Field(description="Sentence for people.", examples=["4 pairs measured"])
+    code: int = Field(description="Exit code of a failure, otherwise 0.", examples=[0])
 
 
 class EndOutput(Frozen):
     """Outcome of a rollout, the last line of JSON."""
 
-    ended: RolloutOutcome
-    journal: str
-    head: str
-    damage: str
+    ended: RolloutOutcome = Field(description="Outcome of each switch, and the failure.")
+    journal: str = Field(description="Path of the journal.", examples=["plan.json.journal"])
+    head: str = Field(
+        description="Digest of the last row of the journal: the end of its chain.",
+        examples=["8f1c2a90b7d4.."],
+    )
+    damage: str = Field(
+        description="Problem of the journal; empty: its chain is whole.",
+        examples=["row 12 was changed"],
+    )
 
 
 class FollowedOutput(Frozen):
     """State of a run without a controller, the last line of JSON."""
 
-    state: str
-    exit_code: int
-    journal: str
-    damage: str
+    state: str = Field(description="State of the run as a sentence.", examples=["finished"])
+    exit_code: int = Field(description="Exit code of the run.", examples=[0])
+    journal: str = Field(description="Path of the journal.", examples=["plan.json.journal"])
+    damage: str = Field(
+        description="Problem of the journal; empty: its chain is whole.",
+        examples=["row 12 was changed"],
+    )
 
 
 class JsonLines:
