@@ -41,12 +41,12 @@ def listing(items: Iterable[object]) -> str:
 
 
 def count_of(number: int, noun: str) -> str:
-    """Number and noun as text: `1 line`, `3 lines`, `2 switches`, `8 leaves`."""
+    """Number and noun as text: `1 line`, `1,088 lines`, `2 switches`, `8 leaves`."""
     if number == 1:
         return f"1 {noun}"
     if noun.endswith("f"):
-        return f"{number} {noun[:-1]}ves"
-    return f"{number} {noun}{'es' if noun.endswith(('ch', 'x')) else 's'}"
+        return f"{number:,} {noun[:-1]}ves"
+    return f"{number:,} {noun}{'es' if noun.endswith(('ch', 'x')) else 's'}"
 
 
 def ranges(numbers: Iterable[int]) -> Iterator[str]:

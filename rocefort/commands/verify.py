@@ -194,8 +194,8 @@ def report(
     from rocefort.models.results.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
     from rocefort.steps.fabric.capacity import demand_of
+    from rocefort.steps.fabric.fabric_page import fabric_page, write_page
     from rocefort.steps.fabric.provenance import provenance_of
-    from rocefort.steps.fabric.report import fabric_page, write_page
     from rocefort.steps.fabric.subject import subject_of
 
     fabric = options.fabric_unless(configs, fabric)

@@ -39,7 +39,7 @@ def summary(report: Report) -> str:
 
 def unjudged(report: Report) -> str:
     """`40 not judged`: also if there is none, because it is no pass."""
-    return f"{len(report.not_judged)} not judged"
+    return f"{len(report.not_judged):,} not judged"
 
 
 def unjudged_by_cause(report: Report) -> str:
@@ -57,7 +57,7 @@ def unjudged_by_cause(report: Report) -> str:
 
 def because(count: int, cause: str) -> str:
     """`24 because facts of v200 are unconfirmed`."""
-    return f"{count} because {cause}"
+    return f"{count:,} because {cause}"
 
 
 def by_cause(entries: Iterable[NotJudged]) -> dict[str, list[NotJudged]]:

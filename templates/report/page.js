@@ -2,14 +2,6 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const FEW = 12;
-  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
-
-  function make(tag, text, attributes = {}) {
-    const element = document.createElement(tag);
-    if (text !== null) element.textContent = text;
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  }
 
   // A sentence with the text between backquotes as code.
   function prose(text) {
@@ -21,12 +13,6 @@
   const hasText = (device) => Object.hasOwn(data.texts, device);
   const address = (device, line) => "#config/" + encodeURIComponent(device) + (line ? "/" + line : "");
 
-  // Repeated parts are stored once: runs of lines, runs of equal cells.
-  function unpacked(columns) {
-    const whole = columns.map(({ cells, runs, lengths }) =>
-      cells || runs.flatMap((cell, at) => Array(lengths[at]).fill(cell)));
-    return whole.length ? whole[0].map((_, row) => whole.map((cells) => cells[row])) : [];
-  }
   const textOf = (device) =>
     data.texts[device].map((part) => typeof part === "number" ? data.runs[part] : part).join("\n");
 
@@ -69,7 +55,7 @@
     const line = group.element.querySelector(".places");
     line.replaceChildren(...shown.flatMap((place) => [link(place), " "]));
     if (shown.length < places.length) {
-      const more = make("button", `and ${places.length - shown.length} more`, { type: "button" });
+      const more = make("button", `and ${counted(places.length - shown.length)} more`, { type: "button" });
       more.onclick = () => { group.expanded = true; drawPlaces(group, matches); };
       line.append(more);
     }
@@ -93,7 +79,7 @@
     for (const rule of all("details.rule")) {
       rule.hidden = all(".group", rule).every((group) => group.hidden);
     }
-    document.getElementById("shown").textContent = `${shown} of ${total} shown`;
+    document.getElementById("shown").textContent = `${counted(shown)} of ${counted(total)} shown`;
   }
   if (form) {
     form.addEventListener("input", filter);

@@ -22,7 +22,7 @@ function drawTable(table, { columns, rows }, make, hrefOf) {
       return line;
     }));
     more.hidden = body.rows.length >= shown.length;
-    more.textContent = `Show more of ${shown.length - body.rows.length} rows left`;
+    more.textContent = `Show more of ${counted(shown.length - body.rows.length)} rows left`;
   }
 
   // What is not known comes last in both directions.
@@ -37,7 +37,7 @@ function drawTable(table, { columns, rows }, make, hrefOf) {
     lowered ||= rows.map((row) => row.join(" ").toLowerCase());
     shown = words.length ? rows.filter((_, at) => words.every((word) => lowered[at].includes(word))) : rows;
     if (sorted) shown = [...shown].sort((a, b) => compare(a[sorted.at], b[sorted.at]));
-    count.textContent = words.length ? `${shown.length} of ${rows.length}` : "";
+    count.textContent = words.length ? `${counted(shown.length)} of ${counted(rows.length)}` : "";
     body.replaceChildren();
     add();
   }

@@ -30,12 +30,13 @@ from rocefort.models.results.routing import (
     RoutingState,
 )
 from rocefort.reports.fabric.utilisation import Utilisation, level
-from rocefort.reports.page.configs import packed_column, packed_texts
+from rocefort.reports.page.configs import packed_texts
 from rocefort.reports.page.ecmp_matrix import Matrix, equal_rows, matrix_of
 from rocefort.reports.page.failures import failure_table
 from rocefort.reports.page.page import PageContent, page
 from rocefort.reports.page.paths import OUTSIDE, Paths, PrefixGroup, paths_of
 from rocefort.reports.page.tables import tables_of
+from rocefort.reports.page_table import packed_column
 from rocefort.validators.failures.study import study
 from rocefort.validators.failures.underlay_delta import failed_network
 from rocefort.validators.routing.engine import solve

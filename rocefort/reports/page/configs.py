@@ -1,4 +1,4 @@
-"""Configurations and tables of the report page, packed so that what repeats is written once."""
+"""Configurations of the report page, packed so that what repeats is written once."""
 
 from __future__ import annotations
 
@@ -28,11 +28,3 @@ def _parts(lines: Sequence[str], count: Counter[str], runs: dict[str, int]) -> I
             yield runs.setdefault("\n".join(some), len(runs))
         else:
             yield from some
-
-
-def packed_column(cells: Sequence[object]) -> dict[str, object]:
-    """A column as its cells, or as runs of equal ones and their lengths where that is shorter."""
-    runs = [(cell, len(list(alike))) for cell, alike in groupby(cells)]
-    if 2 * len(runs) >= len(cells):
-        return {"cells": cells}
-    return {"runs": [cell for cell, _ in runs], "lengths": [length for _, length in runs]}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rocefort.models.results.routing import FailureEffect, FailureStudy, PairLoss
 from rocefort.reports.fabric.failures import circles_text, failure_groups, title
-from rocefort.reports.page.tables import PageColumn, PageTable, Row
+from rocefort.reports.page_table import PageColumn, PageTable, Row
 
 MOST_FAILURES, MOST_LOSSES = 3, 6  # named of one row
 

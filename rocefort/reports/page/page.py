@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from rocefort.models.results.reachability import SegmentPair
 from rocefort.models.results.routing import RoutingState, SessionStatus
 from rocefort.models.wording import count_of
 from rocefort.reports.fabric.utilisation import LEVELS, OVER
+from rocefort.reports.page.alerts import alerts_of
 from rocefort.reports.page.capacity import picture
 from rocefort.reports.page.configs import packed_texts
 from rocefort.reports.page.content import (
@@ -34,8 +33,9 @@ from rocefort.reports.page.findings import (
     worst_of,
 )
 from rocefort.reports.page.paths import paths_of
-from rocefort.reports.page.tables import PageTable, as_json_value, tables_of
+from rocefort.reports.page.tables import tables_of
 from rocefort.reports.page.topology import topology_of
+from rocefort.reports.page_table import PageTable, as_json_value
 from rocefort.reports.wording import (
     because,
     by_cause,
@@ -45,7 +45,7 @@ from rocefort.reports.wording import (
     unjudged,
     verdict,
 )
-from rocefort.reports.writers.templates import environment, file_text
+from rocefort.reports.writers.pages import PageHead, framed_page
 
 __all__ = ["BufferFit", "DeviceBudget", "PageContent", "PortBudget", "Provenance", "page"]
 
@@ -56,62 +56,79 @@ LABELS = {
     WAIVED: "waived",
     UNJUDGED: "not judged",
 }
-SCRIPTS = tuple(f"page{part}.js" for part in ("_combobox", "_tables", "_topology", "_routing", ""))
+SCRIPTS = tuple(
+    f"page{part}.js" for part in ("_common", "_combobox", "_tables", "_topology", "_routing", "")
+)
 MOST = 20  # sessions and server pairs named
 
 
 def page(content: PageContent) -> str:
-    """The page: style, script and data inline, nothing fetched; same content, same bytes.
-
-    Every value is escaped by the template; the script is the only one that the page's own
-    Content-Security-Policy lets run, so a value that slipped through could not.
-    """
+    """The page of a fabric; same content, same bytes."""
     groups = groups_of(content)
     worst = worst_of(content.network, groups)
     tables = _tables(content)
-    script = "".join(map(file_text, SCRIPTS))
     topology = topology_of(content.network, worst)
     paths = paths_of(content.network, content.routing)
     matrix = matrix_of(paths)
-    return (
-        environment()
-        .get_template("page.html.j2")
-        .render(
-            content=content,
-            network=content.network,
-            report=content.report,
-            verdict=verdict(content.report),
-            provenance=_provenance(content),
-            sizes=_sizes(content.network),
-            tiles=_tiles(content.report),
-            kinds=KINDS,
-            labels=LABELS,
-            findings=_by_rule(group for group in groups if group.kind != UNJUDGED),
-            unjudged=_by_cause(content.report, groups),
-            topology=topology,
-            common=worst.common,
-            counts=worst.counts,
-            bars=list(_bars(content)),
-            capacity=picture(content.capacity),
-            routing=_routing(content.routing),
-            most=MOST,
-            levels=(*((name, f"to {share:.0%}") for share, name in LEVELS), (OVER, "more")),
-            paths=paths,
-            matrix=matrix,
-            tables=tables,
-            style=file_text("page.css"),
-            script=script,
-            script_hash=_hash(script),
-            data={
-                "labels": LABELS,
-                "groups": [_group(group) for group in groups],
-                "tables": as_json_value(tables),
-                "topology": topology.as_json_value(),
-                **packed_texts(content.texts),
-                "paths": paths.as_json_value() if paths else None,
-                "matrix": matrix.as_json_value() if matrix and not matrix.uniform else None,
-            },
-        )
+    unjudged_causes = _by_cause(content.report, groups)
+    shown: dict[str, object] = {
+        "content": content,
+        "network": content.network,
+        "sizes": _sizes(content.network),
+        "kinds": KINDS,
+        "labels": LABELS,
+        "alerts": alerts_of(content.network, groups, worst.common, content.titles),
+        "findings": _by_rule(group for group in groups if group.kind != UNJUDGED),
+        "unjudged": unjudged_causes,
+        "topology": topology,
+        "common": worst.common,
+        "counts": worst.counts,
+        "bars": list(_bars(content)),
+        "capacity": picture(content.capacity),
+        "routing": _routing(content.routing),
+        "most": MOST,
+        "levels": (*((name, f"to {share:.0%}") for share, name in LEVELS), (OVER, "more")),
+        "paths": paths,
+        "matrix": matrix,
+        "tables": tables,
+    }
+    data = {
+        "labels": LABELS,
+        "groups": [_group(group) for group in groups],
+        "tables": as_json_value(tables),
+        "topology": topology.as_json_value(),
+        **packed_texts(content.texts),
+        "paths": paths.as_json_value() if paths else None,
+        "matrix": matrix.as_json_value() if matrix and not matrix.uniform else None,
+    }
+    sections = (
+        ("topology", "Topology"),
+        ("findings", "Findings"),
+        *((("unjudged", "Not judged"),) if unjudged_causes else ()),
+        ("routing", "Routing"),
+        *((("ecmp", "ECMP"),) if matrix else ()),
+        ("budget", "Budget"),
+        *((("capacity", "Capacity"),) if shown["capacity"] else ()),
+        *((table.id, table.title) for table in tables),
+        ("configurations", "Configurations"),
+    )
+    head = _head(content, sections)
+    return framed_page("page.html.j2", head, shown, files=SCRIPTS, data=data)
+
+
+def _head(content: PageContent, sections: tuple[tuple[str, str], ...]) -> PageHead:
+    network, report = content.network, content.report
+    read = ["read from configurations"] if network.origin == "text" else []
+    words = verdict(report)
+    return PageHead(
+        title=f"{network.name}: {words}",
+        heading=network.name,
+        verdict=words,
+        tone="failed" if report.failed else "clean",
+        sizes=(*_sizes(network), *read),
+        tiles=(*_tiles(report), ("quiet", count_of(len(report.rules), "rule"))),
+        provenance=_provenance(content),
+        sections=sections,
     )
 
 
@@ -130,12 +147,6 @@ def _provenance(content: PageContent) -> list[tuple[str, str]]:
 def _tables(content: PageContent) -> tuple[PageTable, ...]:
     failures = failure_table(content.failures, content.failures_note)
     return (*((failures,) if failures else ()), *tables_of(content))
-
-
-def _hash(script: str) -> str:
-    """Return the hash of the script in the page's Content-Security-Policy."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def _sizes(network: Network) -> list[str]:
@@ -264,13 +275,13 @@ def _split(budget: DeviceBudget) -> str:
 
 
 def _kbytes(number: int) -> str:
-    return f"{number:,} KB".replace(",", "\u202f")  # a narrow blank between thousands
+    return f"{number:,} KB"
 
 
 def _lost_pairs_text(pair: SegmentPair) -> str:
     """`compute to storage: 3 of 12 pairs, first node01 to store01`."""
     lost, first = pair.pairs - pair.delivered, " to ".join(pair.witness or ())
-    return f"{pair.source} to {pair.destination}: {lost} of {pair.pairs} pairs, first {first}"
+    return f"{pair.source} to {pair.destination}: {lost:,} of {pair.pairs:,} pairs, first {first}"
 
 
 def _routing(state: RoutingState | None) -> dict[str, object] | None:
@@ -289,7 +300,7 @@ def _routing(state: RoutingState | None) -> dict[str, object] | None:
             if s.status is not SessionStatus.ESTABLISHED
         ],
         "routes": len(state.routes),
-        "widths": [f"{widths[width]} of width {width}" for width in sorted(widths)],
+        "widths": [f"{widths[width]:,} of width {width}" for width in sorted(widths)],
         "pairs": reached.pairs,
         "delivered": reached.delivered,
         "lost": [_lost_pairs_text(pair) for pair in reached.by_segment() if pair.witness],

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator
 
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.policy import SegmentPolicy
@@ -13,31 +11,10 @@ from rocefort.models.network.network import End, Link, Network, Node
 from rocefort.reports.fabric.bonds import bond_rows
 from rocefort.reports.fabric.exits import exit_rows
 from rocefort.reports.fabric.tables import cable_facts
-from rocefort.reports.page.configs import packed_column
 from rocefort.reports.page.content import PageContent
+from rocefort.reports.page_table import PageColumn, PageTable, Row
 
-Cell = str | int | float | None  # None: not known
-Row = tuple[Cell, ...]
 KINDS_OF_PORT = {"loopback": "loopback", "management": "management port"}
-
-
-@dataclass(frozen=True, slots=True)
-class PageColumn:
-    """A column; cells of kind `switch` lead to the configuration of that switch."""
-
-    name: str
-    kind: Literal["text", "number", "switch", "prose"] = "text"
-
-
-@dataclass(frozen=True, slots=True)
-class PageTable:
-    """A table; note: why it is empty or not whole."""
-
-    id: str
-    title: str
-    columns: tuple[PageColumn, ...]
-    rows: tuple[Row, ...]
-    note: str = ""
 
 
 def tables_of(content: PageContent) -> tuple[PageTable, ...]:
@@ -209,14 +186,3 @@ def _ports(content: PageContent) -> PageTable:
         for port in budget.ports
     ]
     return PageTable("ports", "Lossless ports", columns, tuple(rows))
-
-
-def as_json_value(tables: Sequence[PageTable]) -> dict[str, object]:
-    """The tables for the page's script, by id."""
-    return {
-        table.id: {
-            "columns": [[column.name, column.kind] for column in table.columns],
-            "packed": [packed_column(column) for column in zip(*table.rows, strict=True)],
-        }
-        for table in tables
-    }

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.wording import count_of
 from rocefort.reports.fabric.utilisation import Utilisation
-from rocefort.reports.page.configs import packed_column
 from rocefort.reports.page.findings import SEVERITIES, UNJUDGED, WAIVED, WorstVerdicts
+from rocefort.reports.page_table import packed_column
 
 Speeds = Counter[int | None]  # number of links by Gb/s
 

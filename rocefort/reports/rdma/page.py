@@ -7,10 +7,11 @@ from datetime import datetime
 from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Measurement, MeasurementVerdict, RdmaResult
+from rocefort.models.wording import count_of
 from rocefort.reports.rdma.charts import heat_maps, latency_spreads, over_time, sparks, sweeps
 from rocefort.reports.rdma.run import verdict_words
 from rocefort.reports.rdma.tables import WORDS, figure, label
-from rocefort.reports.writers.templates import environment, file_text
+from rocefort.reports.writers.pages import PageHead, framed_page
 
 OUTLIERS = "slow pairs"  # subject of what is judged of them
 MOST_LINES = 2000
@@ -46,31 +47,53 @@ def rdma_page(content: RdmaPageContent) -> str:
     slow = [m for m in result.measurements if m.verdict is MeasurementVerdict.TOO_SLOW]
     lost = [m for m in result.measurements if m.verdict is MeasurementVerdict.NOT_MEASURED]
     listed = result.measurements[:MOST_LINES]
-    return (
-        environment()
-        .get_template("rdma.html.j2")
-        .render(
-            result=result,
-            plan=result.plan,
-            verdict=verdict_words(result),
-            heat=heat_maps(result),
-            spreads=latency_spreads(result),
-            sweeps=sweeps(result),
-            over_time=over_time(result),
-            sparks=drawn,
-            more_sparks=more,
-            outliers=[j.sentence for j in result.judged if j.subject == OUTLIERS],
-            slow=slow,
-            lost=[*result.unmeasured, *(m.sentence for m in lost)],
-            judged=[j for j in result.judged if j.subject != OUTLIERS],
-            rows=[
-                (m.run.id, m.run.pair, label(m.run), _size(m), figure(m), WORDS[m.verdict])
-                for m in listed
-            ],
-            listed={m.run.id for m in listed},
-            style=file_text("page.css") + file_text("rdma.css"),
-        )
+    plan = result.plan
+    shown: dict[str, object] = {
+        "result": result,
+        "plan": plan,
+        "heat": heat_maps(result),
+        "spreads": latency_spreads(result),
+        "sweeps": sweeps(result),
+        "over_time": over_time(result),
+        "sparks": drawn,
+        "more_sparks": more,
+        "outliers": [j.sentence for j in result.judged if j.subject == OUTLIERS],
+        "slow": slow,
+        "lost": [*result.unmeasured, *(m.sentence for m in lost)],
+        "judged": [j for j in result.judged if j.subject != OUTLIERS],
+        "rows": [
+            (m.run.id, m.run.pair, label(m.run), _size(m), figure(m), WORDS[m.verdict])
+            for m in listed
+        ],
+        "listed": {m.run.id for m in listed},
+    }
+    sections = (
+        ("outliers", "Outliers", shown["outliers"] or slow),
+        ("bandwidth", "Bandwidth", shown["heat"]),
+        ("latency", "Latency", shown["spreads"]),
+        ("sweep", "Sizes", shown["sweeps"]),
+        ("time", "Over time", shown["over_time"]),
+        ("history", "History", drawn),
+        ("judged", "Judged", True),
+        ("all", "All runs", True),
     )
+    words = verdict_words(result)
+    conditions = (f"{name.replace('_', ' ')}: {value}" for name, value in result.conditions.items())
+    head = PageHead(
+        title=f"RDMA run {result.id} of {plan.fabric}: {words}",
+        heading=f"RDMA on {plan.fabric}, {plan.suite.value}",
+        verdict=words,
+        tone="clean" if result.passed else "failed",
+        sizes=(
+            f"run {result.id}",
+            f"{result.began:%Y-%m-%d %H:%M} UTC",
+            count_of(len(plan.rounds), "round"),
+            count_of(len(result.measurements), "run"),
+            *conditions,
+        ),
+        sections=[(name, title) for name, title, content in sections if content],
+    )
+    return framed_page("rdma.html.j2", head, shown, files=("rdma.css",))
 
 
 def _size(each: Measurement) -> int | None:

@@ -28,6 +28,7 @@ from rocefort.reports.blocks import (
     code,
     first_words,
 )
+from rocefort.reports.fabric.change_groups import SHORT, DescribedChange, change_groups
 from rocefort.reports.fabric.changes import (
     condition_lines,
     edit_lines,
@@ -47,14 +48,11 @@ from rocefort.reports.review.verdict import (
 )
 from rocefort.reports.wording import group_items, name_ranges, port_ranges, unjudged_by_cause
 
-SHORT = 8
 MOST_NOTES = 20
 NO_BASE = "Not known: there is no base to compare with."
 AFFECTS = "affects service"
 PLACES = 3
 PORT = re.compile(r"interface (\d+GE\S+)")
-# Own values of a switch: addresses, ports, and the AS number in the view of BGP.
-OWN = r"\d+(?:\.\d+){3}(?:/\d+)?|\d+GE\d+/\d+/[\d:]+(?:[-,][\d:]+)*|(?<=^bgp )\d+$"
 
 
 def review_summary(review: Review) -> Section:
@@ -135,25 +133,8 @@ def _intent_line(change: IntentChange) -> str:
 
 def _switches(review: Review) -> Section:
     """Changed switches; those with equal changes but for their own values are shown together."""
-    alike = group_items(review.difference.changed, lambda switch: _own_values(switch)[0])
-    blocks = tuple(map(_group, alike.values()))
+    blocks = change_groups(map(_described, review.difference.changed))
     return Section("Switches", blocks, _switcheseffects_lead(review), "switches", noun="switch")
-
-
-def _own_values(switch: SwitchDifference) -> tuple[tuple[object, ...], list[str]]:
-    """Text about a change with a number for each own value of the switch, and these values.
-
-    Texts of two switches are equal if one is the other with its values exchanged, one for one.
-    """
-    values: dict[str, str] = {}
-
-    def number(match: re.Match[str]) -> str:
-        return values.setdefault(match[0], f"<{len(values)}>")
-
-    own = re.compile(rf"{OWN}|\b{re.escape(switch.device)}\b", re.MULTILINE)
-    head, told, felt = _switch_lines(switch)
-    texts = (told, felt, switch.change.patch, switch.change.reverse)
-    return (head, *(own.sub(number, "\n".join(lines)) for lines in texts)), list(values)
 
 
 def _switcheseffects_lead(review: Review) -> str:
@@ -174,50 +155,20 @@ def _switcheseffects_lead(review: Review) -> str:
     return f"{said}; {service}; {still} unchanged."
 
 
-def _switch_lines(switch: SwitchDifference) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _described(switch: SwitchDifference) -> DescribedChange:
     change = switch.change
     head = headline(change) if change.patch else change.kind.value if change.edits else "as it was"
     facts = (*switch.facts, *([f"no patch: {switch.no_patch}"] if switch.no_patch else []))
     lines = (*facts, *edit_lines(change.edits), *unjudged_lines(change), *condition_lines(change))
-    return head, lines, tuple(service_lines(change))
-
-
-def _group(alike: Sequence[SwitchDifference]) -> Section:
-    first, change = alike[0], alike[0].change
-    head, told, felt = _switch_lines(first)
-    names = list(name_ranges(switch.device for switch in alike))
-    size = f"{count_of(len(alike), 'switch')}: " if names[SHORT:] else ""
-    blocks: list[Block] = []
-    if names[SHORT:]:
-        blocks.append(CollapsibleSection("all of them", (Items((", ".join(names),)),)))
-    blocks.append(Items(told, code=True))
-    if felt:
-        blocks.append(Items(felt, strong=True))
-    others = tuple(_other_values(alike))
-    same = ", the same for each" if alike[1:] else ""
-    same += f" but for own values; these are of {first.device}" if others else ""
-    if others:
-        blocks.append(
-            CollapsibleSection(f"own values of the others, shown with those of {first.device}",
-                               (Code(others),))
-        )  # fmt: skip
-    for name, commands in (("patch", change.patch), ("the way back", change.reverse)):
-        if commands:
-            lines = count_of(len(commands), "line")
-            blocks.append(CollapsibleSection(f"{name}, {lines}{same}", (Code(commands),)))
-    badge = AFFECTS if felt or first.facts else ""
-    title = f"{size}{first_words(names, SHORT)}: {head}"
-    return Section(title, tuple(blocks), badge=badge, size=len(alike))
-
-
-def _other_values(alike: Sequence[SwitchDifference]) -> Iterator[str]:
-    """Values of each further switch that differ from those of the first."""
-    _, of_first = _own_values(alike[0])
-    for switch in alike[1:]:
-        pairs = zip(_own_values(switch)[1], of_first, strict=True)
-        differing = [f"{own} for {shown}" for own, shown in pairs if own != shown]
-        if set(differing) - {f"{switch.device} for {alike[0].device}"}:
-            yield f"{switch.device}: {', '.join(differing)}"
+    effects = tuple(service_lines(change))
+    return DescribedChange(
+        device=switch.device,
+        head=head,
+        lines=lines,
+        effects=effects,
+        commands=(("patch", change.patch), ("the way back", change.reverse)),
+        badge=AFFECTS if effects or switch.facts else "",
+    )
 
 
 def _sources(review: Review) -> Section:
@@ -292,7 +243,7 @@ def _blast(review: Review) -> Section:
     if not counts and not blast.redundancy:
         lead = effects_lead(review, nothing="Traffic feels nothing of this change.")
         return Section("Blast radius", lead=lead, id="blast")
-    lead = f"Touched: {', '.join(counts)}; {blast.pairs} of {blast.pairs_in_all} RDMA pairs."
+    lead = f"Touched: {', '.join(counts)}; {blast.pairs:,} of {blast.pairs_in_all:,} RDMA pairs."
     blocks: list[Block] = [Items(tuple(_redundancy(review)))]
     blocks += [
         CollapsibleSection(count_of(len(found), what), (Items((first_words(found),)),))
@@ -340,8 +291,9 @@ def _servers(review: Review) -> Section:
 def _findings(review: Review, titles: Mapping[str, str]) -> Section:
     found = review.findings
     lead = (
-        f"{len(found.new)} new, {len(found.fixed)} fixed, {len(found.changed)} with other figures, "
-        f"{len(found.unchanged)} unchanged; {len(review.report.waived)} waived, "
+        f"{len(found.new):,} new, {len(found.fixed):,} fixed, "
+        f"{len(found.changed):,} with other figures, {len(found.unchanged):,} unchanged; "
+        f"{len(review.report.waived):,} waived, "
         f"{unjudged_by_cause(review.report)}."
     )
     blocks: list[Block] = []
@@ -364,7 +316,7 @@ def _findings(review: Review, titles: Mapping[str, str]) -> Section:
     for what, findings in others:
         if findings:
             own_lines = tuple(_sentences(findings, titles))
-            blocks.append(CollapsibleSection(f"{len(findings)} {what}", (Items(own_lines),)))
+            blocks.append(CollapsibleSection(f"{len(findings):,} {what}", (Items(own_lines),)))
     return Section("Findings", tuple(blocks), lead, "findings")
 
 
@@ -385,8 +337,8 @@ def _verification(review: Review) -> Section:
         return Section("Verification", lead="Not done.", id="verification")
     head = done.head
     lead = (
-        f"By {' and '.join(done.engines)}: {head.established} of {head.sessions} sessions, "
-        f"{head.routes} routes ({_widths(head.widths)}), {head.delivered} of {head.pairs} "
+        f"By {' and '.join(done.engines)}: {head.established:,} of {head.sessions:,} sessions, "
+        f"{head.routes:,} routes ({_widths(head.widths)}), {head.delivered:,} of {head.pairs:,} "
         "server pairs by every path."
     )
     lines = [done.note] if done.note else []
@@ -397,18 +349,18 @@ def _verification(review: Review) -> Section:
     else:
         base = done.base
         lines.append(
-            f"base: {base.established} of {base.sessions} sessions, {base.routes} routes "
-            f"({_widths(base.widths)}), {base.delivered} of {base.pairs} server pairs"
+            f"base: {base.established:,} of {base.sessions:,} sessions, {base.routes:,} routes "
+            f"({_widths(base.widths)}), {base.delivered:,} of {base.pairs:,} server pairs"
         )
     for change in done.changes:
         lines += _routing(change)
     if done.new_pairs:
-        lines.append(f"{done.new_pairs} server pairs are new")
+        lines.append(f"{done.new_pairs:,} server pairs are new")
     return Section("Verification", (Items(tuple(lines)),) if lines else (), lead, "verification")
 
 
 def _widths(widths: Iterable[tuple[int, int]]) -> str:
-    return ", ".join(f"{count} of width {width}" for width, count in widths) or "none"
+    return ", ".join(f"{count:,} of width {width}" for width, count in widths) or "none"
 
 
 def _routing(change: RoutingChange) -> Iterator[str]:
@@ -420,12 +372,13 @@ def _routing(change: RoutingChange) -> Iterator[str]:
         counts[route.was, route.now] += 1
     for (was, now), devices in moves.items():
         what = f"ECMP width {was} -> {now}" if was != now else f"other next hops, width {now},"
-        yield f"{what} for {counts[was, now]} routes of {first_words(name_ranges(devices), SHORT)}"
+        names = first_words(name_ranges(devices), SHORT)
+        yield f"{what} for {counts[was, now]:,} routes of {names}"
     for word, pairs in (("lost", change.lost), ("gained", change.gained)):
         named = first_words((f"{a} to {b}" for a, b in pairs[:SHORT]), SHORT)
         first = f": {named}" if pairs else ""
-        more = f" and {len(pairs) - SHORT} more" if len(pairs) > SHORT else ""
-        yield f"{len(pairs)} server pairs {word}{first}{more}"
+        more = f" and {len(pairs) - SHORT:,} more" if len(pairs) > SHORT else ""
+        yield f"{len(pairs):,} server pairs {word}{first}{more}"
 
 
 def _failures(review: Review) -> Section:
@@ -436,12 +389,12 @@ def _failures(review: Review) -> Section:
         why = found.note if found and found.note else "Not studied."
         return Section(title, lead=why[:1].upper() + why[1:], id="failures")
     lead = (
-        f"{found.studied_after} failures studied: {found.parting_after} lose pairs of standing "
-        f"leaves or cut one off, {found.losing_after} of them where cabling still joins the pair"
+        f"{found.studied_after:,} failures studied: {found.parting_after:,} lose pairs of standing "
+        f"leaves or cut one off, {found.losing_after:,} of them where cabling still joins the pair"
     )
     if found.studied_before:
         parting, losing = found.parting_before, found.losing_before
-        lead += f"; at the base {found.studied_before}: {parting}, {losing} of them"
+        lead += f"; at the base {found.studied_before:,}: {parting:,}, {losing:,} of them"
     alike = group_items(
         found.changes,
         lambda c: (
@@ -457,7 +410,7 @@ def _failures(review: Review) -> Section:
     ]
     blocks = (
         CollapsibleSection(
-            f"{len(found.changes)} failures cost something else", (Items(tuple(lines)),)
+            f"{len(found.changes):,} failures cost something else", (Items(tuple(lines)),)
         ),
     )
     return Section(title, blocks if lines else (), lead + ".", "failures")

@@ -140,7 +140,7 @@ def _touched(review: Review) -> Iterator[str]:
     blast = review.blast
     sizes = ((len(blast.sessions), "BGP session"), (len(blast.links), "link"))
     words = [count_of(number, noun) for number, noun in sizes if number]
-    words += [f"{blast.pairs} of {count_of(blast.pairs_in_all, 'RDMA pair')}"] * bool(blast.pairs)
+    words += [f"{blast.pairs:,} of {count_of(blast.pairs_in_all, 'RDMA pair')}"] * bool(blast.pairs)
     if words:
         yield f"the change touches {', '.join(words)}"
 
@@ -162,5 +162,5 @@ def _hit(review: Review) -> str:
         return ("not known, besides " if unjudged else "") + ", ".join(words)
     if not review.difference.compared or review.base_problems:
         return "not known"
-    pairs = f"; {blast.pairs} of {count_of(blast.pairs_in_all, 'RDMA pair')} cross what changes"
+    pairs = f"; {blast.pairs:,} of {count_of(blast.pairs_in_all, 'RDMA pair')} cross what changes"
     return ("not known" if unjudged else "no server") + (pairs if blast.pairs else "")

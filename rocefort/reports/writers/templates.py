@@ -28,7 +28,13 @@ def environment() -> Environment:
         auto_reload=False,
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
-    environment.filters |= {"anchor": _anchor, "code": _code, "counted": count_of, "cell": plain}
+    environment.filters |= {
+        "anchor": _anchor,
+        "code": _code,
+        "counted": count_of,
+        "cell": plain,
+        "number": "{:,}".format,
+    }
     return environment
 
 

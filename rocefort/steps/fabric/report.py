@@ -1,37 +1,19 @@
-"""Write findings in every format, and the HTML page of a whole fabric."""
+"""Write findings in every format."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import click
 
-from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.data import sources_of
 from rocefort.json_output import write_json
 from rocefort.models.finding import Report
-from rocefort.models.network.network import Node, Position, Sources
 from rocefort.output import write_blocks
-from rocefort.progress import Step, tracked
 from rocefort.reports.fabric.findings import findings_comment, findings_report
 from rocefort.reports.formats.json_report import findings_output
 from rocefort.reports.formats.junit import as_junit
 from rocefort.reports.formats.sarif import as_sarif
-from rocefort.reports.page.content import DeviceBudget, PageContent, PortBudget, Provenance
-from rocefort.reports.page.page import page
 from rocefort.reports.writers.markdown import markdown_of
-from rocefort.steps.fabric.capacity import DemandFile, capacity_of
-from rocefort.steps.fabric.failures import study_failures
 from rocefort.steps.fabric.rule_texts import rule_texts
-from rocefort.steps.fabric.subject import ReadNetwork, write_files
-from rocefort.validators.checks import check, titles
-from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.lossless.buffer_budget import PortDemand, port_demands
-from rocefort.validators.rules.verification.failures import verify_failures
-from rocefort.validators.rules.verification.reachability import verify
-
-PAGE = "index.html"
+from rocefort.validators.checks import titles
 
 
 def write_findings(report: Report, form: str, subject: str) -> None:
@@ -53,76 +35,3 @@ def _for_programs(report: Report, form: str, subject: str) -> str:
     if form == "junit":
         return as_junit(report, rule_texts())
     return markdown_of(findings_comment(report, titles()), whole="All of them: `rocefort check`.")
-
-
-def fabric_page(
-    subject: ReadNetwork, given: DemandFile | None = None, provenance: Provenance | None = None
-) -> str:
-    """HTML page of a fabric: topology, findings, embedded verification, and every text.
-
-    given: a traffic demand to compare with its capacity.
-    """
-    network = subject.network
-    solution = analyse(network, subject.sources)
-    failing = study_failures(subject, None, solution)
-
-    def report_of(sources: Sources) -> Report:
-        report = check(network, sources).joined(verify(network, solution.state, sources, solution))
-        study = failing.study
-        return report.joined(verify_failures(network, study, sources)) if study else report
-
-    texts: dict[str, Position] = {}
-    for name, text in tracked(subject.texts.items(), "places"):
-        dialect = dialect_of(network.by_name[name])
-        texts |= sources_of(dialect.parse(text, f"{name}.cfg"), f"{name}.cfg")
-    demands = port_demands(network)
-    with Step("page"):
-        return page(
-            PageContent(
-                network=network,
-                report=report_of(subject.sources),
-                texts=subject.texts,
-                text_report=report_of(Sources(texts)),
-                routing=solution.state,
-                budgets=tuple(_budget(node, demands.get(node.name, ())) for node in network.nodes),
-                titles=titles(),
-                failures=failing.study,
-                failures_note=failing.note,
-                capacity=capacity_of(subject, given, solution) if given and given.demand else None,
-                provenance=provenance,
-            )
-        )
-
-
-def write_page(text: str, directory: Path) -> Path:
-    """Write the page atomically."""
-    (path,) = write_files({PAGE: text}, directory)
-    return path
-
-
-def _budget(node: Node, demands: Sequence[PortDemand]) -> DeviceBudget:
-    fact = node.hardware.buffer_kbytes if node.hardware else None
-    return DeviceBudget(
-        device=node.name,
-        buffer_kbytes=fact.value if fact else None,
-        buffer_confirmed=fact.confirmed if fact else True,
-        buffer_source=fact.source if fact else "",
-        xoff_kbytes=_sum([demand.xoff_kbytes for demand in demands]),
-        headroom_kbytes=_sum([demand.kept_kbytes for demand in demands]),
-        ports=tuple(
-            PortBudget(
-                interface=demand.port.end.interface,
-                speed_gbps=demand.port.speed_gbps,
-                cable_m=demand.port.cable_m,
-                xoff_kbytes=demand.xoff_kbytes,
-                headroom_kbytes=demand.headroom_kbytes,
-                needed_kbytes=demand.needed_kbytes,
-            )
-            for demand in demands
-        ),
-    )
-
-
-def _sum(values: Sequence[int | None]) -> int | None:
-    numbers = [value for value in values if value is not None]
-    return sum(numbers) if len(numbers) == len(values) else None
