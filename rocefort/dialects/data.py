@@ -23,6 +23,23 @@ class ForeignDesign(StrEnum):
     MPLS = "MPLS"
 
 
+class AccessWeakness(StrEnum):
+    """Kind of weak access to a switch; each has a rule."""
+
+    SERVER = "server"
+    ALGORITHM = "algorithm"
+    SNMP = "snmp"
+
+
+@dataclass(frozen=True, slots=True)
+class WeakAccess:
+    """Weakness of one line: its kind, a sentence, and the fix."""
+
+    kind: AccessWeakness
+    what: str
+    how: str
+
+
 @dataclass(frozen=True)
 class ParsedConfig:
     """Content of a configuration text.

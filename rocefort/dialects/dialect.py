@@ -23,6 +23,7 @@ from rocefort.dialects.data import (
     ExtraLine,
     ForeignDesign,
     ParsedConfig,
+    WeakAccess,
 )
 from rocefort.errors import Refused
 from rocefort.models.device.device import Device
@@ -217,6 +218,10 @@ class UnmodelledLines(OperatingSystem, Protocol):
 
     def is_community(self, line: TextLine) -> bool:
         """Whether a line sets an SNMP community."""
+        raise self.lacks(NOT_READ)
+
+    def weak_access(self, line: TextLine) -> WeakAccess | None:
+        """Return what a line opens to readable passwords; None: nothing."""
         raise self.lacks(NOT_READ)
 
     def shows_secret(self, line: TextLine) -> bool:

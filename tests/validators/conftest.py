@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any
 
 import pytest
@@ -92,10 +92,11 @@ DOMAIN = DiffservDomain(
 )
 
 
+ADMINISTRATORS = IPv4Network("10.255.0.0/24")
 MANAGEMENT = {
     "users": (LocalUser(name="netops", service_types=("ssh",), level=3),),
     "ssh": Ssh(stelnet=True, source_interface="MEth0/0/0"),
-    "acls": (Acl(number=2000, rules=(AclRule(index=5),)),),
+    "acls": (Acl(number=2000, rules=(AclRule(index=5, source=ADMINISTRATORS),)),),
     "vty": (Vty(first=0, last=4, authentication="aaa", protocol="ssh", acl=2000),),
 }
 METH = Interface(name="MEth0/0/0")

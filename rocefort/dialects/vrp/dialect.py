@@ -7,7 +7,14 @@ from datetime import datetime
 from pathlib import Path
 
 from rocefort.clock import utc_now
-from rocefort.dialects.data import ConfigPatch, Display, ExtraLine, ForeignDesign, ParsedConfig
+from rocefort.dialects.data import (
+    ConfigPatch,
+    Display,
+    ExtraLine,
+    ForeignDesign,
+    ParsedConfig,
+    WeakAccess,
+)
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.vrp import (
     day0,
@@ -32,6 +39,7 @@ from rocefort.dialects.vrp.patch.profile_moves import unpaused
 from rocefort.dialects.vrp.render import render, template_lines, template_of
 from rocefort.dialects.vrp.text import config_tree, secrets
 from rocefort.dialects.vrp.unowned_lines import apply_with, misplaced, whole_tree, with_kept
+from rocefort.dialects.vrp.weak_access import weak_access
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
@@ -137,6 +145,10 @@ class Vrp(Dialect):
     def is_community(self, line: TextLine) -> bool:
         """Decide by the line's command."""
         return line_queries.is_community(line)
+
+    def weak_access(self, line: TextLine) -> WeakAccess | None:
+        """Decide by a table of commands and algorithms."""
+        return weak_access(line)
 
     def shows_secret(self, line: TextLine) -> bool:
         """Decide by the line's last words."""

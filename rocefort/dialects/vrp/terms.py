@@ -95,6 +95,9 @@ COMMANDS: Mapping[str, str] = {
     "the SSH server": "stelnet server enable",
     "the interfaces of the SSH server": "ssh server-source",
     "interface of the SSH server": "ssh server-source -i {}",
+    "no Telnet server": "telnet server disable",
+    "the idle time of logins": "idle-timeout",
+    "a group of SNMP users": "snmp-agent group v3",
     "the level of user": "local-user {} privilege level",
     "the services of user": "local-user {} service-type {}",
     "version of SNMP": "snmp-agent sys-info version {}",
@@ -143,6 +146,8 @@ DIALOGUE: Mapping[str, str] = {
 # compare them with its formats.
 TYPED: Mapping[str, str] = {
     "an SNMP community": "snmp-agent community",
+    "the FTP server": "ftp server enable",
+    "ciphers of the SSH server": "ssh server cipher",
     "restart": "reboot",
     "domains": "display diffserv domain",
     "drop profiles": "display drop-profile",

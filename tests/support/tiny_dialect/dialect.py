@@ -111,6 +111,9 @@ class TinyOs(Dialect):
         """Return False: no command does."""
         return False
 
+    def weak_access(self, line: TextLine) -> None:
+        """Return None: no command opens the switch."""
+
     def shows_secret(self, line: TextLine) -> bool:
         """Return False: no command contains a secret."""
         return False

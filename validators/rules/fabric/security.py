@@ -115,7 +115,8 @@ def local_users(subject: Subject) -> Iterator[Verdict]:
     """Local users have a level or group, and services that encrypt.
 
     A user with neither has the release's default level. Where a user has both, the switch uses the
-    level alone. Telnet, FTP and HTTP send the password as text.
+    level alone. A user without a service cannot log in. Telnet, FTP and HTTP send the password as
+    text.
 
     Example: user operator has no privilege level and no group
     Fix: Give each user the lowest sufficient level, or a group of its own, and `ssh` alone.
@@ -126,6 +127,13 @@ def local_users(subject: Subject) -> Iterator[Verdict]:
             path = f"users[{user.name}]"
             for what, how in _rank(user, groups):
                 yield subject.finding(node, f"user {user.name} {what}", how, path=path)
+            if not user.service_types:
+                yield subject.finding(
+                    node,
+                    f"user {user.name} has no service, so it cannot log in",
+                    f"add «the services of user: {user.name}, ssh», or remove the user",
+                    path=path,
+                )
             plain = [service for service in user.service_types if service in PLAIN_SERVICES]
             if plain:
                 yield subject.finding(

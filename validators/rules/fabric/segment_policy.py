@@ -9,6 +9,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.device.packet_filters import FilterAcl, FilterRule, Flow
 from rocefort.models.fabric.policy import SegmentPolicy
 from rocefort.models.finding import Severity
@@ -240,14 +241,15 @@ def _other_match(node: Node, classifier: str) -> bool:
 def terminal_acl(subject: Subject) -> Iterator[Verdict]:
     """The terminal lines have an ACL of source networks.
 
-    Without an ACL every host that reaches the switch can try passwords. A named ACL that does not
-    exist is an error: the behaviour of the release is not confirmed.
+    Without an ACL every host that reaches the switch can try passwords; the same holds if the ACL
+    permits every source. A named ACL that does not exist is an error: the behaviour of the release
+    is not confirmed.
 
     Example: vty 0 to 4: no ACL limits the source of a session
     Fix: Name the management networks in security.management_access.
     """
     for node in subject.network.nodes:
-        numbers = {acl.number for acl in node.device.acls}
+        acls = {acl.number: acl for acl in node.device.acls}
         for vty in node.device.vty:
             lines, path = f"vty {vty.first} to {vty.last}", f"vty[{vty.first}]"
             if vty.acl is None:
@@ -257,7 +259,14 @@ def terminal_acl(subject: Subject) -> Iterator[Verdict]:
                     "name the networks in security.management_access",
                     path=path,
                 )
-            elif vty.acl not in numbers:
+            elif open_rule := _open_rule(acls.get(vty.acl)):
+                yield subject.finding(
+                    node,
+                    f"{lines}: rule {open_rule.index} of ACL {vty.acl} permits every source",
+                    "permit the management networks alone",
+                    path=f"acls[{vty.acl}].rules[{open_rule.index}]",
+                )
+            elif vty.acl not in acls:
                 yield subject.finding(
                     node,
                     f"{lines}: ACL {vty.acl} does not exist",
@@ -265,3 +274,11 @@ def terminal_acl(subject: Subject) -> Iterator[Verdict]:
                     path=f"{path}.acl",
                     severity=Severity.ERROR,
                 )
+
+
+def _open_rule(acl: Acl | None) -> AclRule | None:
+    """Return the rule of an ACL that permits every source; none after a rule that denies it."""
+    for row in acl.rules if acl else ():
+        if row.source is None or row.source.prefixlen == 0:
+            return row if row.action == "permit" else None
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocefort.models.device.interface import PfcThreshold, xon_at_most_xoff
+from rocefort.models.device.interface import ETHERNET_MTU, PfcThreshold, xon_at_most_xoff
 from rocefort.models.device.lossless import TURN_OFF_DEADLOCKS, PfcProfile, PfcTimer
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.hardware import Fact, Family, Range
@@ -48,10 +48,11 @@ def thresholds(subject: Subject) -> Iterator[Verdict]:
             for interface in node.device.interfaces
             for row in interface.thresholds
         ]
-        least = 0 if mtu is None else 2 * mtu
-        for name, row in rows:
-            if row.xoff_kbytes < row.xon_kbytes + least / KBYTE:
-                yield from _hysteresis(subject, node, name, row, mtu)
+        for interface in node.device.interfaces:
+            frame = mtu or interface.mtu or ETHERNET_MTU  # the least that is known of the port
+            for row in interface.thresholds:
+                if row.xoff_kbytes < row.xon_kbytes + 2 * frame / KBYTE:
+                    yield from _hysteresis(subject, node, interface.name, row, frame)
         for interface in node.device.interfaces:
             for other in interface.other_thresholds:
                 unit = "in cells" if other.unit == "cells" else "a share of the free buffer"
@@ -65,7 +66,7 @@ def thresholds(subject: Subject) -> Iterator[Verdict]:
 
 
 def _hysteresis(
-    subject: Subject, node: Node, name: str, row: PfcThreshold, mtu: int | None
+    subject: Subject, node: Node, name: str, row: PfcThreshold, mtu: int
 ) -> Iterator[Verdict]:
     gap, path = row.xoff_kbytes - row.xon_kbytes, f"thresholds[{row.queue}]"
     if not xon_at_most_xoff(row.xon_kbytes, row.xoff_kbytes):
@@ -75,7 +76,7 @@ def _hysteresis(
             "set xon below xoff",
             path=path,
         )
-    elif mtu is not None and gap * KBYTE < 2 * mtu:
+    else:
         yield subject.finding(
             End(device=node.name, interface=name),
             f"queue {row.queue}: xon {row.xon_kbytes} KB and xoff {row.xoff_kbytes} KB are "

@@ -31,7 +31,7 @@ UNITS = {"percent": "%", "bytes": "bytes", "cells": "cells"}
     "ECN003",
     severity=Severity.ERROR,
     source=f"{REFERENCE} ({LIMITS}: ranges); DCTCP, SIGCOMM 2010 (one threshold for all)",
-    needs=(Need.FAMILY,),
+    wants=(Need.FAMILY,),
 )
 def thresholds_can_be_set(subject: Subject) -> Iterator[Verdict]:
     """Thresholds of ECN and of drops are in order and in range.
@@ -44,7 +44,7 @@ def thresholds_can_be_set(subject: Subject) -> Iterator[Verdict]:
     Fix: Raise Kmax, or mark all packets from one depth on with a Pmax of 100.
     """
     for node in subject.network.nodes:
-        for profile in node.device.drop_profiles if node.family else ():
+        for profile in node.device.drop_profiles:
             for line in _profile_limits(profile):
                 yield from _order(subject, node, line)
                 if node.family:

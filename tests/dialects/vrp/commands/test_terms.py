@@ -114,12 +114,14 @@ REFERENCE = (
     "display ip routing-table <word> [ <word> ] [ longer-match ] [ verbose ]",
     "display ntp status",
     "display qos configuration interface [ <word> ]",
+    "ftp server enable",
     "peer <word> ignore",
     "reboot",
     "refresh bgp { all | <word> | external | internal | group <word> } { export | import }",
     "reset dcb pfc [ interface <word> ]",
     "reset qos queue statistics { interface <word> | slot <word> }",
     "snmp-agent community { read | write } <word>",
+    "ssh server cipher [ <word> ]",
     "undo peer <word> ignore",
 )
 

@@ -134,6 +134,10 @@ SEC003: list[tuple[Change, list[str]]] = [
         ["error leaf01: user operator may use ftp and telnet, which sends the password as text"],
     ),
     (
+        lambda s: _user(s, 3),
+        ["warning leaf01: user operator has no service, so it cannot log in"],
+    ),
+    (
         lambda s: _user(s, 3, "http"),
         ["error leaf01: user operator may use http, which sends the password as text"],
     ),

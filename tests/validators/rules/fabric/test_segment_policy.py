@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rocefort.models.device.interface import Interface
+from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.device.packet_filters import (
     Behavior,
     Classifier,
@@ -230,6 +231,13 @@ SEC012: list[tuple[Change, list[str]]] = [
     ),
 ]
 
+HERE, ANYWHERE = IPv4Network("10.255.0.0/24"), IPv4Network("0.0.0.0/0")
+
+
+def _access(small: Any, *rules: AclRule) -> Any:
+    return small.device("leaf01", acls=(Acl(number=2000, rules=rules),))
+
+
 SEC013: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (lambda s: s.device("leaf01", vty=()), []),
@@ -241,6 +249,16 @@ SEC013: list[tuple[Change, list[str]]] = [
         lambda s: s.device("leaf01", acls=()),
         ["error leaf01: vty 0 to 4: ACL 2000 does not exist"],
     ),
+    (
+        lambda s: _access(s, AclRule(index=5)),
+        ["warning leaf01: vty 0 to 4: rule 5 of ACL 2000 permits every source"],
+    ),
+    (
+        lambda s: _access(s, AclRule(index=5, source=HERE), AclRule(index=9, source=ANYWHERE)),
+        ["warning leaf01: vty 0 to 4: rule 9 of ACL 2000 permits every source"],
+    ),
+    (lambda s: _access(s, AclRule(index=5, action="deny"), AclRule(index=9)), []),
+    (lambda s: _access(s, AclRule(index=5, source=HERE)), []),
 ]
 
 

@@ -88,6 +88,15 @@ PFC001: list[tuple[Change, list[str]]] = [
         lambda s: s.row(*PORT, xon_kbytes=601).change(lossless=None),
         ["error leaf01 100GE1/0/1: queue 4: xon 601 KB is above xoff 600 KB", NO_INTENT],
     ),
+    (  # nor is the distance right that is too small for a port's own frames
+        lambda s: s.row(*PORT, xon_kbytes=598).change(lossless=None),
+        [
+            "error leaf01 100GE1/0/1: queue 4: xon 598 KB and xoff 600 KB are 2 KB apart; "
+            "two frames of 1500 bytes need 3 KB",
+            NO_INTENT,
+        ],
+    ),
+    (lambda s: s.row(*PORT, xon_kbytes=597).change(lossless=None), [NO_INTENT]),
     (lambda s: s.node("leaf01", family=None), [NO_FAMILY]),
     (
         lambda s: s.port(*PORT, thresholds=(), other_thresholds=(_other("cells"),)),

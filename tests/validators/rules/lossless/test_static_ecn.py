@@ -258,6 +258,14 @@ ECN003: list[tuple[Change, list[str]]] = [
             "the vendor"
         ],
     ),
+    (  # without the family the order is judged all the same
+        lambda s: drops(s.node(LEAF, family=None), profile(7168, 7168, 99)),
+        [
+            f"error {LEAF}: drop profile roce: Kmin 7168 bytes is not below Kmax 7168 bytes",
+            f"not judged {LEAF}: the syntax family is not known, so its ranges are not known "
+            "either",
+        ],
+    ),
 ]
 
 
