@@ -18,6 +18,7 @@ class ForeignDesign(StrEnum):
     ISIS = "IS-IS"
     EVPN = "EVPN"
     VXLAN = "VXLAN"
+    VPN = "BGP in VPN instances"
     MLAG = "M-LAG"
     STACK = "a stack"
     MPLS = "MPLS"

@@ -208,8 +208,8 @@ class UnmodelledLines(OperatingSystem, Protocol):
         """Return number of, and a sentence on, each line of a text that is not configuration."""
         return ()
 
-    def may_forward(self, line: TextLine) -> bool:
-        """Whether a line may change forwarding."""
+    def forwarding_effect(self, line: TextLine) -> str:
+        """Return the answers of a routing engine that a line may change, in words; empty: none."""
         raise self.lacks(NOT_READ)
 
     def opens_ssh(self, line: TextLine) -> bool:

@@ -205,6 +205,23 @@ def test_a_line_that_is_known_is_told_from_one_that_is_not(tmp_path: Path) -> No
     )
 
 
+def test_lines_of_another_design_are_counted_by_its_name(tmp_path: Path) -> None:
+    lines = (
+        "evpn-overlay enable\n#\nospf 1\n area 0.0.0.0\n#\nstp mode rstp\nfrobnicate\n#\nreturn\n"
+    )
+    subject, found = judged(tmp_path, GOOD.replace("return\n", lines))
+    assert found == [
+        "TXT002 6: 1 line of EVPN, a design that is not modelled, from `evpn-overlay enable` on",
+        "TXT002 8: 2 lines of OSPF, a design that is not modelled, from `ospf 1` on",
+        "TXT002 12: `frobnicate` is not understood",
+        "TXT004 11: `stp mode` is known, but nothing judges what it sets",
+    ]
+    assert subject.notes == (
+        "leaf01: 2 of 7 lines understood (28 %); 1 of EVPN, 2 of OSPF, 1 known, but not modelled, "
+        "1 unknown",
+    )
+
+
 def test_a_line_of_a_megabyte_is_shown_short(tmp_path: Path) -> None:
     _, found = judged(tmp_path, GOOD.replace("return", f"{'x ' * 2**19}\n#\nreturn"))
     (line,) = found

@@ -164,11 +164,11 @@ def _interface(network: Network, port: Port) -> Interface:
 
 
 def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
-    """Lines outside the models that may change forwarding, each with a message."""
+    """Lines outside the models that may change an answer of the engine, each with a message."""
     dialect = dialect_of(node)
     for line in node.unmodelled:
-        if dialect.may_forward(line):
-            yield line, f"`{line.text}` may change forwarding and is not modelled"
+        if effect := dialect.forwarding_effect(line):
+            yield line, f"`{line.text}` may change {effect} and is not modelled"
 
 
 def _check_device(device: Device, sources: Sources) -> None:

@@ -134,9 +134,9 @@ class Vrp(Dialect):
         """Decide as the driver does, which refuses to send them; a parser does not see all."""
         return line_queries.actions(text, unmodelled)
 
-    def may_forward(self, line: TextLine) -> bool:
+    def forwarding_effect(self, line: TextLine) -> str:
         """Decide by the line's command."""
-        return line_queries.may_forward(line)
+        return line_queries.forwarding_effect(line)
 
     def opens_ssh(self, line: TextLine) -> bool:
         """Decide by the line's command."""

@@ -8,14 +8,16 @@ from rocefort.dialects.data import ForeignDesign
 from rocefort.models.network.network import TextLine
 
 # Begin of a line, or of a view around it. OSPF, IS-IS, EVPN, VXLAN and M-LAG: published
-# configurations of V200R005C10, and the command reference; MPLS and stacks: command reference.
+# configurations of V200R005C10, and the command reference; MPLS, stacks and BGP in VPN instances:
+# command reference.
 LINES: tuple[tuple[ForeignDesign, re.Pattern[str]], ...] = tuple(
     (design, re.compile(pattern, re.IGNORECASE))
     for design, pattern in (
         (ForeignDesign.OSPF, r"ospf(v3)?\b"),
         (ForeignDesign.ISIS, r"isis\b"),
-        (ForeignDesign.EVPN, r"evpn\b|evpn-overlay\b|l2vpn-family evpn\b"),
-        (ForeignDesign.VXLAN, r"bridge-domain\b|interface (nve|vbdif)|vxlan\b"),
+        (ForeignDesign.EVPN, r"evpn\b|evpn-overlay\b|l2vpn-family evpn\b|advertise l2vpn\b"),
+        (ForeignDesign.VXLAN, r"bridge-domain\b|interface (nve|vbdif|\S+ mode l2\b)|vxlan\b"),
+        (ForeignDesign.VPN, r"ipv4-family vpn-instance\b"),
         (ForeignDesign.MLAG, r"dfs-group\b|peer-link\b"),
         (ForeignDesign.STACK, r"stack\b|interface stack-port"),
         (ForeignDesign.MPLS, r"mpls\b"),

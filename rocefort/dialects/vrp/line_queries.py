@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from napalm_cloudengine.masking import MASK
 from napalm_cloudengine.text import quotable, why_not_sent
 from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
+from rocefort.dialects.vrp.commands.unmodelled import view_of
 from rocefort.dialects.vrp.interpreter.execute import VrpRefusal, view_kind
 from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
@@ -21,16 +22,30 @@ from rocefort.models.device.static_routes import FACTORY_VRF
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import TextLine
 
-# Commands that decide on forwarding and that no Device represents: static routes, other routing
-# protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and unknown
-# lines in the BGP and route-policy views (command reference, IP Routing, QoS, M-LAG).
-FORWARDING = re.compile(
-    r"(ip route-static|ospf|isis|rip|bgp|route-policy|ip ip-prefix|evpn|dfs-group"
-    r"|policy-based-route|traffic-policy|traffic policy|segment-routing)\b"
-    r"|acl ((number )?3\d{3}|name \S+ advance) rule|traffic (classifier|behavior)\b"
-    r"|vlan \d+ traffic-policy\b"
-    r"|interface (?!MEth)\S+ (ip (address|binding)|traffic-policy|eth-trunk|trunkport|mode|vrrp"
-    r"|dfs-group|peer-link|ospf|isis|port|vlan)\b"
+FILTERS = (
+    r"traffic-policy|traffic policy|traffic (classifier|behavior)"
+    r"|acl ((number )?3\d{3}|name \S+ advance) rule"
+    r"|vlan \d+ traffic-policy|interface (?!MEth)\S+ traffic-policy"
+)
+# What commands change that decide on forwarding and that no Device represents: static routes, other
+# routing protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and
+# unknown lines in the BGP and route-policy views (command reference, IP Routing, QoS, M-LAG).
+FORWARDING: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (answer, re.compile(rf"({pattern})\b"))
+    for answer, pattern in (
+        ("the routes of an overlay", r"evpn|bgp \S+ (l2vpn-family|ipv4-family vpn-instance)"),
+        ("the BGP sessions", r"bgp \S+ (undo )?(peer|group|default)"),
+        ("the routes that BGP uses or announces", r"bgp|route-policy|ip ip-prefix"),
+        ("the routes", r"ip route-static|ospf|isis|rip"),
+        ("the paths of packets", r"policy-based-route|segment-routing"),
+        ("the packets that are filtered", FILTERS),
+        ("the paths over a pair of switches", r"dfs-group|interface \S+ (dfs-group|peer-link)"),
+        ("the members of an Eth-Trunk", r"interface (?!MEth)\S+ (eth-trunk|trunkport|mode)"),
+        ("the gateways", r"interface (?!MEth)\S+ vrrp"),
+        ("the connected subnets", r"interface (?!MEth)\S+ ip (address|binding)"),
+        ("the routes", r"interface (?!MEth)\S+ (ospf|isis)"),
+        ("the VLANs of a port", r"interface (?!MEth)\S+ (port|vlan)"),
+    )
 )
 # A management VPN instance is harmless: the port's own line in one is refused.
 HARMLESS = re.compile(
@@ -75,10 +90,13 @@ USES: dict[str, Callable[[Device], bool]] = {
 }
 
 
-def may_forward(line: TextLine) -> bool:
-    """Whether a line may change forwarding."""
+def forwarding_effect(line: TextLine) -> str:
+    """Return the answers of a routing engine that a line may change, in words; empty: none."""
     command = " ".join((*line.path, line.text))
-    return bool(FORWARDING.match(command)) and not HARMLESS.match(line.text)
+    effect = next((answer for answer, begin in FORWARDING if begin.match(command)), "")
+    if not effect or HARMLESS.match(line.text):
+        return ""
+    return "" if ignored_command(view_of(line.path), line.text) else effect
 
 
 def removes(line: TextLine) -> bool:

@@ -40,6 +40,7 @@ CONTRASTS = {
     ForeignDesign.ISIS: "a fabric of Rocefort routes by eBGP",
     ForeignDesign.EVPN: "a fabric of Rocefort routes IPv4 between its leaves, without an overlay",
     ForeignDesign.VXLAN: "a fabric of Rocefort routes IPv4 between its leaves, without an overlay",
+    ForeignDesign.VPN: "a fabric of Rocefort routes its servers in the public table",
     ForeignDesign.MLAG: "in a fabric of Rocefort, each server is on one leaf",
     ForeignDesign.STACK: "in a fabric of Rocefort, each switch has a configuration of its own",
     ForeignDesign.MPLS: "a fabric of Rocefort forwards IPv4, without labels",

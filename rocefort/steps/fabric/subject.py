@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from rocefort.design.infer import infer, with_hardware
 from rocefort.design.infer_cabling import LldpNeighbour
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.design.load.overrides import overrides
-from rocefort.dialects.choose import load_dialect
+from rocefort.dialects.choose import dialect_of, load_dialect
 from rocefort.dialects.data import ParsedConfig, sources_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import (
@@ -26,7 +27,7 @@ from rocefort.dialects.placeholders import filled_line, takers
 from rocefort.errors import BadInput, Problem
 from rocefort.fleet.credentials import Secret, resolve_all
 from rocefort.models.hardware.site_commands import SiteFamily
-from rocefort.models.network.network import Network, Node, Position, Sources, TextLine
+from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.models.network.sources import with_rows
 from rocefort.site import Site, site_of, this_site
 from rocefort.steps.fabric.config_directory import (
@@ -154,20 +155,27 @@ def _lldp_neighbours(saved: ConfigDirectory) -> list[LldpNeighbour]:
 def coverage_notes(configs: Mapping[str, ConfigFile], nodes: Iterable[Node]) -> tuple[str, ...]:
     """A sentence on each switch with a text and lines that are not in its Device."""
     return tuple(
-        coverage_note(node.name, configs[node.name].parsed.total_lines, node.unmodelled)
+        coverage_note(node, configs[node.name].parsed.total_lines)
         for node in nodes
         if node.unmodelled and node.name in configs
     )
 
 
-def coverage_note(name: str, total: int, unmodelled: Sequence[TextLine]) -> str:
-    """Number of lines of a text that its Device contains, and of known and unknown others."""
-    count = total - len(unmodelled)
+def coverage_note(node: Node, total: int) -> str:
+    """Number of lines of a text that its Device contains, and of the others by kind.
+
+    Lines of another design, such as OSPF, are named by it, whether or not they are known.
+    """
+    lines, dialect = node.unmodelled, dialect_of(node)
+    designs = Counter(design for line in lines if (design := dialect.foreign_design(line)))
+    other = [line for line in lines if not dialect.foreign_design(line)]
+    count = total - len(lines)
     share = count * 100 // total  # never 100 % where a line is missing
-    recognised = sum(1 for line in unmodelled if line.command)
-    rest = [f"{recognised} known, but not modelled"] if recognised else []
-    rest += [f"{len(unmodelled) - recognised} unknown"] if recognised < len(unmodelled) else []
-    return f"{name}: {count} of {total} lines understood ({share} %); {', '.join(rest)}"
+    recognised = sum(1 for line in other if line.command)
+    rest = [f"{number} of {design}" for design, number in designs.items()]
+    rest += [f"{recognised} known, but not modelled"] if recognised else []
+    rest += [f"{len(other) - recognised} unknown"] if recognised < len(other) else []
+    return f"{node.name}: {count} of {total} lines understood ({share} %); {', '.join(rest)}"
 
 
 def parse_directory(directory: Path) -> list[tuple[Path, ParsedConfig, str]]:

@@ -282,7 +282,7 @@ def test_a_line_that_may_change_forwarding_still_stops_verify(write: Write, roce
     write(FILE, commands(format="ospf <1-65535>"))
     done = rocefort("verify", "heps", *FAST)
     assert done.code == 4
-    assert "`ospf 1` may change forwarding and is not modelled" in done.err
+    assert "`ospf 1` may change the routes and is not modelled" in done.err
 
 
 def test_the_schema_takes_the_file_of_the_page(write: Write, rocefort: Any) -> None:

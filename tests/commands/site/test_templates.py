@@ -94,7 +94,7 @@ def test_a_line_that_may_change_forwarding_stops_verify(write: Any, rocefort: An
     done = rocefort("verify", "heps", "--engine", "embedded", "--failures", "none")
     assert done.code == 4
     assert done.err.endswith(
-        "leaf01 (templates/vrp/cloudengine.j2:4): `ospf 1` may change forwarding and is not "
+        "leaf01 (templates/vrp/cloudengine.j2:4): `ospf 1` may change the routes and is not "
         "modelled; leave the line out: no routing engine models it\n"
     )
 

@@ -99,9 +99,9 @@ class TinyOs(Dialect):
         """Return False: no line is implicit."""
         return False
 
-    def may_forward(self, line: TextLine) -> bool:
-        """Return whether it holds a route, which no Device has."""
-        return line.text.startswith("route ")
+    def forwarding_effect(self, line: TextLine) -> str:
+        """Return the routes for a line with a route, which no Device has."""
+        return "the routes" if line.text.startswith("route ") else ""
 
     def opens_ssh(self, line: TextLine) -> bool:
         """Return False: no command does."""

@@ -236,7 +236,7 @@ def test_a_line_that_may_forward_and_is_not_understood_is_refused_not_left_out(
     with pytest.raises(Refused) as caught:
         snapshot_files(copy_with(network, nodes=nodes))
     assert str(caught.value) == (
-        "leaf1 line 34: `ip route-static 10.1.2.0 24 NULL0` may change forwarding and is not "
+        "leaf1 line 34: `ip route-static 10.1.2.0 24 NULL0` may change the routes and is not "
         "modelled; leave the line out: no routing engine models it"
     )
     nodes = (leaf1.model_copy(update={"unmodelled": (ntp,)}), *rest)

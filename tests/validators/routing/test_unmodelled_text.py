@@ -1,4 +1,4 @@
-"""Lines outside the models: refused if they may change forwarding, else ignored."""
+"""Lines outside the models: refused if they may change an answer, which is named, else ignored."""
 
 from __future__ import annotations
 
@@ -45,35 +45,37 @@ def node(view: str, line: str) -> tuple[Node, Sources, int]:
 
 
 @pytest.mark.parametrize(
-    ("view", "line"),
+    ("view", "line", "effect"),
     [
-        ("system", "ip route-static 0.0.0.0 0.0.0.0 10.9.9.9 track nqa a b"),
-        ("system", "ip route-static 10.9.0.0 16 Vlanif10 10.2.0.9"),
-        ("system", "ospf 1"),
-        ("system", "isis 1"),
-        ("system", "dfs-group 1"),
-        ("system", "policy-based-route P permit node 5"),
-        ("system", "traffic-policy P global inbound"),
-        ("system", "route-policy P permit node 10 extra"),
-        ("port", "dfs-group 1 m-lag 10"),
-        ("port", "ospf enable 1 area 0"),
-        ("port", "isis enable 1"),
-        ("vlanif", "vrrp vrid 1 virtual-ip 10.2.0.254"),
-        ("vlanif", "ip address unnumbered interface LoopBack0"),
-        ("bgp", "peer 10.1.0.0 ignore"),
-        ("bgp", "peer 10.1.0.0 ebgp-max-hop 2"),
-        ("bgp", "default local-preference 200"),
-        ("family", "import-route direct"),
-        ("family", "peer 10.1.0.0 allow-as-loop"),
-        ("family", "preference 20 200 200"),
+        ("system", "ip route-static 0.0.0.0 0.0.0.0 10.9.9.9 track nqa a b", "the routes"),
+        ("system", "ip route-static 10.9.0.0 16 Vlanif10 10.2.0.9", "the routes"),
+        ("system", "ospf 1", "the routes"),
+        ("system", "isis 1", "the routes"),
+        ("system", "dfs-group 1", "the paths over a pair of switches"),
+        ("system", "policy-based-route P permit node 5", "the paths of packets"),
+        ("system", "traffic-policy P global inbound", "the packets that are filtered"),
+        ("system", "route-policy P permit node 10 extra", "the routes that BGP uses or announces"),
+        ("port", "dfs-group 1 m-lag 10", "the paths over a pair of switches"),
+        ("port", "ospf enable 1 area 0", "the routes"),
+        ("port", "isis enable 1", "the routes"),
+        ("vlanif", "vrrp vrid 1 virtual-ip 10.2.0.254", "the gateways"),
+        ("vlanif", "ip address unnumbered interface LoopBack0", "the connected subnets"),
+        ("bgp", "peer 10.1.0.0 ignore", "the BGP sessions"),
+        ("bgp", "peer 10.1.0.0 ebgp-max-hop 2", "the BGP sessions"),
+        ("bgp", "default local-preference 200", "the BGP sessions"),
+        ("family", "import-route direct", "the routes that BGP uses or announces"),
+        ("family", "peer 10.1.0.0 allow-as-loop", "the routes that BGP uses or announces"),
+        ("family", "preference 20 200 200", "the routes that BGP uses or announces"),
     ],
 )
-def test_a_line_that_may_change_forwarding_is_refused_with_its_line(view: str, line: str) -> None:
+def test_a_line_that_may_change_an_answer_is_refused_by_it(
+    view: str, line: str, effect: str
+) -> None:
     leaf, sources, number = node(view, line)
     with pytest.raises(Refused) as caught:
         solve(Network(name="text", origin="text", nodes=(leaf,)), sources)
     assert str(caught.value) == (
-        f"leaf01 (leaf01.cfg:{number}): `{line}` may change forwarding and is not modelled; "
+        f"leaf01 (leaf01.cfg:{number}): `{line}` may change {effect} and is not modelled; "
         "leave the line out: no routing engine models it"
     )
     assert caught.value.exit_code == 4
@@ -95,6 +97,12 @@ def test_a_line_that_may_change_forwarding_is_refused_with_its_line(view: str, l
         ("vlanif", "dhcp select relay"),
         ("bgp", "peer 10.1.0.0 valid-ttl-hops 1"),
         ("bgp", "graceful-restart"),
+        ("bgp", "timer connect-retry 10"),
+        ("bgp", "peer 10.1.0.0 timer connect-retry 10"),
+        ("bgp", "peer 10.1.0.0 bfd block"),
+        ("bgp", "undo default ipv4-unicast"),
+        ("family", "undo synchronization"),
+        ("family", "peer 10.1.0.0 advertise-community"),
     ],
 )
 def test_a_line_that_does_not_is_let_be(view: str, line: str) -> None:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import ForeignDesign
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node, TextLine
 from rocefort.models.wording import count_of
@@ -74,19 +75,32 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
     """Every line of the text is understood.
 
     No rule judges a line that Rocefort does not understand. It stays on the switch: a plan neither
-    changes nor removes it.
+    changes nor removes it. The lines of another design, such as OSPF, EVPN or M-LAG, are one
+    finding.
 
     Fix: Check the line by hand.
     """
     for node in _switches(subject, templates=False):
+        dialect, designs = dialect_of(node), dict[ForeignDesign, list[TextLine]]()
         for line in node.unmodelled:
-            if not line.command:
+            design = dialect.foreign_design(line)
+            if design is not None:
+                designs.setdefault(design, []).append(line)
+            elif not line.command:
                 yield subject.finding(
                     node,
                     f"{_line_text(line)} is not understood",
                     "no rule judges it; check it by hand",
                     path=f"unmodelled[{line.line}]",
                 )
+        for design, lines in designs.items():
+            yield subject.finding(
+                node,
+                f"{count_of(len(lines), 'line')} of {design}, a design that is not modelled, from "
+                f"{_line_text(lines[0])} on",
+                "no rule judges this design; check it by hand",
+                path=f"unmodelled[{lines[0].line}]",
+            )
 
 
 @rule(

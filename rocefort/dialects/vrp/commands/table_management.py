@@ -67,6 +67,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command("acl ( <2000-2999> ) inbound", "acl={2000-2999}", undo=("acl inbound",)),
         command("acl ( <other> ) { inbound | outbound }", undo=("acl { inbound | outbound }",)),
         command("user privilege level ( <0-3> )", undo=("user privilege level",)),
+        wider("user privilege level ( <0-15> )"),
     ),
     group(
         "netconf",

@@ -20,7 +20,7 @@ def command_of(line: TextLine, syntax: Syntax | None = None) -> str:
 
     syntax: of the switch, for commands of its site.
     """
-    view = _view(line.path, syntax)
+    view = view_of(line.path, syntax)
     if view == OPAQUE_VIEW:
         return line.text.split(" ", 1)[0] + " .."
     row = _row(view, line.text, syntax)
@@ -29,22 +29,23 @@ def command_of(line: TextLine, syntax: Syntax | None = None) -> str:
 
 def row_of(path: tuple[str, ...], syntax: Syntax) -> Row | None:
     """Return the row of a line, given as its views and itself; None for an unknown line."""
-    return _row(_view(path[:-1], syntax), path[-1], syntax)
+    return _row(view_of(path[:-1], syntax), path[-1], syntax)
 
 
 def leaves_view(line: TextLine, syntax: Syntax | None = None) -> bool:
     """Whether a line is no command of its view, and opens a view of one around it."""
-    view = _view(line.path, syntax)
+    view = view_of(line.path, syntax)
     if view in (OPAQUE_VIEW, UNKNOWN_VIEW) or _row(view, line.text, syntax):
         return False
     outer = (
-        _row(_view(line.path[:depth], syntax), line.text, syntax) for depth in range(len(line.path))
+        _row(view_of(line.path[:depth], syntax), line.text, syntax)
+        for depth in range(len(line.path))
     )
     return any(row is not None and row.opens for row in outer)
 
 
 @lru_cache(maxsize=4096)
-def _view(path: tuple[str, ...], syntax: Syntax | None) -> str:
+def view_of(path: tuple[str, ...], syntax: Syntax | None = None) -> str:
     """Return the view of a path of lines; empty where the table lacks one of them."""
     view = SYSTEM
     for text in path:

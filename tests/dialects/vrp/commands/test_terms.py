@@ -189,6 +189,6 @@ def test_a_dialect_without_words_shows_the_terms() -> None:
     assert in_words(text, vrp) == "`bfd`, `dcb pfc p`, VRP"
     assert in_words(text, other) == "BFD, a PFC profile p, the vendor's system"
     line = TextLine(path=(), text="ip route-static 10.0.0.0 8 NULL0", line=1)
-    assert dialect_of(vrp).may_forward(line)
+    assert dialect_of(vrp).forwarding_effect(line)
     with pytest.raises(Refused, match="EOS: its configuration is not read by Rocefort"):
-        dialect_of(other).may_forward(line)
+        dialect_of(other).forwarding_effect(line)

@@ -270,7 +270,7 @@ DLK001: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.node("leaf01", unmodelled=(TextLine((), "ospf 1", 9),)),
         [
-            "not judged fabric: the paths are not known: `ospf 1` may change forwarding and is "
+            "not judged fabric: the paths are not known: `ospf 1` may change the routes and is "
             "not modelled"
         ],
     ),
