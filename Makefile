@@ -28,7 +28,8 @@ define debian
 	  || echo "$(3); as root: apt-get install $(2)"
 endef
 
-.PHONY: demo rollout-demo lab-demo test test-all soak mutate mutate-text checked lint bench size lock golden site system twin clean
+.PHONY: demo rollout-demo lab-demo test test-all soak mutate mutate-text checked lint bench size lock golden site pictures diagrams \
+  system twin clean
 
 demo: $(READY)
 	@$(BIN)/rocefort demo heps
@@ -106,6 +107,14 @@ golden: $(TOOLS)
 site: $(TOOLS)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "site/: $$(find site -name '*.html' | wc -l) pages, $$(du -sm site | cut -f1) MB"
+
+# Take the pictures of docs/pictures again, with Chromium.
+pictures: $(TOOLS)
+	@$(BIN)/python -m pytest --quiet --effort thorough tests/docs/test_pictures.py --golden-update
+
+# Draw the diagrams of the documentation for the site; MERMAID is mermaid.tiny.js of its npm package.
+diagrams: $(TOOLS)
+	@$(BIN)/python tests/docs/diagrams.py $(MERMAID)
 
 # Resolve the dependencies again (needs uv). The second lock has what the first one lacks; a site's
 # repository gets the versions that it runs.

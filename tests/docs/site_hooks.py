@@ -9,9 +9,13 @@ from __future__ import annotations
 import logging
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from diagrams import DIAGRAM, name_of
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -80,7 +84,19 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return text if text.startswith("`") else f"`{text}`"
 
     parts = FENCE.split(markdown)
-    return "".join(LINK.sub(replaced, part) if i % 2 == 0 else part for i, part in enumerate(parts))
+    linked = (LINK.sub(replaced, part) if i % 2 == 0 else part for i, part in enumerate(parts))
+    return DIAGRAM.sub(lambda diagram: _picture(diagram[1], uri, files), "".join(linked))
+
+
+def _picture(source: str, uri: str, files: Files) -> str:
+    """Return the picture of a diagram; its source if it is not drawn."""
+    path = f"pictures/diagrams/{name_of(source)}"
+    if files.get_file_from_path(path) is None:
+        log.info("%s: a diagram is not drawn; run `make diagrams`", uri)
+        return f"```text\n{source}```"
+    labels = ", ".join(re.findall(r'"([^"]+)"', source)).replace("<br>", " ")
+    address = posixpath.relpath(path, posixpath.dirname(uri) or ".")
+    return f"![Diagram: {labels}]({address}){{ .diagram }}"
 
 
 def site_path(path: str) -> str | None:

@@ -72,6 +72,13 @@ def test_each_page_is_in_the_site(site: Path) -> None:
     assert size < MOST_MEGABYTES
 
 
+def test_a_diagram_is_a_picture(site: Path) -> None:
+    text = (site / "install.html").read_text(encoding="utf-8")
+    (picture,) = re.findall(r'src="(pictures/diagrams/[0-9a-f]{12}\.svg)"', text)
+    assert (site / picture).exists()
+    assert "flowchart" not in text
+
+
 def test_no_page_asks_another_host(site: Path) -> None:
     fetched = 0
     for path in site.rglob("*.html"):

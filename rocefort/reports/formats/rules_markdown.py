@@ -35,7 +35,7 @@ def rule_page(
         for (family, name), members in groupby(rules, lambda rule: (rule.id[:3], rule.family))
         for part in (f"## {family}: {name}", *map(_section, members))
     ]
-    return "\n\n".join((HEAD.rstrip(), "\n".join(table), *sections)) + "\n"
+    return "\n\n".join((HEAD.rstrip(), "## All rules", "\n".join(table), *sections)) + "\n"
 
 
 def _section(rule: RuleText) -> str:
