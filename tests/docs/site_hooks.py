@@ -88,6 +88,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return DIAGRAM.sub(lambda diagram: _picture(diagram[1], uri, files), "".join(linked))
 
 
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Name the theme's search dialog, for screen readers."""
+    del page, config
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+
+
 def _picture(source: str, uri: str, files: Files) -> str:
     """Return the picture of a diagram; its source if it is not drawn."""
     path = f"pictures/diagrams/{name_of(source)}"
