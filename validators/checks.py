@@ -17,6 +17,7 @@ from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.live.subject import IntendedState, LiveSubject, Readings, intended_of
 from rocefort.validators.rules.registry import Rule, Subject, registered
 from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject
+from rocefort.validators.rules.running.vote import VoteSubject
 from rocefort.validators.rules.servers.subject import HostSubject
 from rocefort.validators.rules.waivers import check_waivers, sort_out
 
@@ -63,7 +64,9 @@ def _subjects(
     overview: Overview, ran: Iterable[Rule], running: RunningComparison | None
 ) -> Iterator[Subject]:
     for rule in ran:
-        if rule.judges is not RunningSubject:
+        if rule.judges is VoteSubject:
+            yield VoteSubject(overview, rule)
+        elif rule.judges is not RunningSubject:
             yield Subject(overview, rule)
         elif running is not None:
             yield RunningSubject(overview, rule, running)

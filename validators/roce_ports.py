@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rocefort.models.network.network import End, Link, Network, Node, Port, Role
+from rocefort.models.vote import Vote
 
+QUEUE_UNKNOWN = (
+    "which queue is lossless is not known: most switches pause none or several; "
+    "«queues of PFC profiles» lists them"
+)
 BOTH_ROLES = {Role.LEAF, Role.SPINE}
 
 
@@ -43,12 +48,24 @@ def paused_queues(node: Node) -> frozenset[int]:
 
 
 def lossless_queue(network: Network) -> int | None:
-    """Intended lossless queue; without intent the one queue that every PFC switch pauses."""
+    """Intended lossless queue; without intent the one that all, or most, PFC switches pause."""
     if network.lossless is not None:
         return network.lossless.queue
-    paused = [queues for queues in map(paused_queues, network.nodes) if queues]
-    common = frozenset.intersection(*paused) if paused else frozenset()
-    return next(iter(common)) if len(common) == 1 else None
+    vote = paused_vote(network.nodes)
+    if vote is None:
+        return None
+    common = frozenset.intersection(*vote.counts)
+    taken = common if len(common) == 1 else vote.taken
+    return next(iter(taken)) if len(taken) == 1 else None
+
+
+def paused_vote(nodes: Iterable[Node]) -> Vote[frozenset[int]] | None:
+    """Vote of the switches that pause any queue; None: none does.
+
+    Of a tie, the queues of the first switch are taken.
+    """
+    paused = {node.name: queues for node in nodes if (queues := paused_queues(node))}
+    return Vote(paused) if paused else None
 
 
 def is_fabric_link(network: Network, link: Link) -> bool:

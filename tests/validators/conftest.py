@@ -275,6 +275,13 @@ class Small:
         """Change PFC settings of one switch."""
         return self.device(name, pfc=self._device(name).pfc.model_copy(update=update))
 
+    def pausing(self, *queues: int) -> Small:
+        """Let every switch pause these queues."""
+        changed = self
+        for node in self.network.nodes:
+            changed = changed.pfc(node.name, profiles=(PfcProfile(queues=queues),))
+        return changed
+
     def bgp(self, name: str, **update: Any) -> Small:
         """Change the BGP process of one switch."""
         bgp = self._device(name).bgp

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -11,6 +10,7 @@ from rocefort.documents.read import YamlPath, path_text
 from rocefort.models.base import Frozen, check_description, check_name
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.vote import Vote
 from rocefort.models.wording import listing
 
 Data = dict[str, Any]  # data for YAML: mappings, lists, words, numbers and addresses
@@ -55,18 +55,20 @@ class Notes:
 
         It notes one sentence for all that differ.
         """
-        counts = Counter(values.values())
-        if not counts:
+        if not values:
             return None
-        taken = counts.most_common(1)[0][0]
-        if len(counts) > 1:
+        vote = Vote(values)
+        if not vote.unanimous:
             others = (
-                f"{_words(value)} on {_names([n for n, v in values.items() if v == value])}"
-                for value in counts
-                if value != taken
+                f"{_words(value)} on {_names(vote.voters(value))}"
+                for value in vote.counts
+                if value != vote.taken
             )
-            self.differences.append(f"{what}: {_words(taken)} is taken; {listing(others)}")
-        return taken
+            tie = " of a tie" if vote.tied else ""
+            self.differences.append(
+                f"{what}: {_words(vote.taken)} is taken{tie}; {listing(others)}"
+            )
+        return vote.taken
 
     def sentences(self) -> list[str]:
         """Return one line for each value that no text contains."""

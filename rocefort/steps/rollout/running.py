@@ -37,6 +37,7 @@ from rocefort.steps.rollout.plan import running_of
 from rocefort.validators import checks
 from rocefort.validators.rules.registry import Rule, Subject
 from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject
+from rocefort.validators.rules.running.vote import VoteSubject
 
 SWITCHES = "the switches"
 
@@ -66,8 +67,9 @@ def judging_rules(
     ignore: Sequence[str],
 ) -> tuple[Rule, ...]:
     """Rules of the options, on what `judged_subject` reads."""
-    beside = fabric is not None and (configs is not None or connections is not None)
-    return checks.rules(select, ignore, (Subject, RunningSubject) if beside else Subject)
+    texts = configs is not None or connections is not None
+    own = (RunningSubject if fabric else VoteSubject,) if texts else ()
+    return checks.rules(select, ignore, (Subject, *own))
 
 
 def check_subject(subject: ReadNetwork, chosen: Sequence[Rule]) -> Report:

@@ -11,7 +11,7 @@ from rocefort.models.device.bgp import PolicyNode
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network
-from rocefort.validators.roce_ports import lossless_queue
+from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queue
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.underlay import unmodelled_forwarding
 from rocefort.validators.rules.lossless.buffer_cycles import (
@@ -45,9 +45,7 @@ def no_cycle(subject: Subject) -> Iterator[Verdict]:
     network = subject.network
     queue = lossless_queue(network)
     if queue is None:
-        yield subject.not_judged(
-            None, "which queue is lossless is not known: the switches pause no single common queue"
-        )
+        yield subject.not_judged(None, QUEUE_UNKNOWN)
         return
     unmodelled = next((x for node in network.nodes for x in unmodelled_forwarding(node)), None)
     if unmodelled is not None:

@@ -8,7 +8,7 @@ from rocefort.models.device.lossless import MOST_AI_ECN_QUEUES
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.roce_ports import lossless_queue, paused_queues
+from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queue, paused_queues
 from rocefort.validators.rules.lossless.ecn_grades import strict_kmin_limit
 from rocefort.validators.rules.lossless.ecn_margin import judge_static
 from rocefort.validators.rules.lossless.ecn_queues import static_rows
@@ -34,9 +34,7 @@ def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     """
     queue = lossless_queue(subject.network)
     if queue is None:
-        yield subject.not_judged(
-            None, "which queue is lossless is not known: the switches pause no single common queue"
-        )
+        yield subject.not_judged(None, QUEUE_UNKNOWN)
         return
     for node in subject.network.nodes:
         yield from _marked(subject, node, queue)
@@ -133,9 +131,7 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
     """
     queue = lossless_queue(subject.network)
     if queue is None:
-        yield subject.not_judged(
-            None, "which queue is lossless is not known: the switches pause no single common queue"
-        )
+        yield subject.not_judged(None, QUEUE_UNKNOWN)
         return
     intent = subject.network.lossless
     for switch in subject.switches:

@@ -12,7 +12,7 @@ from rocefort.models.hardware.hardware import Fact, Family, Range
 from rocefort.models.network.network import End, LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import listing
-from rocefort.validators.roce_ports import lossless_queue
+from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queue
 from rocefort.validators.rules.registry import (
     Need,
     Subject,
@@ -126,9 +126,7 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     """
     queue = lossless_queue(subject.network)
     if queue is None:
-        yield subject.not_judged(
-            None, "which queue is lossless is not known: the switches pause no single common queue"
-        )
+        yield subject.not_judged(None, QUEUE_UNKNOWN)
         return
     for switch in subject.switches:
         node = switch.node

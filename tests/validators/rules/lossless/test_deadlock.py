@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from rocefort.design.derive.derive import derive
 from rocefort.models.device.bgp import PolicyNode, PrefixEntry, PrefixList, RoutePolicy
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.lossless import PfcProfile
 from rocefort.models.network.network import TextLine
 from rocefort.validators.rules.lossless.buffer_cycles import (
     Buffer,
@@ -289,10 +288,10 @@ DLK001: list[tuple[Change, list[str]]] = [
         ],
     ),
     (
-        lambda s: s.change(lossless=None).pfc("leaf01", profiles=(PfcProfile(queues=(5,)),)),
+        lambda s: s.change(lossless=None).pausing(4, 5),
         [
-            "not judged fabric: which queue is lossless is not known: the switches pause no "
-            "single common queue"
+            "not judged fabric: which queue is lossless is not known: most switches pause none or "
+            "several; `display dcb pfc-profile` lists them"
         ],
     ),
     (

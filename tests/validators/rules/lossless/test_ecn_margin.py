@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue, PfcProfile
+from rocefort.models.device.lossless import AiEcn, AiEcnQueue
 from rocefort.validators.rules.lossless.ecn_grades import (
     Congestion,
     Grade,
@@ -125,10 +125,10 @@ ECN002: list[tuple[Change, list[str]]] = [
         ["not judged leaf01: AI-ECN (ai_ecn_hpc) chooses Kmin and Kmax", LEAF02, *SPINES],
     ),
     (
-        lambda s: s.change(lossless=None).pfc("leaf01", profiles=(PfcProfile(queues=(5,)),)),
+        lambda s: s.change(lossless=None).pausing(4, 5),
         [
-            "not judged fabric: which queue is lossless is not known: the switches pause no "
-            "single common queue"
+            "not judged fabric: which queue is lossless is not known: most switches pause none or "
+            "several; `display dcb pfc-profile` lists them"
         ],
     ),
 ]

@@ -165,11 +165,15 @@ PFC002: list[tuple[Change, list[str]]] = [
             "it must pause queue 4 and no other"
         ],
     ),
-    (
+    (  # the queue of most switches is taken as meant
         lambda s: s.change(lossless=None).pfc("leaf01", profiles=_profile(3)),
+        ["error leaf01: PFC profile default pauses queue 3; it must pause queue 4 and no other"],
+    ),
+    (
+        lambda s: s.change(lossless=None).pausing(4, 5),
         [
-            "not judged fabric: which queue is lossless is not known: "
-            "the switches pause no single common queue"
+            "not judged fabric: which queue is lossless is not known: most switches pause none or "
+            "several; `display dcb pfc-profile` lists them"
         ],
     ),
 ]

@@ -177,10 +177,10 @@ ECN001: list[tuple[Change, list[str]]] = [
         ["error leaf01: AI-ECN is assigned to queues 3, 4 and 5; a switch takes 2 at most"],
     ),
     (
-        lambda s: _pauses(s.change(lossless=None), 3),
+        lambda s: s.change(lossless=None).pausing(4, 5),
         [
-            "not judged fabric: which queue is lossless is not known: the switches pause no "
-            "single common queue"
+            "not judged fabric: which queue is lossless is not known: most switches pause none or "
+            "several; `display dcb pfc-profile` lists them"
         ],
     ),
 ]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rocefort.models.device.drop_profile import ColourLimits, DropLimits, DropProfile, QueueMarking
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue, PfcProfile
+from rocefort.models.device.lossless import AiEcn, AiEcnQueue
 from rocefort.models.hardware.hardware import Fact
 
 Change = Callable[[Any], Any]
@@ -377,6 +377,6 @@ def test_ecn006_enabled_for_the_switch(small: Any, change: Change, says: list[st
 
 def test_a_lossless_queue_that_nobody_knows_is_not_judged(small: Any) -> None:
     unknown = on(small, 7, 500).change(lossless=None)
-    spoilt = unknown.pfc(LEAF, profiles=(PfcProfile(queues=(5,)),))
+    spoilt = unknown.pausing(4, 5)
     assert of_leaf(spoilt, "ECN002") == []
     assert [line.split(":")[0] for line in spoilt.says("ECN001")] == ["not judged fabric"]

@@ -1,0 +1,192 @@
+"""Settings that switches of a kind share, by path: of the switch, and of its ports of a kind."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from rocefort.models.base import Frozen
+from rocefort.models.device.interface import Interface
+from rocefort.models.keyed import natural
+from rocefort.models.network.network import End, Network, Node
+from rocefort.models.vote import Vote
+
+# Fields of a Device that switches of a kind share; what each has of its own is in OWN.
+SHARED = (
+    "telnet_off",
+    "lldp",
+    "bfd",
+    "domains",
+    "pfc",
+    "drop_profiles",
+    "ecn_enabled",
+    "ai_ecn",
+    "bgp",
+    "route_policies",
+    "ntp_servers",
+    "ntp_vrf",
+    "ntp_source",
+    "user_groups",
+    "users",
+    "ssh",
+    "netconf",
+    "acls",
+    "vty",
+    "syslog",
+    "snmp",
+    "telemetry",
+)
+OWN = ("name", "splits", "vlans", "vrfs", "interfaces", "static_routes", "prefix_lists", "filters")
+OWN_OF_BGP = ("asn", "router_id", "peers", "networks")
+SHARED_OF_PORT = (
+    "mtu",
+    "edge",
+    "flow_control",
+    "trust_dscp",
+    "domain",
+    "drr",
+    "markings",
+    "pfc",
+    "thresholds",
+    "other_thresholds",
+)
+SHARED_OF_PEER = (
+    "group",
+    "bfd_enabled",
+    "bfd",
+    "keepalive_s",
+    "hold_s",
+    "active",
+    "import_policy",
+    "export_policy",
+)
+PortKind = Literal["fabric port", "server port", "gateway"]
+Settings = dict[str, Hashable]  # value by path; a row that is there is True
+LEAST_ALIKE = 2  # settings in which switches of one kind differ alike from the others
+
+
+def settings_of(node: Node) -> Settings:
+    """Return the shared settings of a switch."""
+    settings: Settings = {}
+    for name in SHARED:
+        settings.update(_flat(name, getattr(node.device, name)))
+    return settings
+
+
+def _flat(path: str, value: object) -> Iterator[tuple[str, Hashable]]:
+    if isinstance(value, tuple):
+        for row in value:
+            at = f"{path}[{getattr(row, 'key', row)}]"
+            yield at, True
+            if isinstance(row, Frozen):
+                yield from _fields(at, row)
+    elif isinstance(value, Frozen):
+        yield from _fields(path, value)
+    elif isinstance(value, Hashable):
+        yield path, value
+
+
+def _fields(path: str, row: Frozen) -> Iterator[tuple[str, Hashable]]:
+    for name in type(row).model_fields:
+        value = getattr(row, name)
+        if value is not getattr(row, "key", None) and not (path == "bgp" and name in OWN_OF_BGP):
+            yield from _flat(f"{path}.{name}", value)
+
+
+def port_settings(port: Interface) -> Settings:
+    """Return the shared settings of a port."""
+    settings: Settings = {}
+    for name in SHARED_OF_PORT:
+        settings.update(_flat(name, getattr(port, name)))
+    return settings
+
+
+def port_kind(port: Interface) -> PortKind | None:
+    """Kind of a port in use; None: another one, or shut down."""
+    if not port.enabled:
+        return None
+    if port.kind == "vlanif":
+        return "gateway" if port.addresses else None
+    if port.kind != "ethernet" or port.eth_trunk is not None:
+        return None
+    if port.routed:
+        return "fabric port" if port.addresses else None
+    return "server port" if port.access_vlan or port.trunk_vlans else None
+
+
+@dataclass(frozen=True)
+class PortOfKind:
+    """Port with its kind, its speed as text, and its shared settings."""
+
+    end: End
+    kind: PortKind
+    speed: str
+    settings: Mapping[str, Hashable]
+
+
+def ports_of(node: Node) -> list[PortOfKind]:
+    """Return ports of a switch whose settings others share."""
+    return [
+        PortOfKind(
+            End(device=node.name, interface=port.name),
+            kind,
+            port.name.partition("GE")[0] if port.kind == "ethernet" else "",
+            port_settings(port),
+        )
+        for port in node.device.interfaces
+        if (kind := port_kind(port))
+    ]
+
+
+def peer_settings(node: Node) -> dict[str, Settings]:
+    """Return the own settings of each BGP peer, by address; those of groups are the switch's."""
+    bgp = node.device.bgp
+    if bgp is None:
+        return {}
+    return {
+        str(peer.address): {name: getattr(peer, name) for name in SHARED_OF_PEER}
+        for peer in bgp.peers
+    }
+
+
+def kinds_of(network: Network, settings: Mapping[str, Settings]) -> dict[str, str]:
+    """Return the kind of each switch: its role, and the first of those that differ alike.
+
+    Switches of one role that differ from most others in several settings, and in the same way,
+    are of another model or release. One odd switch is no kind.
+    """
+    by_role: defaultdict[str, list[str]] = defaultdict(list)
+    for node in sorted(network.nodes, key=lambda node: natural(node.name)):
+        by_role[node.role or "switch"].append(node.name)
+    kinds: dict[str, str] = {}
+    for role, names in by_role.items():
+        odd = _odd_settings({name: settings[name] for name in names})
+        firsts = {name: _first_alike(name, odd) for name in names}
+        rest = next((name for name in names if firsts[name] is None), None)
+        for name in names:
+            first = firsts[name] or rest
+            kinds[name] = f"{role} as {first}" if any(firsts.values()) else role
+    return kinds
+
+
+def _first_alike(name: str, odd: Mapping[str, set[tuple[str, Hashable]]]) -> str | None:
+    """Return the first switch that differs in the same way; None: no other one does."""
+    alike = [other for other in odd if len(odd[name] & odd[other]) >= LEAST_ALIKE]
+    return alike[0] if alike[1:] else None
+
+
+def _odd_settings(settings: Mapping[str, Settings]) -> dict[str, set[tuple[str, Hashable]]]:
+    """Return the settings of each switch that differ from those of most."""
+    odd: dict[str, set[tuple[str, Hashable]]] = {name: set() for name in settings}
+    for path in paths_of(settings.values()):
+        vote = Vote({name: own.get(path) for name, own in settings.items()})
+        for name, value in vote.others.items():
+            odd[name].add((path, value))
+    return odd
+
+
+def paths_of(settings: Iterable[Mapping[str, Hashable]]) -> list[str]:
+    """Return all paths, in the order of the first settings that have them."""
+    return list(dict.fromkeys(path for own in settings for path in own))

@@ -1,0 +1,314 @@
+"""Rules on configurations without intent: what most switches have is taken as meant."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rocefort.models.finding import Finding, Severity
+from rocefort.models.network.network import Node
+from rocefort.models.vote import FEWEST, Vote
+from rocefort.models.wording import count_of, listing
+from rocefort.validators.roce_ports import paused_queues, paused_vote
+from rocefort.validators.rules.registry import Place, Subject, Verdict, rule
+from rocefort.validators.rules.running.settings import (
+    PortOfKind,
+    Settings,
+    kinds_of,
+    paths_of,
+    peer_settings,
+    ports_of,
+    settings_of,
+)
+
+MOST_NAMED = 4  # switches that a message lists
+AGREED = "agreed, not right: no intent confirms it"
+UNLIKE = "give it the value of the others, or judge the texts by a fabric"
+
+
+@dataclass(frozen=True, slots=True)
+class VoteSubject(Subject):
+    """Configurations without intent, under one rule."""
+
+    given: ClassVar[str] = "configurations without a fabric"
+
+
+@rule(
+    "PFC201",
+    judges=VoteSubject,
+    severity=Severity.ERROR,
+    source="IEEE 802.1Q, 36 (PFC pauses a priority on both ends of a link)",
+)
+def one_lossless_queue(subject: VoteSubject) -> Iterator[Verdict]:
+    """All switches pause the same queues.
+
+    RoCE uses one lossless queue on its whole path. A switch that pauses another queue, or none,
+    drops the packets of RoCE where the others pause. Without intent, the queues that most switches
+    pause are taken as meant, and other rules judge by them. They are agreed, which is not right.
+
+    Example: pauses queue 5, but queue 4 is paused on 9 of 10 switches
+    Fix: Pause one queue on every switch, or judge the texts by a fabric.
+    """
+    nodes = subject.network.nodes
+    vote = paused_vote(nodes)
+    if vote is None:
+        yield from _nothing_paused(subject)
+        return
+    roles = [node for node in nodes if node.role] or [n for n in nodes if paused_queues(n)]
+    values = {node.name: paused_queues(node) for node in roles} | dict(vote.values)
+    whole = Vote(values)
+    number = f"on {vote.count} of {count_of(len(values), 'switch')}"
+    if vote.tied:
+        sides = (f"{_queues(queues)} on {_names(vote.voters(queues))}" for queues in vote.counts)
+        message = f"the switches do not agree on the lossless queue: {listing(sides)}; "
+        yield subject.finding(
+            None,
+            f"{message}of this tie, {_queues(vote.taken)} is taken",
+            "pause one queue on every switch, or judge the texts by a fabric",
+        )
+    elif whole.unanimous:
+        yield subject.finding(
+            None,
+            f"{_queues(vote.taken)} is taken as lossless, as it is paused {number}: {AGREED}",
+            "judge the texts by a fabric: `rocefort check FABRIC --configs DIR`",
+            severity=Severity.INFO,
+        )
+    for name, queues in values.items():
+        if queues != vote.taken:
+            node = subject.network.by_name[name]
+            yield subject.finding(
+                node,
+                f"pauses {_queues(queues)}, but {_queues(vote.taken)} is paused {number}",
+                "pause one queue on every switch, or judge the texts by a fabric",
+                path=_profile_path(node, queues ^ vote.taken),
+            )
+
+
+def _profile_path(node: Node, queues: frozenset[int]) -> str:
+    """Path of the first paused queue that is another one, else of the profile of the ports."""
+    names = {port.pfc.profile for port in node.device.interfaces if port.pfc}
+    for profile in node.device.pfc.profiles:
+        own = sorted(queues.intersection(profile.queues))
+        if profile.name in names:
+            return f"pfc.profiles[{profile.name}]" + (f".queues[{own[0]}]" if own else "")
+    return "pfc"
+
+
+def _queues(queues: frozenset[int]) -> str:
+    if not queues:
+        return "no queue"
+    return f"queue{'s' if len(queues) > 1 else ''} {listing(map(str, sorted(queues)))}"
+
+
+def _nothing_paused(subject: VoteSubject) -> Iterator[Verdict]:
+    """Report switches that are prepared for RoCE, if no switch pauses a queue."""
+    for node in subject.network.nodes:
+        device = node.device
+        signs = {
+            "AI-ECN": (bool(device.ai_ecn.queues), "ai_ecn"),
+            "PFC profile": (bool(device.pfc.profiles), "pfc"),
+            "PFC thresholds": (any(port.thresholds for port in device.interfaces), "pfc"),
+        }
+        present = [(words, path) for words, (has, path) in signs.items() if has]
+        if present:
+            words, path = present[0]
+            yield subject.finding(
+                node,
+                f"it has a line of {words}, but no port of any switch pauses a queue",
+                "turn PFC on at the ports that carry RoCE («PFC in manual mode»)",
+                path=path,
+            )
+
+
+@rule(
+    "TXT203",
+    judges=VoteSubject,
+    severity=Severity.WARNING,
+    source="RFC 7938, 4.2 (a Clos of like switches); what most switches have is taken as meant",
+)
+def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
+    """Switches, and ports of a kind, have the settings of most others.
+
+    Without intent, the value that at least two thirds of the switches of a role (or of the ports
+    of a kind and speed) have is taken as meant. Who has another one is reported with both values.
+    Switches that differ alike in several settings are another model or release, and are compared
+    with each other. What all have may still be wrong: no rule passes because of it. A tie is
+    information, as no switch is more right than the other.
+
+    Example: lldp is off here, and on at 3 of 4 leaves like leaf05
+    Fix: Give it the value of the others, or judge the texts by a fabric.
+    """
+    nodes = subject.network.nodes
+    if len(nodes) < FEWEST:
+        return
+    settings = {node.name: settings_of(node) for node in nodes}
+    ports = {node.name: ports_of(node) for node in nodes}
+    with_ports = {name: own | _usual(ports[name]) for name, own in settings.items()}
+    kinds = kinds_of(subject.network, with_ports)
+    yield from _of_switches(subject, settings, kinds)
+    yield from _of_ports(subject, ports, kinds)
+    yield from _of_peers(subject, kinds)
+
+
+def _usual(ports: list[PortOfKind]) -> Settings:
+    """Most frequent settings of the ports of each kind, for the kind of their switch."""
+    groups: defaultdict[tuple[str, str], list[PortOfKind]] = defaultdict(list)
+    for port in ports:
+        groups[port.kind, port.speed].append(port)
+    return {
+        f"{kind} {speed} {path}": Vote(
+            {port.end.interface: port.settings.get(path) for port in same}
+        ).taken
+        for (kind, speed), same in groups.items()
+        for path in paths_of(port.settings for port in same)
+    }
+
+
+@dataclass(frozen=True)
+class _Voter:
+    """Switch, port or peer with its settings; groups: those that it is compared with, in order."""
+
+    place: Place
+    settings: Mapping[str, Hashable]
+    groups: tuple[str, ...]
+    prefix: str = ""  # of the paths of its settings
+
+
+def _of_switches(
+    subject: VoteSubject, settings: Mapping[str, Settings], kinds: Mapping[str, str]
+) -> Iterator[Finding]:
+    by_name = subject.network.by_name
+    voters = {
+        name: _Voter(by_name[name], own, (kinds[name], _role(by_name[name]), "switch"))
+        for name, own in settings.items()
+    }
+    yield from _dissent(subject, voters)
+
+
+def _of_ports(
+    subject: VoteSubject, ports: Mapping[str, list[PortOfKind]], kinds: Mapping[str, str]
+) -> Iterator[Finding]:
+    voters = {}
+    for name, own in ports.items():
+        role = _role(subject.network.by_name[name])
+        for port in own:
+            what = f"{port.speed}GE {port.kind}" if port.speed else port.kind
+            groups = (f"{what} of {kinds[name]}", f"{what} of {role}", what)
+            voters[str(port.end)] = _Voter(port.end, port.settings, groups)
+    yield from _dissent(subject, voters)
+
+
+def _of_peers(subject: VoteSubject, kinds: Mapping[str, str]) -> Iterator[Finding]:
+    voters = {}
+    for node in subject.network.nodes:
+        for address, own in peer_settings(node).items():
+            groups = (f"peer of {kinds[node.name]}", f"peer of {_role(node)}", "peer")
+            path = f"bgp.peers[{address}]"
+            voters[f"{node.name} {address}"] = _Voter(node, own, groups, path)
+    yield from _dissent(subject, voters)
+
+
+def _role(node: Node) -> str:
+    return node.role or "switch"
+
+
+def _dissent(subject: VoteSubject, voters: Mapping[str, _Voter]) -> Iterator[Finding]:
+    """Findings of voters that differ from most of their kind, else from most of a wider group."""
+    members: defaultdict[str, list[str]] = defaultdict(list)
+    for name, voter in voters.items():
+        for group in dict.fromkeys(voter.groups):
+            members[group].append(name)
+    smallest = dict.fromkeys(voter.groups[0] for voter in voters.values())
+    for group in smallest:
+        names = members[group]
+        for path in paths_of(voters[name].settings for name in names):
+            if path.startswith("pfc.profiles[") and ".queues[" in path:
+                continue  # PFC201 reports it
+            yield from _of_setting(subject, voters, members, group, path)
+
+
+def _of_setting(
+    subject: VoteSubject,
+    voters: Mapping[str, _Voter],
+    members: Mapping[str, list[str]],
+    group: str,
+    path: str,
+) -> Iterator[Finding]:
+    own = _vote(voters, members[group], path)
+    if own.unanimous and len(own.values) > 1:
+        return
+    for wider in voters[members[group][0]].groups:
+        vote = own if wider == group else _vote(voters, members[wider], path)
+        if vote.clear and not vote.unanimous and vote.taken in own.counts:
+            for name in members[group]:
+                own_value = voters[name].settings.get(path)
+                if own_value != vote.taken and not _row_differs(voters, name, members[wider], path):
+                    yield _differs(subject, voters[name], path, vote, wider)
+            return
+    if own.tied and len(own.counts) == 2 and len(own.values) > 1:
+        yield _tie(subject, path, own, group)
+
+
+def _vote(voters: Mapping[str, _Voter], names: list[str], path: str) -> Vote[Hashable]:
+    return Vote({name: voters[name].settings.get(path) for name in names})
+
+
+def _row_differs(voters: Mapping[str, _Voter], name: str, names: list[str], path: str) -> bool:
+    """Whether the row that encloses a setting is here alone or missing: a finding of its own."""
+    row, enclosed, _ = path.rpartition("].")
+    if not enclosed:
+        return False
+    return voters[name].settings.get(f"{row}]") != _vote(voters, names, f"{row}]").taken
+
+
+def _differs(
+    subject: VoteSubject, voter: _Voter, path: str, vote: Vote[Hashable], group: str
+) -> Finding:
+    value = voter.settings.get(path)
+    count = f"{vote.count} of {_many(len(vote.values), group)}"
+    if path.endswith("]"):
+        have = "do not have it" if vote.taken is None else "have it"
+        message = f"{path} is {'missing' if value is None else 'here'}, but {count} {have}"
+    else:
+        message = f"{path} is {_text(value)} here, and {_text(vote.taken)} at {count}"
+    at = f"{voter.prefix}.{path}" if voter.prefix else path
+    if voter.prefix:
+        message = f"peer {voter.prefix[len('bgp.peers[') : -1]}: {message}"
+    return subject.finding(voter.place, message, UNLIKE, path=at)
+
+
+def _tie(subject: VoteSubject, path: str, vote: Vote[Hashable], group: str) -> Finding:
+    sides = (f"{_text(value)} ({_names(vote.voters(value))})" for value in vote.counts)
+    message = f"{path}: {_many(len(vote.values), group)} do not agree: {listing(sides)}"
+    return subject.finding(None, message, "", severity=Severity.INFO)
+
+
+def _many(number: int, group: str) -> str:
+    """`16 fabric ports of leaves`, `8 leaves as leaf01`."""
+    what, of, owners = group.partition(" of ")
+    kind, like, first = (owners or what).partition(" as ")
+    plural = {"leaf": "leaves", "spine": "spines"}.get(kind, "switches")
+    alike = f" like {first}" if like else ""
+    if of:
+        return f"{count_of(number, what)} of {plural}{alike}"
+    if what in ("leaf", "spine", "switch") or like:
+        return f"{number} {plural}{alike}"
+    return count_of(number, what)
+
+
+def _names(names: list[str]) -> str:
+    shown = names[:MOST_NAMED]
+    more = [f"{len(names) - MOST_NAMED} more"] if names[MOST_NAMED:] else []
+    return listing([*shown, *more])
+
+
+def _text(value: Hashable) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return "/".join(map(str, value))
+    return str(value)
