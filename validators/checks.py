@@ -16,8 +16,7 @@ from rocefort.progress import tracked
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.live.subject import IntendedState, LiveSubject, Readings, intended_of
 from rocefort.validators.rules.registry import Rule, Subject, registered
-from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject
-from rocefort.validators.rules.running.vote import VoteSubject
+from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject, VoteSubject
 from rocefort.validators.rules.servers.subject import HostSubject
 from rocefort.validators.rules.waivers import check_waivers, sort_out
 

@@ -32,6 +32,15 @@ class Role(StrEnum):
     LEAF = "leaf"
 
 
+class RoleEvidence(StrEnum):
+    """Kind of evidence for the role of a switch in a text."""
+
+    GATEWAYS = "gateways"
+    NEIGHBOURS = "sessions and cables"
+    NAME = "name"
+    BGP = "BGP groups and AS number"
+
+
 @dataclass(frozen=True, slots=True)
 class TextLine:
     """Line of a configuration with its enclosing views; secrets in its text are masked."""
@@ -50,6 +59,9 @@ class Node(Frozen):
 
     device: Device
     role: Role | None = None
+    # Evidence for an inferred role, and against it.
+    role_by: tuple[RoleEvidence, ...] = Field(default=(), exclude_if=lambda rows: not rows)
+    role_against: tuple[RoleEvidence, ...] = Field(default=(), exclude_if=lambda rows: not rows)
     id: int | None = None
     links_per_pair: int | None = None  # intended links of a leaf to each spine
     hardware: Hardware | None = None

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from ipaddress import IPv4Address
+from collections.abc import Iterable, Sequence
 
 from rocefort.design.infer_cabling import LldpNeighbour, claims_of, links_of
+from rocefort.design.infer_roles import with_roles
 from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.network.network import Link, Network, Node, Role
-
-FEWEST_LEAVES = 2  # with one, a spine looks like any other neighbour
+from rocefort.models.network.network import Network, Node
 
 
 def infer(name: str, nodes: Iterable[Node], heard: Sequence[LldpNeighbour] = ()) -> Network:
@@ -23,57 +20,8 @@ def infer(name: str, nodes: Iterable[Node], heard: Sequence[LldpNeighbour] = ())
     nodes = tuple(sorted(nodes, key=lambda node: node.name))
     claims = claims_of(nodes, heard)
     links = links_of(claims)
-    nodes = _with_roles(nodes, links)
+    nodes = with_roles(nodes, links, claims)
     return Network(name=name, origin="text", nodes=nodes, links=links or None, claims=claims)
-
-
-# --- roles, by peers and gateways -------------------------------------------------------------
-
-
-def _with_roles(nodes: Sequence[Node], links: Sequence[Link]) -> tuple[Node, ...]:
-    """Set roles: a leaf has gateways, a spine connects all leaves and has no gateway.
-
-    Another switch gets no role. Neighbours are BGP peers and far ends of cables, so that one
-    missing session does not hide a role.
-    """
-    near = _neighbours(nodes, links)
-    serving = {
-        node.name
-        for node in nodes
-        if any(i.name.startswith("Vlanif") and i.addresses for i in node.device.interfaces)
-    }
-    spines = {
-        node.name
-        for node in nodes
-        if len(serving) >= FEWEST_LEAVES and node.name not in serving and serving <= near[node.name]
-    }
-    roles = dict.fromkeys(spines, Role.SPINE)
-    roles |= {name: Role.LEAF for name in serving if near[name] & spines}
-    return tuple(
-        node.model_copy(update={"role": roles[node.name]})
-        if node.role is None and node.name in roles
-        else node
-        for node in nodes
-    )
-
-
-def _neighbours(nodes: Sequence[Node], links: Sequence[Link]) -> Mapping[str, set[str]]:
-    owners: dict[IPv4Address, str] = {
-        address.ip: node.name
-        for node in nodes
-        for interface in node.device.interfaces
-        for address in interface.addresses
-    }
-    near: dict[str, set[str]] = defaultdict(set)
-    for node in nodes:
-        for peer in node.device.bgp.peers if node.device.bgp else ():
-            if far := owners.get(peer.address):
-                near[node.name].add(far)
-                near[far].add(node.name)
-    for link in links:
-        near[link.a.device].add(link.b.device)
-        near[link.b.device].add(link.a.device)
-    return near
 
 
 # --- hardware and syntax family, by the model and the release that a text names ---------------

@@ -36,8 +36,7 @@ from rocefort.steps.fabric.subject import (
 from rocefort.steps.rollout.plan import running_of
 from rocefort.validators import checks
 from rocefort.validators.rules.registry import Rule, Subject
-from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject
-from rocefort.validators.rules.running.vote import VoteSubject
+from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject, VoteSubject
 
 SWITCHES = "the switches"
 

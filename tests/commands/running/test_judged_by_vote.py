@@ -17,7 +17,7 @@ from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.vote import Vote
 from rocefort.validators.checks import check, rules
 from rocefort.validators.rules.running import settings
-from rocefort.validators.rules.running.vote import VoteSubject
+from rocefort.validators.rules.running.subject import VoteSubject
 
 Rocefort = Callable[..., Any]
 Saved = Callable[..., Path]

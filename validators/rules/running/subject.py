@@ -36,3 +36,10 @@ class RunningSubject(Subject):
     running: RunningComparison
 
     given: ClassVar[str] = "the running configurations of a fabric"
+
+
+@dataclass(frozen=True, slots=True)
+class VoteSubject(Subject):
+    """Configurations without intent, under one rule."""
+
+    given: ClassVar[str] = "configurations without a fabric"

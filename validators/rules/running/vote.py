@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
 from rocefort.models.vote import FEWEST, Vote
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.roce_ports import paused_queues, paused_vote
-from rocefort.validators.rules.registry import Place, Subject, Verdict, rule
+from rocefort.validators.rules.registry import Place, Verdict, rule
 from rocefort.validators.rules.running.settings import (
     PortOfKind,
     Settings,
@@ -22,17 +21,11 @@ from rocefort.validators.rules.running.settings import (
     ports_of,
     settings_of,
 )
+from rocefort.validators.rules.running.subject import VoteSubject
 
 MOST_NAMED = 4  # switches that a message lists
 AGREED = "agreed, not right: no intent confirms it"
 UNLIKE = "give it the value of the others, or judge the texts by a fabric"
-
-
-@dataclass(frozen=True, slots=True)
-class VoteSubject(Subject):
-    """Configurations without intent, under one rule."""
-
-    given: ClassVar[str] = "configurations without a fabric"
 
 
 @rule(
