@@ -2,8 +2,9 @@
 
 Each row of the command catalogue has equal weight. A fault is judged by the texts alone, and with
 the fabric's intent. `found` is a new error or warning at the right device and line. These columns
-are apart: `unknown` (only TXT002 reports the line), `refused` (the text or its routing is refused),
-`elsewhere` (an error or warning at another line or device), `info` (information only). Two judges
+are apart: `unknown` (only an unknown line is reported), `refused` (the text or its routing is refused),
+`elsewhere` (an error or warning at another line or device), `info` (information only). `share` is
+that of `found`; `seen` adds `unknown` and `refused`, which are not silent either. Two judges
 set faults apart as without effect: the emulated switch saves the same text, or every Device that is
 read is equal (a line that is kept, not modelled).
 """
@@ -25,16 +26,16 @@ from row_faults import Fault, FaultMaker, Switch, rows_of
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.data import sources_of
-from rocefort.dialects.network_text import render_all, with_commands
+from rocefort.dialects.network_text import render_all
 from rocefort.dialects.placeholders import filled_line
-from rocefort.errors import BadInput, RocefortError
+from rocefort.errors import RocefortError
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, Report, Severity, new_findings
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.models.network.network import Network, Sources
-from rocefort.steps.fabric.subject import subject_of_texts, write_texts
-from rocefort.validators.checks import check
+from rocefort.steps.fabric.config_directory import read_directory
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of_texts, write_texts
+from rocefort.steps.rollout.running import check_subject, judging_rules, subject_of_running
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.verification.reachability import verify
 
@@ -59,7 +60,8 @@ class Trial:
 
     def __init__(self, seed: int, directory: Path) -> None:
         self.directory = directory
-        self.derived: DerivedNetwork = random_fabric(seed, directory / "fabric")
+        self.fabric = directory / "fabric"
+        self.derived: DerivedNetwork = random_fabric(seed, self.fabric)
         self.rng = random.Random(seed)
         self.switches = [
             Switch.of(name, _family(self.derived, name), filled_line(text, SECRETS))
@@ -100,49 +102,38 @@ class Trial:
             return False
 
     def device(self, name: str, text: str = "") -> Device:
-        """Device of a switch, of another text of it."""
+        """Device of a switch without the defaults of its release, or that of another text of it."""
         node = self.derived.network.by_name[name]
-        return dialect_of(node).parse(text or self.texts[name], f"{name}.cfg").device
+        device = dialect_of(node).parse(text or self.texts[name], f"{name}.cfg").device
+        return without_defaults(device, node.family) if node.family else device
 
     def judged(self, mode: str, texts: Mapping[str, str]) -> Report | str:
         """Report of `check` and `verify` on the texts; the message of a refused text."""
-        try:
-            subject = self.alone(texts) if mode == "text" else self.with_intent(texts)
-        except RocefortError as error:
-            return str(error)
-        network, sources = subject
-        report = check(network, sources)
-        try:
-            solution = analyse(network, sources)
-            return report.joined(verify(network, solution.state, sources, solution))
-        except RocefortError as error:
-            return report if self._stated(report, texts) else str(error)
-
-    def _stated(self, report: Report, texts: Mapping[str, str]) -> bool:
-        return bool(texts) and bool(_new(report, self.before["text"]))
-
-    def alone(self, texts: Mapping[str, str]) -> tuple[Network, Sources]:
-        """Network of the texts alone."""
         folder = self.directory / "texts"
         write_texts({**self.texts, **texts}, folder)
-        subject = subject_of_texts(folder)
-        return subject.network, subject.sources
+        try:
+            subject = self.subject(mode, folder)
+        except RocefortError as error:
+            return str(error)
+        fabric = self.fabric if mode == "intent" else None
+        report = check_subject(subject, judging_rules(fabric, folder, None, (), ()))
+        try:
+            solution = analyse(subject.network, subject.sources)
+        except RocefortError as error:
+            return report if self._is_stated(report, mode, texts) else str(error)
+        verified = verify(subject.network, solution.state, subject.sources, solution)
+        return report.joined(verified)
 
-    def with_intent(self, texts: Mapping[str, str]) -> tuple[Network, Sources]:
-        """Network of the intent, with the Devices of the texts."""
-        nodes, lines = [], dict(self.derived.sources.table)
-        for node in self.derived.network.nodes:
-            file, own = f"{node.name}.cfg", dialect_of(node)
-            parsed = own.parse({**self.texts, **texts}[node.name], file)
-            if parsed.device.name != node.name:
-                raise BadInput(f"the fabric has no switch {parsed.device.name}", file=file)
-            unmodelled = with_commands(parsed.unmodelled, own, node.family)
-            nodes.append(
-                node.model_copy(update={"device": parsed.device, "unmodelled": unmodelled})
-            )
-            lines |= sources_of(parsed, file)
-        network = self.derived.network.model_copy(update={"nodes": tuple(nodes)})
-        return network, Sources(lines)
+    def subject(self, mode: str, folder: Path) -> ReadNetwork:
+        """Network that `check` and `verify` read in a mode."""
+        if mode == "text":
+            return subject_of_texts(folder)
+        return subject_of_running(self.derived, read_directory(folder), str(folder))
+
+    def _is_stated(self, report: Report, mode: str, texts: Mapping[str, str]) -> bool:
+        """Whether `check` has an error or warning on texts that `verify` refuses."""
+        new = _new(report, self.before[mode]) if texts else []
+        return any(each.severity is not Severity.INFO for each in new)
 
     def _compared(self, mode: str, fault: Fault, after: Report | str) -> tuple[str, Sequence[str]]:
         if isinstance(after, str):
@@ -152,7 +143,7 @@ class Trial:
         right = [each for each in loud if is_right(fault, each)]
         names = [f"{e.rule} {e.where}: {e.message}" for e in right or loud or new]
         if right:
-            unknown = all(each.rule == "TXT002" for each in right)
+            unknown = all(each.message.endswith("is not understood") for each in right)
             return ("unknown" if unknown else "found"), names
         return ("elsewhere" if loud else "info" if new else "missed"), names
 
@@ -207,13 +198,14 @@ def table(outcomes: Sequence[Outcome], mode: str) -> Iterator[str]:
     for outcome in outcomes:
         counts[outcome.fault.area][outcome.results[mode]] += 1
         counts["all"][outcome.results[mode]] += 1
-    heads = ("faults", *OUTCOMES, "share", *APART)
+    heads = ("faults", *OUTCOMES, "share", "seen", *APART)
     yield f"{mode:12}" + "".join(f"{head:>10}" for head in heads)
     for area in (*sorted(set(counts) - {"all"}), "all"):
         own = counts[area]
         total = sum(own[outcome] for outcome in OUTCOMES)
-        share = f"{100 * own['found'] // total} %" if total else "-"
-        cells = (total, *(own[outcome] for outcome in OUTCOMES), share)
+        seen = sum(own[outcome] for outcome in ("found", "unknown", "refused"))
+        shares = [f"{100 * number // total} %" if total else "-" for number in (own["found"], seen)]
+        cells = (total, *(own[outcome] for outcome in OUTCOMES), *shares)
         yield f"{area:12}" + "".join(f"{c:>10}" for c in (*cells, *(own[a] for a in APART)))
 
 

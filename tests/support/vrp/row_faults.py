@@ -18,7 +18,9 @@ from rocefort.dialects.vrp.commands.parameters import takes
 from rocefort.dialects.vrp.commands.syntax import rows_with
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_line, replay
+from rocefort.dialects.vrp.parse.parser import places_in
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
+from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 Lines = tuple[ConfigLine, ...]
@@ -285,6 +287,7 @@ class FaultMaker:
         what: list[str] = []
         interfaces: set[str] = set()
         by_name = {each.name: each for each in self.switches}
+        row = rows_of(switch.family)[key]
         for name, tree in trees.items():
             before = by_name[name]
             after, refusals = replay(parse_tree(tree_text(tree)), before.family)
@@ -293,14 +296,13 @@ class FaultMaker:
             texts[name] = tree_text(after)
             old, new = dict(_numbered(before.tree)), dict(_numbered(after))
             gone, come = old.keys() - new.keys(), new.keys() - old.keys()
-            lines[name] = _right_lines(gone, come, new)
+            lines[name] = _right_lines(gone, come, new) | _field_lines(row, texts[name])
             marks = [f"-{path[-1]}" for path in old if path in gone]
             marks += [f"+{path[-1]}" for path in new if path in come]
             what.append(f"{name}: {'; '.join(marks[:6])}")
             words = {word for path in gone | come for word in path[0].split()[1:2]}
             interfaces |= words if key.startswith("interface") else set()
         same = all(texts[name] == by_name[name].text for name in texts)
-        row = rows_of(switch.family)[key]
         shown = " | ".join(what)
         return Fault(key, area_of(row), *how, shown, texts, lines, interfaces, not same)
 
@@ -358,6 +360,23 @@ def _right_lines(gone: Set[Path], come: Set[Path], new: Mapping[Path, int]) -> S
         if beside or of_command or names.intersection(words):
             lines.add(number)
     return frozenset(lines)
+
+
+FIELD = re.compile(r"(?:^|[\s?])([a-z_]+)(?=[.\[+=])")
+MANY_LINES = {"interfaces", "bgp"}  # fields with lines of many rows
+
+
+def _field_lines(row: Row, text: str) -> Set[int]:
+    """Lines of the field of the Device that a row of the system view sets, such as `ssh`."""
+    fields = {match[1] for sets in row.sets for match in FIELD.finditer(sets)} - MANY_LINES
+    if row.view != "system" or not fields:
+        return frozenset()
+    try:
+        places = places_in(text, "faulty.cfg")
+    except BadInput:
+        return frozenset()
+    roots = ((re.split(r"[.\[]", path, maxsplit=1)[0], line) for path, line in places.items())
+    return frozenset(line for root, line in roots if root in fields)
 
 
 def _names(word: str) -> bool:

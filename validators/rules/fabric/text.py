@@ -180,7 +180,8 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
 
     The command is known. Its setting is outside the scope of Rocefort, or the line is in a view
     where it has no effect. Passwords and keys are among these on purpose. A line of a running
-    configuration stays on the switch: a plan neither changes nor removes it.
+    configuration stays on the switch: a plan neither changes nor removes it. A line that may change
+    routes, sessions or paths is a warning: rules judge as if it were not there.
 
     Example: «timeout of LACP» is known, but nothing judges what it sets
     """
@@ -194,14 +195,22 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
             )
         )
     for node in _switches(subject, templates=False):
+        dialect = dialect_of(node)
         for line in node.unmodelled:
-            if line.command:
+            if not line.command or dialect.foreign_design(line) is not None:
+                continue
+            path, effect = f"unmodelled[{line.line}]", dialect.forwarding_effect(line)
+            if effect:
                 yield subject.finding(
                     node,
-                    f"`{line.command}` is known, but nothing judges what it sets",
-                    "",
-                    path=f"unmodelled[{line.line}]",
+                    f"{_line_text(line)} may change {effect}, and nothing judges it",
+                    "leave the line out, or check its effect by hand",
+                    path=path,
+                    severity=Severity.WARNING,
                 )
+            else:
+                what = f"`{line.command}` is known, but nothing judges what it sets"
+                yield subject.finding(node, what, "", path=path)
 
 
 @rule(

@@ -69,6 +69,14 @@ TXT004: list[tuple[Change, list[str]]] = [
         lambda s: _line(s, "lacp timeout fast user-defined 3", "lacp timeout"),
         ["info leaf01: `lacp timeout` is known, but nothing judges what it sets"],
     ),
+    (  # a line of routing is a warning, and one of another design is in TXT002
+        lambda s: _line(s, "apply cost 7", "apply cost", ("route-policy OUT permit node 10",)),
+        [
+            "warning leaf01: `apply cost 7` in route-policy OUT permit node 10 may change the "
+            "routes that BGP uses or announces, and nothing judges it"
+        ],
+    ),
+    (lambda s: _line(s, "dfs-group 1", "dfs-group"), []),
 ]
 
 
