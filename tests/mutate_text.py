@@ -5,8 +5,9 @@ the fabric's intent. `found` is a new error or warning at the right device and l
 are apart: `unknown` (only an unknown line is reported), `refused` (the text or its routing is refused),
 `elsewhere` (an error or warning at another line or device), `info` (information only). `share` is
 that of `found`; `seen` adds `unknown` and `refused`, which are not silent either. Two judges
-set faults apart as without effect: the emulated switch saves the same text, or every Device that is
-read is equal (a line that is kept, not modelled).
+set faults apart as without effect: the emulated switch saves the same text (`none`), or every Device
+that is read is equal but for descriptions and defaults, and no rule has an error or warning (`kept`:
+a line that no model has).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from new_fabrics import random_fabric
 from row_faults import Fault, FaultMaker, Switch, rows_of
@@ -105,7 +107,8 @@ class Trial:
         """Device of a switch without the defaults of its release, or that of another text of it."""
         node = self.derived.network.by_name[name]
         device = dialect_of(node).parse(text or self.texts[name], f"{name}.cfg").device
-        return without_defaults(device, node.family) if node.family else device
+        plain = without_defaults(device, node.family) if node.family else device
+        return Device.model_validate(_undescribed(plain.model_dump()))
 
     def judged(self, mode: str, texts: Mapping[str, str]) -> Report | str:
         """Report of `check` and `verify` on the texts; the message of a refused text."""
@@ -146,6 +149,13 @@ class Trial:
             unknown = all(each.message.endswith("is not understood") for each in right)
             return ("unknown" if unknown else "found"), names
         return ("elsewhere" if loud else "info" if new else "missed"), names
+
+
+def _undescribed(value: Any) -> Any:
+    """Return the content of a model without descriptions, which change nothing."""
+    if isinstance(value, dict):
+        return {k: _undescribed(v) for k, v in value.items() if k != "description"}
+    return tuple(map(_undescribed, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _new(after: Report, before: Report | str) -> list[Finding]:

@@ -353,6 +353,7 @@ def _right_lines(gone: Set[Path], come: Set[Path], new: Mapping[Path, int]) -> S
     lines |= {number for path, number in new.items() if path in views}
     tops = {path[0].split()[0] for path in touched if len(path) == 1}
     names = {word for path in touched for word in path[-1].split()[1:] if _names(word)}
+    names |= {f"Vlanif{word}" for word in names if word.isdecimal()}  # the gateway of a VLAN
     for path, number in new.items():
         words = path[-1].split()
         beside = path[:-1] in views

@@ -28,7 +28,7 @@ MOST_SHOWN = 8  # VLANs of a message
 
 
 @dataclass(frozen=True, slots=True)
-class _Reference:
+class Reference:
     """A name that a field refers to: its path, and the kind of object with this name."""
 
     path: str
@@ -54,7 +54,7 @@ def defined_names(subject: Subject) -> Iterator[Verdict]:
     """
     for node in subject.network.nodes:
         defined = _definitions(node.device)
-        for reference in _references(node.device):
+        for reference in references(node.device):
             if reference.name not in defined[reference.kind]:
                 yield subject.finding(
                     node,
@@ -88,87 +88,88 @@ def _definitions(device: Device) -> dict[str, set[str]]:
     }
 
 
-def _references(device: Device) -> Iterator[_Reference]:
+def references(device: Device) -> Iterator[Reference]:
+    """Yield the names that fields of a Device refer to."""
     yield from _of_routing(device)
     yield from _of_interfaces(device.interfaces)
     yield from _of_management(device)
     yield from _of_telemetry(device)
 
 
-def _of_routing(device: Device) -> Iterator[_Reference]:
+def _of_routing(device: Device) -> Iterator[Reference]:
     bgp = device.bgp
     for group in bgp.groups if bgp else ():
         yield from _of_peer(group, f"bgp.groups[{group.name}]")
     for peer in bgp.peers if bgp else ():
         yield from _of_peer(peer, path := f"bgp.peers[{peer.address}]")
         if peer.group is not None:
-            yield _Reference(f"{path}.group", GROUP, peer.group)
+            yield Reference(f"{path}.group", GROUP, peer.group)
     for policy in device.route_policies:
         for node in policy.nodes:
             if node.match_prefix_list is not None:
                 path = f"route_policies[{policy.name}].nodes[{node.node}].match_prefix_list"
-                yield _Reference(path, PREFIXES, node.match_prefix_list)
+                yield Reference(path, PREFIXES, node.match_prefix_list)
     for route in device.static_routes:
         if route.vrf is not None:
-            yield _Reference(f"static_routes[{route.key}]", VRF, route.vrf)
+            yield Reference(f"static_routes[{route.key}]", VRF, route.vrf)
 
 
-def _of_peer(settings: BgpSettings, path: str) -> Iterator[_Reference]:
+def _of_peer(settings: BgpSettings, path: str) -> Iterator[Reference]:
     for field in ("import_policy", "export_policy"):
         name = getattr(settings, field)
         if name is not None:
-            yield _Reference(f"{path}.{field}", POLICY, name)
+            yield Reference(f"{path}.{field}", POLICY, name)
     yield from _source(f"{path}.source_interface", settings.source_interface)
 
 
-def _of_interfaces(interfaces: Iterable[Interface]) -> Iterator[_Reference]:
+def _of_interfaces(interfaces: Iterable[Interface]) -> Iterator[Reference]:
     for interface in interfaces:
         path = f"interfaces[{interface.name}]"
         if interface.vrf is not None:
-            yield _Reference(f"{path}.vrf", VRF, interface.vrf)
+            yield Reference(f"{path}.vrf", VRF, interface.vrf)
         if interface.domain is not None:
-            yield _Reference(f"{path}.domain", DOMAIN, interface.domain)
+            yield Reference(f"{path}.domain", DOMAIN, interface.domain)
         if interface.pfc is not None:
-            yield _Reference(f"{path}.pfc", PROFILE, interface.pfc.profile)
+            yield Reference(f"{path}.pfc", PROFILE, interface.pfc.profile)
 
 
-def _of_management(device: Device) -> Iterator[_Reference]:
+def _of_management(device: Device) -> Iterator[Reference]:
     snmp, syslog = device.snmp, device.syslog
     for path, name in (("ntp_vrf", device.ntp_vrf), ("syslog.vrf", syslog.vrf)):
         if name is not None:
-            yield _Reference(path, VRF, name)
+            yield Reference(path, VRF, name)
     yield from _source("ntp_source", device.ntp_source)
     yield from _source("syslog.source_interface", syslog.source_interface)
     yield from _source("snmp.source_interface", snmp.source_interface)
     for user in snmp.users:
-        yield _Reference(f"snmp.users[{user.name}].group", SNMP_GROUP, user.group)
+        yield Reference(f"snmp.users[{user.name}].group", SNMP_GROUP, user.group)
     for group in snmp.groups:
         for field in ("read_view", "write_view", "notify_view"):
             name = getattr(group, field)
             if name is not None:
-                yield _Reference(f"snmp.groups[{group.name}].{field}", VIEW, name)
+                yield Reference(f"snmp.groups[{group.name}].{field}", VIEW, name)
 
 
-def _of_telemetry(device: Device) -> Iterator[_Reference]:
+def _of_telemetry(device: Device) -> Iterator[Reference]:
     telemetry = device.telemetry
     for destination in telemetry.destination_groups:
         for collector in destination.collectors:
             path = f"telemetry.destination_groups[{destination.name}].collectors[{collector.key}]"
             if collector.vrf is not None:
-                yield _Reference(f"{path}.vrf", VRF, collector.vrf)
+                yield Reference(f"{path}.vrf", VRF, collector.vrf)
     for subscription in telemetry.subscriptions:
         path = f"telemetry.subscriptions[{subscription.name}]"
         yield from _source(f"{path}.source_interface", subscription.source_interface)
         for row in subscription.samplings:
-            yield _Reference(f"{path}.samplings[{row.group}]", SENSORS, row.group)
+            yield Reference(f"{path}.samplings[{row.group}]", SENSORS, row.group)
         for name in subscription.destinations:
-            yield _Reference(f"{path}.destinations[{name}]", COLLECTORS, name)
+            yield Reference(f"{path}.destinations[{name}]", COLLECTORS, name)
 
 
-def _source(path: str, name: str | None) -> Iterator[_Reference]:
+def _source(path: str, name: str | None) -> Iterator[Reference]:
     """The source interface of a service; a physical port exists without a line."""
     if name is not None and kind_of(name) not in ("ethernet", "management"):
-        yield _Reference(path, PORT, name)
+        yield Reference(path, PORT, name)
 
 
 @rule(
