@@ -426,6 +426,17 @@ SigningKey = Annotated[
         **values.FILE,
     ),
 ]
+PlanPage = Annotated[
+    Path | None, typer.Option("--html", help="File for an HTML page of the plan.", **values.FILE)
+]
+RolloutPage = Annotated[
+    Path | None,
+    typer.Option(
+        "--html",
+        help="File for an HTML page of the rollout; it is renewed while the rollout runs.",
+        **values.FILE,
+    ),
+]
 SealedPlan = Annotated[Path, typer.Argument(metavar="PLAN", help="Sealed plan, written by `plan`.")]
 
 

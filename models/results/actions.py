@@ -68,10 +68,11 @@ class RenamingOutput(Renaming):
 
 
 class PlanOutput(Frozen):
-    """Sealed plan, its file, and the file of its signature, "" without one."""
+    """Sealed plan, its file, and the files of its signature and its page, "" without one."""
 
     file: str
     signature: str
+    page: str = ""
     plan: Plan
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,12 +13,7 @@ from rocefort import options, output
 from rocefort.command_line import values
 from rocefort.command_line.help import Topic, documented
 from rocefort.commands.exit_codes import end
-from rocefort.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from rocefort.models.rollout.events import RolloutOutcome
-    from rocefort.models.rollout.runs import TimedEvent
-    from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.commands.run_output import carry_out, follow_run
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -75,6 +68,7 @@ PolicyBase = Annotated[
     **documented(
         "rocefort apply plan.json --connections connections.yaml",
         "rocefort apply plan.json --connections connections.yaml --approve-each-wave --detach",
+        "rocefort apply plan.json --connections connections.yaml --html rollout.html",
         topic=Topic.OPERATE,
     )
 )
@@ -93,6 +87,7 @@ def apply(
     base: PolicyBase = "",
     detached: Detach = False,
     again: Again = False,
+    html: options.RolloutPage = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Apply a sealed plan wave by wave; roll back on failure.
@@ -118,7 +113,7 @@ def apply(
         approval_timeout_s=approval_wait,
         break_glass=break_glass,
     )
-    _carry_out(sealed, connections, journal, (progress, form), chosen)
+    carry_out((sealed, journal, html), connections, (progress, form), chosen)
 
 
 @cli.command(
@@ -136,6 +131,7 @@ def resume(
     approval_wait: ApprovalWait = 0,
     break_glass: BreakGlass = "",
     detached: Detach = False,
+    html: options.RolloutPage = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Resume a paused or interrupted rollout."""
@@ -148,13 +144,14 @@ def resume(
     from rocefort.rollout.controller.apply_options import ApplyOptions
 
     chosen = ApplyOptions(resume=True, approval_timeout_s=approval_wait, break_glass=break_glass)
-    _carry_out(sealed, connections, journal, (progress, form), chosen)
+    carry_out((sealed, journal, html), connections, (progress, form), chosen)
 
 
 @cli.command(
     **documented(
         "rocefort status plan.json",
         "rocefort status plan.json --follow",
+        "rocefort status plan.json --html rollout.html",
         topic=Topic.OPERATE,
     )
 )
@@ -163,20 +160,28 @@ def status(
     journal: options.Journal = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
     follow: Follow = False,
+    html: options.RolloutPage = None,
 ) -> None:
     """Show the state of a rollout from its journal.
 
-    Takes no lock and writes nothing.
+    Takes no lock, and writes only the page. With --follow the page is renewed until the run ends.
     """
     if follow:
-        _follow(sealed, journal, form)
+        follow_run(sealed, journal, form, html)
         return
     from rocefort.reports.rollout.status import status_output, status_report
     from rocefort.rollout.planning.plan import read_plan
     from rocefort.steps.rollout.operate import named_journal, of_rehearsal, status_of_plan
 
-    status = status_of_plan(read_plan(sealed), named_journal(sealed, journal))
+    plan = read_plan(sealed)
+    status = status_of_plan(plan, named_journal(sealed, journal))
     status = replace(status, rehearsal=of_rehearsal(sealed))
+    if html is not None:
+        from rocefort.rollout.journal.run_directory import RunDirectory
+        from rocefort.steps.rollout.pages import write_rollout_page
+
+        write_rollout_page(plan, RunDirectory.of(sealed, journal), html)
+        output.write_note(f"page: {html}")
     if form is options.TraceFormat.JSON:
         output.write_json(status_output(status))
     else:
@@ -286,6 +291,12 @@ def rollback(
     allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
     allow_unhealthy: AllowUnhealthy = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            help="File for an HTML page of the plan; with --apply, of its rollout.", **values.FILE
+        ),
+    ] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Seal a plan that reverts an applied plan.
@@ -305,6 +316,10 @@ def rollback(
     back, signature = make_back(sealed, journal, file, sign)
     if connections is None or not apply_it:
         done = PlanOutput(file=str(file), signature=signature, plan=back)
+        if html is not None:
+            from rocefort.steps.rollout.pages import with_page
+
+            done = with_page(done, html)
         output.write_result(done, reverse_report, text=form is options.TraceFormat.TEXT)
         return
     chosen = ApplyOptions(
@@ -316,7 +331,7 @@ def rollback(
         approval_timeout_s=approval_wait,
         break_glass=break_glass,
     )
-    _carry_out(file, connections, None, (progress, form), chosen)
+    carry_out((file, None, html), connections, (progress, form), chosen)
 
 
 @cli.command(
@@ -382,113 +397,3 @@ def _detach(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
         typer.echo(done.text, nl=False, err=bool(done.code))
         raise typer.Exit(done.code)
     output.write_result(done.running, background_report, text=text)
-
-
-def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
-    """Print the events of a run, then its state; exit with the code of `apply`."""
-    from rocefort.reports.rollout.events import JsonLines, WaveLines, followed_output
-    from rocefort.reports.rollout.status import status_report
-    from rocefort.rollout.journal.run_directory import RunDirectory
-    from rocefort.rollout.planning.plan import read_plan
-    from rocefort.steps.rollout.follow import follow
-
-    waves, lines = WaveLines(typer.echo), JsonLines(typer.echo)
-
-    def tell(happened: TimedEvent) -> None:
-        if form is options.TraceFormat.JSON:
-            lines.tell(happened.event, happened.at)
-        else:
-            waves(happened.event)
-
-    plan, place = read_plan(sealed), RunDirectory.of(sealed, journal).journal
-    if not place.exists():
-        output.write_note(f"rocefort: no journal {place} yet; waiting for a run of the plan")
-    try:
-        status = follow(plan, place, tell)
-    except KeyboardInterrupt:
-        typer.echo("rocefort: no longer followed; the rollout continues", err=True)
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
-    if form is options.TraceFormat.JSON:
-        output.write_json(followed_output(status), indent=None)
-    else:
-        output.write_blocks(*status_report(status))
-    if code := ExitCode.FINDINGS if status.journal.damage else status.code:
-        raise typer.Exit(code)
-
-
-def _carry_out(
-    sealed: Path,
-    connections: Path,
-    journal: Path | None,
-    shown_as: tuple[options.ProgressOption, options.TraceFormat],
-    chosen: ApplyOptions,
-) -> None:
-    """Apply a plan and show its outcome; a failed write to the output ends no wave.
-
-    With the format JSON, standard output has the outcome alone, and standard error the progress.
-    """
-    from rocefort.errors import RocefortError
-    from rocefort.output import lasting_output
-    from rocefort.rollout.journal.run_directory import RunDirectory
-    from rocefort.steps.rollout.operate import hint_of_session, plan_and_connections, watched
-
-    plan, access = plan_and_connections(sealed, connections)
-    from rocefort.steps.rollout.apply import apply_plan  # slow
-
-    run = RunDirectory.of(sealed, journal)
-    progress, form = shown_as
-    text = form is options.TraceFormat.TEXT
-    kind = progress if text or progress is not progress.AUTO else progress.PLAIN
-    hides = output.is_quiet() and progress is not progress.JSON
-    say = partial(output.write_note if hides else typer.echo, err=not text)
-    if plan.limit and (not text or progress is progress.JSON):
-        typer.echo(plan.limit.sentence, err=True)
-    elif plan.limit:
-        from rocefort.reports.blocks import Note
-
-        output.write_blocks(Note(plan.limit.sentence))
-    if hint := hint_of_session(os.environ, terminal=sys.stdout.isatty()):
-        output.write_note(f"note: {hint}")
-    shown = f"`rocefort status {sealed}` shows"
-    with lasting_output(f"the rollout continues: {shown} it"):
-        how = progress.PLAIN if hides else kind
-        with watched(how.value, plan, access, run.journal, say) as listener:
-            try:
-                applied = apply_plan(plan, access, run, [listener], chosen)
-            except RocefortError:
-                raise
-            except Exception:  # a defect that the controller could not handle
-                effect = f"trial commits revert when their timers end; {shown} every switch"
-                typer.echo(f"the rollout did not finish; {effect}", err=True)
-                raise
-        _report_outcome(applied, run.journal, progress, form)
-
-
-def _report_outcome(
-    applied: RolloutOutcome,
-    journal: Path,
-    progress: options.ProgressOption,
-    form: options.TraceFormat,
-) -> None:
-    """Print the outcome and the seal of the journal; exit with the code of the outcome."""
-    from rocefort.errors import RocefortError
-    from rocefort.models.rollout.runs import JournalContents
-    from rocefort.reports.blocks import Note, Section
-    from rocefort.reports.rollout.events import applied_report, ended_output, seal_report
-    from rocefort.rollout.journal.run_history import contents_of
-
-    try:
-        seal, unread = contents_of(journal), ""
-    except RocefortError as error:  # the outcome of the switches is reported nevertheless
-        seal, unread = JournalContents(str(journal)), str(error)
-    found = ended_output(applied, journal, seal.head, seal.damage or unread)
-    if form is options.TraceFormat.JSON:
-        output.write_json(found)
-    elif progress is options.ProgressOption.JSON:
-        output.write_json(found, indent=None)  # the last line of the events
-    else:
-        sealed = seal_report(journal, seal.rows, seal.head, seal.damage)
-        notes = (Note(unread),) if unread else ()
-        output.write_blocks(Section("", (*applied_report(applied), *sealed, *notes)))
-    if applied.exit_code:
-        raise typer.Exit(applied.exit_code)

@@ -20,6 +20,7 @@ cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
         "rocefort plan heps --connections connections.yaml",
         "rocefort plan heps --connections connections.yaml --out leaves.json --adopt leaf01",
         "rocefort plan heps --connections connections.yaml --base HEAD~1: --sign ~/.ssh/id_ed25519",
+        "rocefort plan heps --connections connections.yaml --html plan.html",
         topic=Topic.CHANGE,
     )
 )
@@ -45,6 +46,7 @@ def plan(
         ),
     ] = None,
     sign: options.SigningKey = None,
+    html: options.PlanPage = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
@@ -76,6 +78,10 @@ def plan(
         raise
     write_plan(sealed, out)
     done = PlanOutput(file=str(out), signature=signed(out, sign), plan=sealed)
+    if html is not None:
+        from rocefort.steps.rollout.pages import with_page
+
+        done = with_page(done, html)
     output.write_result(done, sealed_report, text=form is options.TraceFormat.TEXT)
 
 

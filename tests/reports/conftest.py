@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planned import unreached
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.data import sources_of
@@ -23,7 +24,9 @@ from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.network.network import Position, Sources
+from rocefort.models.rollout.plan import Plan
 from rocefort.reports.page.page import DeviceBudget, PageContent, PortBudget, page
+from rocefort.steps.rollout.plan import make_plan
 from rocefort.validators.checks import check, titles
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -214,3 +217,11 @@ def drive(browse: Callable[..., dict[str, Any]]) -> Drive:
         return browse(page(content), PROBE.replace("ASKED", json.dumps(device)), width, dark=dark)
 
     return run
+
+
+@pytest.fixture
+def raised(heps: DerivedNetwork, edit_heps: Callable[..., Path], heps_file: Path) -> Plan:
+    """Plan of another threshold on every switch of HEPS, with its demand."""
+    fabric = edit_heps(("xoff_kbytes: 600 ", "xoff_kbytes: 640 "))
+    shutil.copy(heps_file.with_name("demand.yaml"), fabric.parent)
+    return make_plan(fabric, unreached(heps.network), render_all(heps.network))

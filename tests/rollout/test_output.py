@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rocefort import options
-from rocefort.commands import operate
+from rocefort.commands import run_output
 from rocefort.models.rollout.events import RolloutOutcome, RunEnded
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.planning.plan import read_plan, write_plan
@@ -79,7 +79,7 @@ def test_it_comes_to_its_end_without_its_output(
 def test_a_journal_that_cannot_be_read_at_the_end_hides_no_switch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    operate._report_outcome(
+    run_output._report_outcome(
         RolloutOutcome(confirmed=("leaf08",)),
         tmp_path / "none",
         options.ProgressOption.PLAIN,

@@ -1,12 +1,32 @@
-"""Changes of a plan without the plan, for tests of single changes."""
+"""Changes of a plan without the plan; connections that reach nothing; rows of a rollout's journal."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+from rollout_events import make_event
+
+from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.plan import Change
+from rocefort.models.rollout.events import (
+    Act,
+    ApplyRules,
+    Event,
+    HealthEvent,
+    Phase,
+    RunStarted,
+)
+from rocefort.models.rollout.plan import Change, Plan, Wave
+from rocefort.models.rollout.progress import RunProgress
+from rocefort.models.rollout.runs import JournalContents, RolloutStatus, Run
 from rocefort.rollout.planning.plan import sides_of
+
+BEGAN = datetime(2026, 11, 23, 20, 29, tzinfo=UTC)
+STEP = timedelta(seconds=4)
+ACTS = (Act.PRECHECK, Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK, Act.CONFIRM, Act.SAVE)
+MEASURED = "1 pair measured, speed not judged"
 
 
 def make_changes(
@@ -14,3 +34,64 @@ def make_changes(
 ) -> tuple[Change, ...]:
     """Return the change of every device, in the network's order; raises as `sides_of` does."""
     return tuple(sides.whole for sides in sides_of(network, running, rotate))
+
+
+def unreached(network: Network) -> Connections:
+    """Return connections of all switches and servers; none of them listens."""
+    one = {"host": "127.0.0.1", "user": "none", "credential": "env:NONE"}
+    servers = tuple(
+        ServerAccess(name=server.name, rdma_device="mlx5_0", gid_index=3, **one)
+        for server in network.servers or ()
+        if server.roce
+    )
+    devices = tuple(SshAccess(name=node.name, **one) for node in network.nodes)
+    return Connections(known_hosts=Path("known_hosts"), devices=devices, servers=servers)
+
+
+def wave_events(plan: Plan, wave: Wave) -> Iterator[Event]:
+    """Yield the events of a wave that is confirmed; a drained switch has three parts."""
+    yield _health(wave, "before")
+    for part in range(max(len(plan.parts(wave, device)) for device in wave.devices)):
+        for act in ACTS:
+            for phase in (Phase.INTENT, Phase.DONE):
+                for device in wave.devices:
+                    of = len(plan.parts(wave, device))
+                    yield make_event(wave.name, device, act, phase, part=part, of=of)
+            if act is Act.SOAK:
+                yield _health(wave, "during")
+                yield make_event(wave.name, "", "gate", Phase.INTENT)
+                yield make_event(wave.name, "", "gate", Phase.DONE, MEASURED)
+    yield _health(wave, "after")
+
+
+def _health(wave: Wave, when: str) -> Event:
+    return HealthEvent(
+        wave=wave.name, phase=Phase.DONE, when=when, detail=f"{when}: 3 switches read"
+    )
+
+
+def begun(rules: ApplyRules | None = None) -> RunStarted:
+    """Return the first row of a run."""
+    by = {"user": "ada", "host": "ops1", "process": 4711, "tool": "0.2.0"}
+    first = RunStarted(phase=Phase.INTENT, run="8c20ae79", rules=rules or ApplyRules(1))
+    return first.model_copy(update=by)
+
+
+def run_of(plan: Plan, *events: Event) -> Run:
+    """Return a run with these rows, four seconds apart."""
+    run = Run(plan.digest)
+    for number, event in enumerate(events):
+        run = run.after((BEGAN + number * STEP).isoformat(timespec="milliseconds"), event)
+    return run
+
+
+def status_of(plan: Plan, run: Run | None, state: str, holder: str = "") -> RolloutStatus:
+    """Return the status of a run, as of its last row."""
+    rows = len(run.events) + 1 if run else 0
+    journal = JournalContents("plan.json.journal", (run,) if run else (), rows, "62d887a61ea2")
+    progress = RunProgress(plan, run.history) if run else RunProgress(plan)
+    code = run.code if run else 0
+    now = BEGAN + rows * STEP
+    return RolloutStatus(
+        plan.digest, plan.fabric, state, holder, progress, run, journal, now, code=code
+    )

@@ -29,16 +29,17 @@ def plan_report(plan: Plan) -> Iterator[Block]:
     """Show waves with their switches, changes, effects on traffic and gates."""
     title = f"plan {plan.digest[:12]}: {plan.fabric}, commit trial {plan.trial_s} s"
     drained = [DRAINED] if any(wave.drained for wave in plan.waves) else []
-    yield Section("", tuple(map(Note, (title, CHECKS, *drained, _drift_text(plan)))))
+    yield Section("", tuple(map(Note, (title, CHECKS, *drained, drift_text(plan)))))
     rows = tuple(
-        (wave.name, ", ".join(wave.devices), _change(plan, wave), _gate(wave.gate))
+        (wave.name, ", ".join(wave.devices), _change(plan, wave), gate_text(wave.gate))
         for wave in plan.waves
     )
     yield Table(HEADS, rows)
     for wave in plan.waves:
         if details := tuple(_details(plan, wave)):
             yield Section(f"{wave.name}:", (Items(details),))
-    yield from _warnings(plan.waves)
+    for text, names in warnings_of(plan):
+        yield Note(f"WARNING of {listing(names)}: {text}", Tone.WARNING)
     changed = sum(not change.empty for change in plan.changes)
     yield Note(f"{changed} of {len(plan.changes)} switches change")
     if plan.limit:
@@ -51,18 +52,19 @@ def sealed_report(done: PlanOutput) -> Iterator[Block]:
     """Show the changes of a plan, its waves, and its file."""
     yield from changes_report(done.plan.changes)
     yield from plan_report(done.plan)
-    yield Note(f"sealed in {done.file}{_signature(done)}")
+    yield Note(f"sealed in {done.file}{_files(done)}")
 
 
 def reverse_report(done: PlanOutput) -> Iterator[Block]:
     """Show the changes of a plan that reverts another one, and its file."""
     yield from changes_report(done.plan.changes)
     apply = f"`rocefort apply {done.file}` carries it out"
-    yield Section("", (Code((f"sealed in {done.file}{_signature(done)}; {apply}",)),))
+    yield Section("", (Code((f"sealed in {done.file}{_files(done)}; {apply}",)),))
 
 
-def _signature(done: PlanOutput) -> str:
-    return f", signed in {done.signature}" if done.signature else ""
+def _files(done: PlanOutput) -> str:
+    signed = f", signed in {done.signature}" if done.signature else ""
+    return f"{signed}, page in {done.page}" if done.page else signed
 
 
 def _change(plan: Plan, wave: Wave) -> str:
@@ -73,7 +75,8 @@ def _change(plan: Plan, wave: Wave) -> str:
     return f"{kinds}, service-affecting" if is_affecting else kinds
 
 
-def _gate(gate: Gate) -> str:
+def gate_text(gate: Gate) -> str:
+    """Return the pairs of a gate, and leaves that no pair measures."""
     pairs = [f"{pair.client} > {pair.server}" for pair in gate.pairs]
     return ", ".join([*pairs, *(f"not measured: {reason}" for reason in gate.unmeasured)])
 
@@ -93,17 +96,16 @@ def _soaks(plan: Plan, wave: Wave) -> Iterator[str]:
                 yield f"{device} {part.soak.seconds} s, {part.soak.why}"
 
 
-def _warnings(waves: Iterable[Wave]) -> Iterator[Note]:
-    """Show each warning once, with its waves."""
+def warnings_of(plan: Plan) -> Iterator[tuple[str, list[str]]]:
+    """Yield each warning once, with its waves."""
     waves_of: defaultdict[str, list[str]] = defaultdict(list)
-    for wave in waves:
+    for wave in plan.waves:
         for text in wave.warnings:
             waves_of[text].append(wave.name)
-    for text, names in waves_of.items():
-        yield Note(f"WARNING of {listing(names)}: {text}", Tone.WARNING)
+    yield from waves_of.items()
 
 
-def _drift_text(plan: Plan) -> str:
+def drift_text(plan: Plan) -> str:
     """Return the drift that the plan overwrites, if known."""
     if plan.adopted:
         return f"drift that is overwritten: {listing(plan.adopted)}"

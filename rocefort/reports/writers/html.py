@@ -8,6 +8,7 @@ from rocefort.reports.blocks import Block
 from rocefort.reports.writers.templates import environment
 
 
-def html_of(*blocks: Block) -> Markup:
-    """Blocks as the content of a page."""
-    return Markup(environment().get_template("blocks.html.j2").render(blocks=blocks))  # noqa: S704 - escaped by the template
+def html_of(*blocks: Block, level: int = 2) -> Markup:
+    """Blocks as the content of a page. level: of the headings of sections."""
+    template = environment().get_template("blocks.html.j2")
+    return Markup(template.render(blocks=blocks, level=level))  # noqa: S704 - escaped by the template
