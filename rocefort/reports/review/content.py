@@ -112,7 +112,7 @@ def notes_of(review: Review) -> tuple[str, ...]:
 
 
 def _intent(review: Review) -> Section:
-    lines = list(map(_intent_line, review.intent))
+    lines = list(map(intent_line, review.intent))
     lead = f"{count_of(len(lines), 'value')} of the intent changed."
     if not lines:
         new = review.difference.only_after and not review.difference.compared
@@ -122,7 +122,8 @@ def _intent(review: Review) -> Section:
     return Section("Intent", (Items(tuple(lines)),) if lines else (), lead, "intent")
 
 
-def _intent_line(change: IntentChange) -> str:
+def intent_line(change: IntentChange) -> str:
+    """`path`: before -> after, at its line."""
     before, after = (
         code("none" if value is None else value) for value in (change.before, change.after)
     )
@@ -285,7 +286,9 @@ def _servers(review: Review) -> Section:
         for server in lost
     ]
     lead = f"{count_of(len(lost), 'server')}, {'each ' if lost[1:] else ''}on one leaf only."
-    return Section(title, (Items(tuple(lines)),), effects_lead(review, lead), "servers")
+    listed = Items(tuple(lines))
+    blocks = (CollapsibleSection("all of them", (listed,)),) if lines[MOST_NOTES:] else (listed,)
+    return Section(title, blocks, effects_lead(review, lead), "servers")
 
 
 def _findings(review: Review, titles: Mapping[str, str]) -> Section:

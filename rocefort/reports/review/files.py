@@ -1,4 +1,4 @@
-"""A Review as the files that it writes: a comment, a page and JSON."""
+"""A Review as the files that it writes beside its page: a comment and JSON."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ from pydantic import Field
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Finding, Report
 from rocefort.models.results.review import RemovedFabric, Review, Reviews, UnreviewedFabric
-from rocefort.reports.review.content import notes_of, review_comment, sections_of
-from rocefort.reports.review.fabrics import headline_of, others_of, reviews_comment
-from rocefort.reports.review.verdict import verdict_of, verdict_section
-from rocefort.reports.writers.html import html_of
+from rocefort.reports.review.content import review_comment
+from rocefort.reports.review.fabrics import reviews_comment
 from rocefort.reports.writers.markdown import LIMIT, markdown_of
-from rocefort.reports.writers.templates import environment, file_text
 
 MARK = "<!-- rocefort review -->"  # by which the comment of an earlier run is found
 
@@ -35,33 +32,6 @@ def no_review_markdown(log: str) -> str:
     """The comment of a change whose review has not ended. log: address of the run."""
     where = f': <a href="{escape(log)}">log</a>' if log else ""
     return f"{MARK}\n\n## Rocefort: no review\n\nThe log of the run has the reason{where}.\n"
-
-
-def review_page(review: Review, titles: Mapping[str, str]) -> str:
-    """The review as one HTML page: no script, nothing fetched, nothing cut."""
-    sections = sections_of(review, titles)
-    template = environment().get_template("review.html.j2")
-    return template.render(
-        review=review,
-        verdict=verdict_of(review),
-        notes=notes_of(review),
-        sections=sections,
-        summary=html_of(verdict_section(review)),
-        content=html_of(*sections),
-        style=file_text("page.css"),
-    )
-
-
-def reviews_page(found: Reviews, folders: Mapping[str, str]) -> str:
-    """Page of several fabrics: the verdict of each. folders: of their pages, by fabric's file."""
-    template = environment().get_template("reviews.html.j2")
-    return template.render(
-        found=found,
-        headline=headline_of(found),
-        verdicts=[(review, verdict_of(review), folders[review.file]) for review in found.reviews],
-        others=others_of(found),
-        style=file_text("page.css"),
-    )
 
 
 class HeadReport(Report):

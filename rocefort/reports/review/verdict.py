@@ -57,14 +57,14 @@ def effects_lead(review: Review, effects: str = "", nothing: str = "") -> str:
 
 def verdict_section(review: Review) -> Section:
     """Each new error in one line, then the risk and who is hit; never cut."""
-    errors = group_items(_new_errors(review), lambda error: error.rule)
-    ordered = sorted(errors, key=lambda rule: rule not in LOST_REDUNDANCY)
+    errors = errors_by_rule(review)
+    ordered = list(errors)
     lines = [_error_line(errors[rule], review) for rule in ordered[:MOST_ERRORS]]
     targets = [anchor_of(errors[rule][0]) for rule in ordered[:MOST_ERRORS]]
     if rest := sum(len(errors[rule]) for rule in ordered[MOST_ERRORS:]):
         lines.append(f"and {count_of(rest, 'more error')}: see the findings")
         targets.append("findings")
-    lines += [f"risk: {_short(_risk(review))}", f"hit: {_short(_hit(review))}"]
+    lines += [f"risk: {_short(risk_of(review))}", f"hit: {_short(hit_of(review))}"]
     targets += ["blast", "servers"]
     return Section(
         "",
@@ -74,6 +74,13 @@ def verdict_section(review: Review) -> Section:
         tone=Tone.ERROR if errors else Tone.GOOD,
         uncut=True,
     )
+
+
+def errors_by_rule(review: Review) -> dict[str, list[Finding]]:
+    """New errors by rule; those that lose redundancy come first."""
+    errors = group_items(_new_errors(review), lambda error: error.rule)
+    ordered = sorted(errors, key=lambda rule: rule not in LOST_REDUNDANCY)
+    return {rule: errors[rule] for rule in ordered}
 
 
 def _new_errors(review: Review) -> list[Finding]:
@@ -101,7 +108,7 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rpartition(' ')[0]} .."
 
 
-def _risk(review: Review) -> str:
+def risk_of(review: Review) -> str:
     """Effect of applying the change: drains, sessions, links, pairs and uplinks left."""
     if review.base_problems:
         return "not known: the base does not parse, so nothing is compared"
@@ -145,7 +152,7 @@ def _touched(review: Review) -> Iterator[str]:
         yield f"the change touches {', '.join(words)}"
 
 
-def _hit(review: Review) -> str:
+def hit_of(review: Review) -> str:
     """Servers, racks and segments that the change touches, and servers that lose service."""
     blast = review.blast
     parts = (("server", blast.servers), ("rack", blast.racks), ("segment", blast.segments))

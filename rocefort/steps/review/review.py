@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort import __version__
+from rocefort.clock import utc_now
 from rocefort.dialects.choose import dialect_of
 from rocefort.documents.difference import document_changes
 from rocefort.documents.read import Document
@@ -30,12 +32,8 @@ from rocefort.models.results.review import (
     UnreviewedFabric,
 )
 from rocefort.progress import Step, tracked
-from rocefort.reports.review.files import (
-    review_page,
-    reviews_markdown,
-    reviews_output,
-    reviews_page,
-)
+from rocefort.reports.review.files import reviews_markdown, reviews_output
+from rocefort.reports.review.page import review_page, reviews_page
 from rocefort.reports.review.sarif import reviews_sarif
 from rocefort.rollout.planning.blast_radius import blast_radius
 from rocefort.rollout.planning.difference import ComparedSide, ComparedSwitch, difference
@@ -168,10 +166,12 @@ def write_reviews(found: Reviews, directory: Path, page_url: str = PAGE) -> list
         alone = Reviews(base=review.base, head=review.head, reviews=(review,))
         write_reviews(alone, directory / folders[review.file])
     with Step("pages"):
-        only = found.only
+        only, made = found.only, f"{utc_now():%Y-%m-%d %H:%M} UTC by Rocefort {__version__}"
         files = {
             MARKDOWN: reviews_markdown(found, titles(), page=page_url),
-            PAGE: review_page(only, titles()) if only else reviews_page(found, folders),
+            PAGE: review_page(only, titles(), made)
+            if only
+            else reviews_page(found, folders, titles(), made),
             JSON: json_text(reviews_output(found)) + "\n",
             SARIF: reviews_sarif(found.reviews, rule_texts()),
         }

@@ -74,7 +74,7 @@ def test_every_error_is_in_one_line_with_its_place(clone: Clone, review: Review)
     assert errors[0].endswith(", and 7 more errors of BGP002")
     assert f'<a href="#new-error-{new[0]["rule"]}">' in done.page
     assert f'<section id="new-error-{new[0]["rule"]}">' in done.page
-    assert done.page.index('<section id="verdict" class="error">') < done.page.index('"intent"')
+    assert done.page.index('aria-label="New errors"') < done.page.index('<section id="intent">')
 
 
 def test_a_change_without_consequence_is_said_to_have_none(clone: Clone, review: Review) -> None:
