@@ -1,5 +1,6 @@
-"""Benchmark of the report page of 8 spines and 120 leaves in headless Chromium (`make bench`).
+"""Benchmark of pages of 8 spines and 120 leaves in headless Chromium (`make bench`).
 
+The pages of the fabric, of a plan that changes every switch, and of its rollout with all waves done.
 Times are wall milliseconds with script, style and layout, without painting; the best of several.
 """
 
@@ -14,7 +15,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from planned import begun, run_of, status_of, unreached, wave_events
+
+from rocefort.design.derive.derive import derive
+from rocefort.fleet.connections import save_connections
+from rocefort.models.rollout.events import Phase, RunEnded
+from rocefort.models.rollout.history import FINISHED
+from rocefort.reports.rollout.rollout_page import RolloutPageContent, rollout_page
+from rocefort.rollout.planning.plan import read_plan
 
 COMMAND = Path(sys.executable).with_name("rocefort")
 CHROMIUM = shutil.which("chromium")
@@ -25,8 +37,7 @@ PROBE = """
 addEventListener("load", () => {
   const laid = () => document.body.offsetHeight;
   const figures = { "load": (laid(), performance.now()) };
-  const fields = { "find": "#find", "path": "#source", "findings of a device": "#filter [name=device]",
-    "table of addresses": "[data-search=addresses]", "configuration": "#config-search" };
+  const fields = FIELDS;
   for (const [name, selector] of Object.entries(fields)) {
     const field = document.querySelector(selector);
     figures[name] = Math.max(...["l", "le", "leaf11", "leaf119", ""].map((words) => {
@@ -37,10 +48,12 @@ addEventListener("load", () => {
       return performance.now() - begin;
     }));
   }
-  const begin = performance.now();
-  document.querySelector("[data-zoom=in]").click();
-  laid();
-  figures.zoom = performance.now() - begin;
+  const zoom = document.querySelector("[data-zoom=in]"), begin = performance.now();
+  if (zoom) {
+    zoom.click();
+    laid();
+    figures.zoom = performance.now() - begin;
+  }
   figures.elements = document.querySelectorAll("*").length;
   const output = document.createElement("pre");
   output.id = "figures";
@@ -50,26 +63,71 @@ addEventListener("load", () => {
 """
 
 
+FIELDS = {
+    "report": {
+        "find": "#find",
+        "path": "#source",
+        "findings of a device": "#filter [name=device]",
+        "table of addresses": "[data-search=addresses]",
+        "configuration": "#config-search",
+    },
+    "plan": {"table of waves": "[data-search=waves]"},
+    "rollout": {"table of events": "[data-search=events]"},
+}
+
+
 def main() -> None:
     """Print the figures."""
     if CHROMIUM is None:
-        print("\nreport page: not measured; no chromium")
+        print("\npages: not measured; no chromium")
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rocefort("new", "big", *FABRIC, "--directory", folder)
-        rocefort("report", folder / "big", "--out", folder)
-        page = folder / "index.html"
-        size = page.stat().st_size
-        add_probe(page)
-        runs = [measured(page, folder / "profile") for _ in range(TIMES)]
+        pages = {"report": report(folder), **plan_and_rollout(folder)}
+        for kind, page in pages.items():
+            size = page.stat().st_size
+            add_probe(page, PROBE.replace("FIELDS", json.dumps(FIELDS[kind])))
+            print_figures(kind, size, [measured(page, folder / "profile") for _ in range(TIMES)])
+
+
+def print_figures(kind: str, size: int, runs: list[dict[str, float]]) -> None:
+    """Print the best figures of one page."""
     best = {key: min(run[key] for run in runs) for key in runs[0]}
     count = best.pop("elements")
-    print(f"\nreport page of 8 x 120: {size / 1e6:.2f} MB, {count:.0f} elements")
+    print(f"\n{kind} page of 8 x 120: {size / 1e6:.2f} MB, {count:.0f} elements")
     for key, figure in best.items():
         bar = LOAD_MS if key == "load" else KEY_MS
         word = "held" if figure <= bar else "MISSED"
         print(f"{key:<28} {figure:8.0f} ms   (bar {bar:.0f}, {word})")
+
+
+def report(folder: Path) -> Path:
+    """Write the page of the fabric."""
+    rocefort("new", "big", *FABRIC, "--directory", folder)
+    rocefort("report", folder / "big", "--out", folder)
+    return folder / "index.html"
+
+
+def plan_and_rollout(folder: Path) -> dict[str, Path]:
+    """Write the pages of a plan of another threshold, and of its rollout."""
+    fabric, texts = folder / "big" / "fabric.yaml", folder / "texts"
+    rocefort("render", fabric, "--out", texts)
+    text = fabric.read_text(encoding="utf-8")
+    fabric.write_text(text.replace("xoff_kbytes: 600", "xoff_kbytes: 640"), encoding="utf-8")
+    connections, sealed = folder / "connections.yaml", folder / "plan.json"
+    save_connections(unreached(derive(fabric).network), connections)
+    pages = {kind: folder / f"{kind}.html" for kind in ("plan", "rollout")}
+    words = ("--connections", connections, "--running", texts, "--out", sealed)
+    rocefort("plan", fabric, *words, "--html", pages["plan"])
+    plan = read_plan(sealed)
+    events = [event for wave in plan.waves for event in wave_events(plan, wave)]
+    end = RunEnded(phase=Phase.DONE, ended=FINISHED)
+    status = status_of(plan, run_of(plan, begun(), *events, end), FINISHED)
+    before = time.process_time()
+    page = rollout_page(RolloutPageContent(status, [str(sealed)]))
+    print(f"\nrollout page of {len(events)} events written in {time.process_time() - before:.2f} s")
+    pages["rollout"].write_text(page, encoding="utf-8")
+    return pages
 
 
 def rocefort(*words: str | Path) -> None:
@@ -77,12 +135,12 @@ def rocefort(*words: str | Path) -> None:
     subprocess.run([COMMAND, *words], check=True, stdout=subprocess.DEVNULL)
 
 
-def add_probe(page: Path) -> None:
-    """Add the probe to the page, and its digest to the security policy of the page."""
+def add_probe(page: Path, probe: str) -> None:
+    """Add a probe to the page, and its digest to the security policy of the page."""
     text = page.read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(PROBE.encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(probe.encode()).digest()).decode()
     text = text.replace("script-src '", f"script-src 'sha256-{digest}' '")
-    page.write_text(text.replace("</head>", f"<script>{PROBE}</script></head>"), encoding="utf-8")
+    page.write_text(text.replace("</head>", f"<script>{probe}</script></head>"), encoding="utf-8")
 
 
 def measured(page: Path, profile: Path) -> dict[str, float]:

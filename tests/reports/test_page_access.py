@@ -35,7 +35,8 @@ def whole(heps_content: PageContent, heps: DerivedNetwork) -> PageContent:
 
 
 @pytest.mark.parametrize(
-    ("width", "dark", "use"), [(1280, False, "false"), (1280, True, "true"), (400, True, "false")]
+    ("width", "dark", "use"),
+    [(1400, False, "false"), (1400, True, "true"), (400, False, "true"), (400, True, "false")],
 )
 def test_axe_finds_nothing(
     violations: Violations, whole: PageContent, width: int, dark: bool, use: str

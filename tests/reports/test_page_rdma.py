@@ -114,13 +114,14 @@ def test_the_page_of_a_mesh(make: Make) -> None:
     assert rdma_page(RdmaPageContent(result=result, history=history(result))) == page
 
 
+@pytest.mark.parametrize("width", [400, 1400])
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing_on_the_page_of_a_mesh(
-    violations: Callable[..., list[list[str]]], make: Make, dark: bool
+    violations: Callable[..., list[list[str]]], make: Make, dark: bool, width: int
 ) -> None:
     result = make(Suite.MESH, Program.WRITE_BW, Program.WRITE_LAT)
     text = rdma_page(RdmaPageContent(result=result, history=history(result)))
-    assert violations(text, 1280, dark=dark) == []
+    assert violations(text, width, dark=dark) == []
 
 
 def test_the_page_of_a_sweep_has_a_curve_for_each_way(make: Make) -> None:
