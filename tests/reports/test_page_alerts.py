@@ -31,13 +31,13 @@ def finding(severity: Severity, device: str | None = None, **where: object) -> F
 def test_an_error_of_every_leaf_is_one_alert_with_its_line() -> None:
     found = [finding(Severity.ERROR, f"l{n}", interface="100GE1/0/1") for n in range(1, 5)]
     assert alerts(*found) == [
-        "error PFC004 too long all 4 leaves, from fabric.yaml:51 Fix: set 100 ms"
+        "error PFC004 all 4 leaves, from fabric.yaml:51 too long. Fix: set 100 ms"
     ]
 
 
 def test_a_warning_of_the_fabric_as_a_whole_is_an_alert() -> None:
     assert alerts(finding(Severity.WARNING)) == [
-        "warning PFC004 too long the fabric as a whole, from fabric.yaml:51 Fix: set 100 ms"
+        "warning PFC004 the fabric as a whole, from fabric.yaml:51 too long. Fix: set 100 ms"
     ]
 
 
@@ -47,9 +47,9 @@ def test_a_warning_of_some_switches_and_an_info_are_none() -> None:
 
 def test_errors_of_some_switches_name_them() -> None:
     found = [error_at(f"l{n}", message=f"no {n}") for n in (1, 2, 3)]
-    assert alerts(*found) == ["error PFC004 no 1 (and 2 other messages) 3 switches: l1 to l3"]
+    assert alerts(*found) == ["error PFC004 3 switches: l1 to l3 no 1 (and 2 other messages)"]
     assert alerts(*found, error_at("s1"), error_at("s2"), error_at("l4")) == [
-        "error PFC004 no 1 (and 3 other messages) all 6 switches"
+        "error PFC004 all 6 switches no 1 (and 3 other messages)"
     ]
 
 
