@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from pages import TUTORIAL, Page, Shell, settled
 
 from rocefort import __version__
 from rocefort.paths import ROOT
@@ -191,6 +192,23 @@ def test_a_wheel_runs_in_a_new_environment_with_the_newest_versions(
     assert "10 of 10 run the new thresholds" in rocefort("demo", "heps")
     installed = tmp_path / "venv/lib" / interpreter / "site-packages/rocefort/inventory"
     assert not (installed / "small").exists()  # nothing is written into the installed tool
+
+
+@pytest.mark.thorough
+def test_the_tutorial_runs_in_an_empty_directory_from_a_wheel(wheel: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    shutil.copy(wheel, home)
+    path = os.pathsep.join((f"{sys.base_prefix}/bin", "/usr/bin", "/bin"))
+    env = {"PATH": path, "HOME": str(tmp_path), "LANG": "C.UTF-8", "COLUMNS": "80"}
+    env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"  # no note that pip itself is old
+    shell = Shell(env, home, tmp_path / "state")
+    try:
+        for block in Page(TUTORIAL).blocks:
+            assert shell.play(block) == settled(block)
+    finally:
+        shell.stop_lab()
+    assert {path.name for path in home.iterdir()} == {".venv", wheel.name}
 
 
 def interpreter_named(name: str) -> str | None:
