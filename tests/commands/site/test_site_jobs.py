@@ -112,7 +112,7 @@ def test_only_the_job_that_runs_nothing_of_the_change_may_write() -> None:
 
 def test_the_guide_shows_the_lines_to_fill_in() -> None:
     lines = [li for li in (SITE / "requirements.txt").read_text().splitlines() if li[0] != "#"]
-    guide = (ROOT / "docs/how-to/review.md").read_text()
+    guide = (ROOT / "docs/how-to/review-in-ci.md").read_text()
     assert "```\n" + "\n".join(lines) + "\n```\n" in guide
     assert "\nrocefort comment review/review.md\n" in guide
     named = re.findall(r"`(\.git[\w./-]+)`", guide)
