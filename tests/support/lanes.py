@@ -22,6 +22,7 @@ from xdist.scheduler import WorkStealingScheduling
 
 FORK_CLIENT = "TESTS_FORK_CLIENT"  # environment variable of workers
 
+ALONE = ("tests/twin/test_gate_on_guests.py", "tests/twin/test_guests.py")  # see alone.py
 WAITING = (  # beginnings of node ids
     "tests/twin/",
     "tests/rollout/crashes/test_kills.py",
@@ -54,6 +55,7 @@ class LaneScheduling(WorkStealingScheduling):  # type: ignore[misc]  # xdist has
         if everything and len(self.pending) == len(everything) and len(self.nodes) > 1:
             self.pending.sort(key=lambda i: not everything[i].startswith(LONG))
             waits = [i for i in self.pending if everything[i].startswith(WAITING)]
+            waits.sort(key=lambda i: not everything[i].startswith(ALONE))
             works = [i for i in self.pending if not everything[i].startswith(WAITING)]
             *workers, waiter = self.nodes
             longest = [i for i in works if everything[i].startswith(LONG)]
