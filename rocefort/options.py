@@ -73,6 +73,24 @@ class SchemaDocument(StrEnum):
     OUTPUT = "output"
 
 
+class ObjectiveOption(StrEnum):
+    """Objective of a search; the values of rocefort.tuning.search.OBJECTIVES."""
+
+    LATENCY = "latency"
+    THROUGHPUT = "throughput"
+    BOTH = "both"
+
+
+class MethodOption(StrEnum):
+    """Method of a search; the values of rocefort.tuning.search.METHODS."""
+
+    AUTO = "auto"
+    GRID = "grid"
+    NSGA2 = "nsga2"
+    TPE = "tpe"
+    ANNEALING = "annealing"
+
+
 class TraceFormat(StrEnum):
     """Output format of paths, states and measurements."""
 

@@ -13,6 +13,8 @@ from pydantic import Field, model_validator
 
 from rocefort.models.base import Frozen, Name
 from rocefort.models.fabric.congestion_control import DcqcnParameters, Mbps
+from rocefort.models.fabric.ecn import SpeedGbps
+from rocefort.models.tuning.space import SearchSpace
 
 Control = Literal["dcqcn", "dctcp", "hpcc", "timely", "pfc_only"]
 PortGbps = Literal[10, 25, 40, 50, 100, 200, 400, 800]
@@ -91,8 +93,8 @@ class Flows(Frozen):
         return self
 
 
-class Marking(Frozen):
-    """ECN of every switch port: no marks up to Kmin, Pmax at Kmax, all packets above."""
+class Limits(Frozen):
+    """ECN of a port: no marks up to Kmin, Pmax at Kmax, all packets above."""
 
     kmin_kbytes: Kbytes = Field(
         examples=[41.6], description="Lower threshold (Kmin), kbytes of 1,000 bytes."
@@ -106,17 +108,40 @@ class Marking(Frozen):
         examples=[20],
         description="Share of packets that are marked at Kmax (Pmax), percent.",
     )
-    scale_with_speed: bool = Field(
-        default=False,
-        description="Whether the thresholds are of a port of `port_gbps`, and grow with the speed "
-        "of faster ports; false: they are of every port.",
-    )
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.kmin_kbytes > self.kmax_kbytes:
             raise ValueError("kmin_kbytes is above kmax_kbytes; exchange them")
         return self
+
+    def times(self, factor: float) -> Limits:
+        """Thresholds of a port that is so many times as fast."""
+        return Limits.model_construct(
+            kmin_kbytes=self.kmin_kbytes * factor,
+            kmax_kbytes=self.kmax_kbytes * factor,
+            pmax_percent=self.pmax_percent,
+        )
+
+
+class Marking(Limits):
+    """ECN of every switch port."""
+
+    scale_with_speed: bool = Field(
+        default=False,
+        description="Whether the thresholds are of a port of `port_gbps`, and grow with the speed "
+        "of faster ports; false: they are of every port.",
+    )
+    by_speed: dict[SpeedGbps, Limits] = Field(
+        default_factory=dict, description="Thresholds of ports of other speeds, Gb/s."
+    )
+
+    def of_port(self, gbps: int, base_gbps: int) -> Limits:
+        """Thresholds of a port. base_gbps: `port_gbps` of the scenario."""
+        own = next((x for speed, x in self.by_speed.items() if int(speed) == gbps), None)
+        if own is not None:
+            return own
+        return self.times(gbps / base_gbps if self.scale_with_speed else 1)
 
 
 class Buffer(Frozen):
@@ -318,6 +343,12 @@ class Scenario(Frozen):
         max_length=100,
         examples=[[1, 2, 3]],
         description="One run for each; results are means over the runs.",
+    )
+
+    search: SearchSpace | None = Field(
+        default=None,
+        description="Values that `rocefort tune search --scenario` tries; none: the published grid "
+        "of ByteTuning, in proportion to `port_gbps`. `tune simulate` ignores it.",
     )
 
     @property

@@ -1,4 +1,4 @@
-"""`tune`: simulation of congestion control, buffers and thresholds."""
+"""`tune`: simulation of congestion control, buffers and thresholds, and searches over it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
+from rocefort.command_line import values
 from rocefort.command_line.help import HelpedGroup, Topic, documented
 
 cli = typer.Typer(
     cls=HelpedGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Simulate congestion: ECN, PFC and the servers' NICs.",
-    epilog="rocefort tune simulate scenario.yaml\nrocefort tune simulate --help",
+    help="Simulate congestion, and search thresholds of ECN and PFC.",
+    epilog="rocefort tune simulate scenario.yaml\nrocefort tune search --help",
 )
 
 
@@ -38,8 +39,88 @@ def simulate(
 
     `rocefort schema --of scenario` documents its keys. The first run compiles the simulator.
     """
-    from rocefort.reports.tuning import simulation_report
+    from rocefort.reports.tuning.simulation import simulation_report
     from rocefort.steps.tune.simulate import simulate_file
 
     result = simulate_file(scenario)
     output.write_result(result, simulation_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort tune search heps --objective latency",
+        "rocefort tune search --scenario two-to-one.yaml --method annealing",
+        topic=Topic.MEASURE,
+    )
+)
+def search(
+    fabric: options.MaybeFabric = None,
+    demand: options.DemandFile = None,
+    scenarios: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--scenario",
+            help="Scenario of `tune simulate`, instead of a fabric; its `search` lists values.",
+            **values.FILE,
+        ),
+    ] = None,
+    objective: Annotated[
+        options.ObjectiveOption, typer.Option(help="What the choice is best for.")
+    ] = options.ObjectiveOption.BOTH,
+    nic: Annotated[bool, typer.Option("--nic", help="Search parameters of the NICs, too.")] = False,
+    method: Annotated[
+        options.MethodOption,
+        typer.Option(help="Method; auto: the grid of up to 3,300 combinations, else nsga2."),
+    ] = options.MethodOption.AUTO,
+    evaluations: Annotated[
+        int, typer.Option(min=1, help="Number of candidates of a method that is no grid.")
+    ] = 400,
+    executor: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND[=PLACE]",
+            help="Workers: processes, dask, dask=HOST:PORT, slurm, slurm=PARTITION or submitit.",
+        ),
+    ] = "processes",
+    workers: Annotated[
+        int, typer.Option(min=0, help="Number of workers; 0: one for each core.")
+    ] = 0,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of simulations that are done; by default in the user's cache.",
+            **values.DIR,
+        ),
+    ] = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Search thresholds of ECN and PFC for a fabric's demand.
+
+    Candidates are within the buffers, headroom and ranges of the switch models.
+
+    A search that was ended continues with the simulations that it has.
+    """
+    from rocefort.errors import BadInput
+    from rocefort.reports.tuning.search import search_report
+    from rocefort.steps.tune.search import SearchRequest
+    from rocefort.steps.tune.search import search as find
+
+    if scenarios and (fabric or demand):
+        what = "--scenario searches no fabric"
+        raise BadInput(what, how="remove --scenario, or FABRIC and --demand")
+    named = None if scenarios else options.fabric_unless(None, fabric)
+    request = SearchRequest(
+        fabric=named,
+        demand=demand,
+        scenarios=tuple(scenarios or ()),
+        objective=objective.value,
+        method=method.value,
+        evaluations=evaluations,
+        nic=nic,
+        executor=executor,
+        workers=workers,
+        results=results,
+    )
+    result = find(request).result
+    output.write_result(result, search_report, text=form is options.TraceFormat.TEXT)

@@ -28,6 +28,7 @@ from rocefort.models.results.open_facts import OpenFacts
 from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.results.rdma_plan import RdmaPlan
 from rocefort.models.results.rdma_result import RdmaExport, RdmaResult
+from rocefort.models.results.search import SearchResult
 from rocefort.models.results.simulation import Simulation
 from rocefort.models.results.trace import Trace
 from rocefort.models.results.twin import LabSnapshot, LabStatus, LabTrace
@@ -110,6 +111,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "host render": actions.RenderedTexts,
     "rdma export": RdmaExport,
     "tune simulate": Simulation,
+    "tune search": SearchResult,
     **{f"lab {name}": kind for name, kind in LAB.items()},
 }
 PROGRESS = "progress"  # --progress json of other commands: a line each on standard error

@@ -260,11 +260,10 @@ def _set_buffer(scenario: Scenario, row: Ints, gbps: int, delay_us: float) -> No
 def _set_marking(scenario: Scenario, row: Ints, floats: Floats, gbps: int) -> None:
     """Set the ECN of an egress port, and the alpha of an ingress port."""
     marking = marking_of(scenario)
-    times = gbps / scenario.port_gbps
-    scale = times if marking.scale_with_speed else 1
-    row[c.KMIN] = round(marking.kmin_kbytes * KB * scale)
-    row[c.KMAX] = round(marking.kmax_kbytes * KB * scale)
-    floats[c.PMAX] = marking.pmax_percent / 100
+    limits, times = marking.of_port(gbps, scenario.port_gbps), gbps / scenario.port_gbps
+    row[c.KMIN] = round(limits.kmin_kbytes * KB)
+    row[c.KMAX] = round(limits.kmax_kbytes * KB)
+    floats[c.PMAX] = limits.pmax_percent / 100
     alpha = scenario.buffer.alpha
     if scenario.buffer.scale_alpha_with_speed and times > 1:
         alpha = max(alpha, min(1.0, alpha * 2 ** ceil(log2(times))))

@@ -50,11 +50,16 @@ def simulate(
     require_numba()
     nic, ground = with_profile(scenario, profile), ground or ground_of(scenario)
     runs = tuple(measured(simulated(scenario, nic, seed, ground), seed) for seed in scenario.seeds)
+    return simulation_of(scenario, runs)
+
+
+def simulation_of(scenario: Scenario, runs: tuple[SimulationRun, ...]) -> Simulation:
+    """Return the result of a scenario from its runs."""
     return Simulation(
         scenario=scenario.scenario,
         congestion_control=scenario.congestion_control,
         nic_profile=scenario.nic.profile,
-        seeds=scenario.seeds,
+        seeds=tuple(run.seed for run in runs),
         runs=runs,
         not_modelled=NOT_MODELLED,
         **_means(runs),

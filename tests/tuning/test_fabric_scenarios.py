@@ -10,7 +10,7 @@ import yaml
 
 from rocefort.errors import BadInput
 from rocefort.models.tuning.scenario import Scenario
-from rocefort.steps.tune.fabric_ground import fabric_ground
+from rocefort.steps.tune.fabric_ground import fabric_ground, fabric_of
 from rocefort.steps.tune.simulate import load_scenario, simulate_file
 from rocefort.tuning.layout import Cable, Ground, layout_of
 
@@ -24,7 +24,7 @@ def write(directory: Path, **keys: Any) -> Path:
 
 def ground(path: Path) -> tuple[Scenario, Ground]:
     scenario, document = load_scenario(path)
-    return scenario, fabric_ground(scenario, document)
+    return scenario, fabric_ground(scenario, document, *fabric_of(scenario))
 
 
 def test_cables_have_the_speeds_and_lengths_of_the_fabric(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from rocefort.design.load.load import find_fabric
 from rocefort.documents.read import Document, YamlPath, path_text
 from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput
+from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.models.tuning.scenario import Scenario
 from rocefort.models.units import KBYTE
@@ -22,11 +23,24 @@ from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.lossless.headroom import DELAY_NS_PER_M, RESPONSE_QUANTA
 
 
-def fabric_ground(scenario: Scenario, document: Document) -> Ground:
-    """Return the ground of the fabric that a scenario names; raises BadInput."""
+def fabric_of(scenario: Scenario) -> tuple[Network, Path]:
+    """Return the network of the fabric that a scenario names, and its file; raises BadInput."""
     name = Path(scenario.topology.fabric or "")
-    network = derive(name).network
-    pairs = tuple(_pairs(scenario, document, network, find_fabric(name)))
+    return derive(name).network, find_fabric(name)
+
+
+def fabric_ground(
+    scenario: Scenario,
+    document: Document,
+    network: Network,
+    fabric: Path,
+    demand: Path | None = None,
+) -> Ground:
+    """Return the ground of a fabric for a scenario; raises BadInput.
+
+    fabric: its file. demand: instead of the demand.yaml beside it.
+    """
+    pairs = tuple(_pairs(scenario, document, network, demand_of(fabric, demand, network).demand))
     cables = tuple(_cables(scenario, network))
     twice = [ends for ends, count in Counter((x.a, x.b) for x in cables).items() if count > 1]
     if twice:
@@ -65,7 +79,7 @@ def _cables(scenario: Scenario, network: Network) -> Iterator[Cable]:
 
 
 def _pairs(
-    scenario: Scenario, document: Document, network: Network, fabric: Path
+    scenario: Scenario, document: Document, network: Network, demand: Demand | None
 ) -> Iterator[Pair]:
     """Yield pairs of servers: those that the scenario names, or those of the demand."""
     flows = scenario.flows
@@ -79,11 +93,10 @@ def _pairs(
                     raise _refused(document, what, nearest(name, names), path)
         yield from (Pair(a, b) for a in flows.senders for b in flows.receivers if a != b)
         return
-    given = demand_of(fabric, None, network)
-    if given.demand is None:
+    if demand is None:
         path = ("flows", "pattern")
         raise _refused(document, "the fabric has no demand.yaml", "write it beside it", path)
-    for term in spread(given.demand, analyse(network)).terms:
+    for term in spread(demand, analyse(network)).terms:
         for sender, rate in term.rates.items():
             for receiver, weight in term.weights.items():
                 if sender != receiver:

@@ -12,7 +12,9 @@ from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.results.simulation import Simulation
 from rocefort.models.tuning.scenario import Scenario
 from rocefort.site import this_site
-from rocefort.steps.tune.fabric_ground import fabric_ground
+from rocefort.steps.tune.fabric_ground import fabric_ground, fabric_of
+from rocefort.tuning.jobs import Base
+from rocefort.tuning.layout import ground_of
 from rocefort.tuning.simulate import require_numba, simulate
 
 
@@ -24,12 +26,19 @@ def load_scenario(path: Path) -> tuple[Scenario, Document]:
 
 def simulate_file(path: Path) -> Simulation:
     """Simulate the scenario of a file; raises BadInput."""
-    scenario, document = load_scenario(path)
+    base = base_of(*load_scenario(path))
+    return simulate(base.scenario, base.profile, base.ground)
+
+
+def base_of(scenario: Scenario, document: Document) -> Base:
+    """Return a scenario with its NIC profile and its ground; raises BadInput."""
     require_numba()
     dcqcn = scenario.congestion_control == "dcqcn"
     profile = _profile(scenario, document) if dcqcn else None
-    is_fabric = scenario.topology.kind == "fabric"
-    return simulate(scenario, profile, fabric_ground(scenario, document) if is_fabric else None)
+    if scenario.topology.kind != "fabric":
+        return Base(scenario, profile, ground_of(scenario))
+    network, file = fabric_of(scenario)
+    return Base(scenario, profile, fabric_ground(scenario, document, network, file))
 
 
 def _profile(scenario: Scenario, document: Document) -> Dcqcn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -122,13 +122,19 @@ def _ports(egresses: Egresses, ports: list[Interface]) -> str:
 
 
 def _congestions(egresses: Egresses, ingress: Ingress) -> list[Congestion]:
-    """Cases of one sender and of all others; growth is linear, so the rest lies between."""
     speeds = [speed for speed in ingress.speeds_gbps if speed is not None]
     if egresses.speed_gbps is None or len(speeds) < len(ingress.speeds_gbps):
         return []
-    senders = sorted({1, len(ingress.ports) - 1} - {0})
-    loop = Fraction(LOOP_US)
-    return [Congestion(count, max(speeds), egresses.speed_gbps, loop) for count in senders]
+    return congestions_of(egresses.speed_gbps, speeds)
+
+
+def congestions_of(egress_gbps: int, speeds_gbps: Sequence[int]) -> list[Congestion]:
+    """Cases of one sender and of all others; growth is linear, so the rest lies between.
+
+    speeds_gbps: of all lossless ports of the switch.
+    """
+    senders, loop = sorted({1, len(speeds_gbps) - 1} - {0}), Fraction(LOOP_US)
+    return [Congestion(count, max(speeds_gbps), egress_gbps, loop) for count in senders]
 
 
 def _unknown_xoff(

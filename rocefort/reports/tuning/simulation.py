@@ -48,14 +48,14 @@ def simulation_report(result: Simulation) -> Iterator[Block]:
         if mean is None:
             continue
         of_runs = [number for run in result.runs if (number := value(run)) is not None]
-        rows.append((name, _short(mean), _short(min(of_runs)), _short(max(of_runs))))
+        rows.append((name, short(mean), short(min(of_runs)), short(max(of_runs))))
     yield Table(columns("measure", "mean", "lowest run", "highest run"), tuple(rows))
     ports = ", ".join(dict.fromkeys(run.queue_port for run in result.runs))
     yield Note(f"The queue is that of the port with the longest one: {ports}.")
     yield Section("", (Note("Not modelled:"), Items(result.not_modelled)))
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """Return a number with about four digits."""
     digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 100 else 2
     return f"{value:,.{digits}f}".removesuffix(".00")

@@ -1,0 +1,279 @@
+"""Searches: their space and limits, objectives, methods, and `tune search` as a user types it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+from outputs import fields_of
+from simulators import run_scenario, scenario_of
+from typer.testing import CliRunner, Result
+
+from rocefort.errors import BadInput
+from rocefort.models.results.search import SearchResult
+from rocefort.models.tuning.scenario import Marking
+from rocefort.models.tuning.settings import Settings
+from rocefort.steps.tune.fabric_search import fabric_search
+from rocefort.steps.tune.search import SearchRequest, plan_of
+from rocefort.tasks import cli
+from rocefort.tuning.layout import ground_of
+from rocefort.tuning.limits import BUDGET, ECN_AFTER_PFC, HEADROOM, scenario_refusal
+from rocefort.tuning.methods import OptunaOptions, annealing, neighbor, optuna_search
+from rocefort.tuning.objectives import WORST, front, ratios, score
+from rocefort.tuning.space import Axis, Point, Space, axes_of, published_space, settings_of
+
+SCENARIO = """\
+scenario: small
+flows: {count: 2, bytes: 200000}
+ecn: {kmin_kbytes: 100, kmax_kbytes: 400, pmax_percent: 20}
+seeds: [7, 8]
+search:
+  kmin_kbytes: [5, 50, 200]
+  pmax_percent: [1, 50]
+"""
+Tune = Callable[..., Result]
+
+
+@pytest.fixture
+def tune(tmp_path: Path) -> Tune:
+    """Run `tune search` on a text, with results in a folder of the test."""
+
+    def run(text: str, *options: str) -> Result:
+        path = tmp_path / "scenario.yaml"
+        path.write_text(text, encoding="utf-8")
+        folder = ("--results", str(tmp_path / "results"), "--workers", "2")
+        return CliRunner().invoke(
+            cli, ["tune", "search", "--scenario", str(path), *folder, *options]
+        )
+
+    return run
+
+
+# --- space and limits -----------------------------------------------------------------------------
+
+
+def test_the_published_grid_has_all_its_combinations_and_all_are_allowed() -> None:
+    scenario = scenario_of(flows={"count": 24}, packet_bytes=1500)
+    space = Space(
+        axes_of(published_space(25, static=False)),
+        lambda values: settings_of(values, scenario),
+        scenario_refusal(scenario, ground_of(scenario)),
+    )
+    assert space.combinations == space.size == 3300
+    assert space.refused == {}
+    assert space.at(next(space.points())).ecn == Marking(
+        kmin_kbytes=0, kmax_kbytes=104, pmax_percent=1
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        (Settings(headroom_kbytes=14.4), HEADROOM),
+        (Settings(headroom_kbytes=14.5), ""),
+        (Settings(xoff_kbytes=2779, xon_kbytes=0, headroom_kbytes=17), ""),
+        (Settings(xoff_kbytes=2780, xon_kbytes=0, headroom_kbytes=17), BUDGET),
+        (
+            Settings(
+                xoff_kbytes=60,
+                xon_kbytes=0,
+                ecn=Marking(kmin_kbytes=121, kmax_kbytes=130, pmax_percent=1),
+            ),
+            ECN_AFTER_PFC,
+        ),
+        (
+            Settings(
+                xoff_kbytes=60,
+                xon_kbytes=0,
+                ecn=Marking(kmin_kbytes=20, kmax_kbytes=59, pmax_percent=1),
+            ),
+            "",
+        ),
+    ],
+)
+def test_limits_of_a_scenario(settings: Settings, reason: str) -> None:
+    """Three ports of 25 Gb/s: the formula gives 14,494 bytes, the buffer is 8 MiB."""
+    scenario = scenario_of(flows={"count": 2}, packet_bytes=1500)
+    assert scenario_refusal(scenario, ground_of(scenario))(settings) == reason
+
+
+def test_candidates_of_a_fabric_are_within_what_its_rules_allow() -> None:
+    own = fabric_search(Path("heps"), None, nic=False)
+    assert own.speeds == (25, 100)
+    assert own.space.size == own.space.combinations - sum(own.space.refused.values())
+    assert own.space.refused == {ECN_AFTER_PFC: 630}
+    names = [base.scenario.scenario for base in own.bases]
+    assert names == ["demand", "bursts", "incast"]
+    refused = {reference.name: reference.refused for reference in own.references}
+    assert refused["as it is (ai-ecn-hpc)"] == refused["huawei-throughput"] == ""
+    assert refused["sonic-lossless"] == ECN_AFTER_PFC
+    marking = own.space.at(next(own.space.points())).ecn
+    assert marking is not None
+    slow, fast = (marking.of_port(gbps, own.base_gbps) for gbps in own.speeds)
+    assert fast.kmin_kbytes == 4 * slow.kmin_kbytes
+
+
+def test_a_space_with_the_nics_is_too_large_for_a_grid() -> None:
+    own = fabric_search(Path("heps"), None, nic=True)
+    assert own.space.size == 2610 * 54
+    drawn = own.space.at(tuple(len(axis.values) - 1 for axis in own.space.axes))
+    assert drawn.nic["additive_increase_mbps"] == 40
+    applied = drawn.applied(own.bases[0].scenario)
+    assert applied.nic.additive_increase_mbps == 40
+
+
+# --- objectives -----------------------------------------------------------------------------------
+
+
+def test_a_front_has_what_nothing_dominates_and_no_noise() -> None:
+    scored = {
+        "fast": {"goodput": 0.9, "queue": 2.0},
+        "fast again": {"goodput": 0.9001, "queue": 2.001},
+        "worse": {"goodput": 0.95, "queue": 2.5},
+        "short": {"goodput": 1.1, "queue": 0.5},
+        "drops": {"goodput": WORST, "queue": WORST},
+    }
+    assert front(scored, 0.01) == ["fast", "short"]
+    assert front({"drops": scored["drops"]}, 0.01) == []
+
+
+def test_scores_prefer_what_their_names_say() -> None:
+    fast, short = {"goodput": 0.9, "queue": 2.0}, {"goodput": 1.04, "queue": 0.5}
+    slow = {"goodput": 1.5, "queue": 0.4}
+    best = {
+        name: min((fast, short, slow), key=lambda ratio: score(ratio, name))
+        for name in ("throughput", "latency", "both")
+    }
+    assert best == {"throughput": fast, "latency": short, "both": short}
+
+
+# --- methods --------------------------------------------------------------------------------------
+
+
+def bowl() -> tuple[Space, list[Point], Callable[..., list[dict[str, float]]]]:
+    """A space of 400 points, 91 of them refused, with its best at (13, 4)."""
+    axes = (Axis("kmin_kbytes", tuple(range(20))), Axis("xoff_kbytes", tuple(range(20))))
+
+    def refusal(settings: Settings) -> str:
+        assert settings.headroom_kbytes is not None
+        return "far" if settings.headroom_kbytes > 25 else ""
+
+    space = Space(
+        axes,
+        lambda v: Settings(headroom_kbytes=v["kmin_kbytes"] + v["xoff_kbytes"]),
+        refusal,
+    )
+    asked: list[Point] = []
+
+    def ask(points: list[Point]) -> list[dict[str, float]]:
+        asked.extend(points)
+        squares = [(x - 13) ** 2 + (y - 4) ** 2 for x, y in points]
+        return [{"goodput": 1 + square / 100, "queue": 1.0} for square in squares]
+
+    return space, asked, ask
+
+
+def test_annealing_steps_to_neighbors_that_are_allowed() -> None:
+    space, asked, ask = bowl()
+    assert space.refused == {"far": 91}
+    annealing(space, ask, 60, 3, "throughput")
+    assert all(map(space.allowed, asked))
+    assert len(set(asked)) <= 60
+    assert min(abs(x - 13) + abs(y - 4) for x, y in asked) <= 2
+    assert {neighbor(space, (6, 19), Random(n)) for n in range(50)} == {(5, 19), (6, 18)}
+
+
+@pytest.mark.parametrize("kind", ["nsga2", "tpe"])
+def test_optuna_spends_nothing_on_refused_points_and_continues(kind: str, tmp_path: Path) -> None:
+    space, asked, ask = bowl()
+    options = OptunaOptions(kind, "throughput", 50, 3, 10, tmp_path / "study.log")
+    optuna_search(space, ask, options)
+    assert all(map(space.allowed, asked))
+    first = set(asked)
+    assert 50 <= len(first) < 60
+    asked.clear()
+    optuna_search(space, ask, options)
+    assert first >= set(asked), "a finished study evaluates nothing new"
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def test_the_json_has_the_choice_and_a_second_run_simulates_nothing(tune: Tune) -> None:
+    done = tune(SCENARIO, "--format", "json")
+    assert done.exit_code == 0, done.exception
+    result = SearchResult.model_validate(fields_of(done.stdout))
+    assert (result.method, result.combinations, result.evaluated) == ("grid", 6, 6)
+    assert (result.seeds, result.fresh_seeds) == ((7, 8), (1007, 1008))
+    assert result.reused == 0 < result.simulated
+    assert set(result.best) == {"latency", "throughput", "both"}
+    assert result.chosen == result.best["both"]
+    assert result.start.ratios["goodput"] == 1
+    shares = {p.name: p.shares["queue"] for p in result.parameters}
+    assert 0 <= shares["kmin_kbytes"] + shares["pmax_percent"] <= 1.0001
+    (drawn,) = (m for m in result.heat_maps if m.goal == "queue")
+    assert len(drawn.rows) == 2
+    assert len(drawn.rows[0]) == 3
+    assert len(result.queues) == 2
+    names = [reference.name for reference in result.references]
+    assert {"as the scenario is", "bytetuning-start", "huawei-throughput"} < set(names)
+    again = SearchResult.model_validate(fields_of(tune(SCENARIO, "--format", "json").stdout))
+    assert again.simulated == 0
+    known = {"simulated", "reused"}
+    assert again.model_dump(exclude=known) == result.model_dump(exclude=known)
+
+
+def test_the_text_names_the_choice_and_how_sure_it_is(tune: Tune) -> None:
+    done = tune(SCENARIO, "--objective", "latency")
+    assert done.exit_code == 0, done.exception
+    lines = done.stdout.splitlines()
+    assert lines[0] == "small: the best for latency of 6 combinations, by grid"
+    assert any("of 2 fresh seeds" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "options", "message"),
+    [
+        ("", "", ("--executor", "ray"), "no executor 'ray'; write one of processes, dask"),
+        ("", "", ("--executor", "processes=9"), "processes has no place '9'"),
+        ("", "", ("heps",), "--scenario searches no fabric; remove --scenario"),
+        ("[5, 50, 200]", "[]", (), "the space has no values"),
+        ("[5, 50, 200]", "[-1]", (), "search.kmin_kbytes[0]: -1 is out of range"),
+        (
+            "seeds: [7, 8]",
+            "buffer: {headroom_kbytes: 1}",
+            (),
+            "small: no combination is allowed: headroom below the formula",
+        ),
+    ],
+)
+def test_a_bad_request_is_one_clear_error(
+    tune: Tune, old: str, new: str, options: tuple[str, ...], message: str
+) -> None:
+    text = SCENARIO.replace(old, new) if old else SCENARIO
+    if "[]" in new:
+        text = text.replace("  pmax_percent: [1, 50]\n", "")
+    done = tune(text, *options)
+    assert isinstance(done.exception, BadInput)
+    assert message in str(done.exception)
+    assert len(done.exception.problems) == 1
+
+
+def test_scenarios_of_other_speeds_are_not_searched_together(tmp_path: Path) -> None:
+    paths = []
+    for gbps in (25, 100):
+        paths.append(tmp_path / f"{gbps}.yaml")
+        paths[-1].write_text(f"{SCENARIO}port_gbps: {gbps}\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="port_gbps is 100, that of the first scenario 25"):
+        plan_of(SearchRequest(scenarios=tuple(paths)))
+
+
+def test_drops_and_flows_without_an_end_are_worst() -> None:
+    keys = {"flows": {"count": 4, "bytes": 300_000}, "seeds": [1]}
+    start = run_scenario(**keys)
+    dropping = run_scenario(**keys, buffer={"pfc": False, "total_kbytes": 60, "alpha": 8})
+    assert dropping.drops > 0
+    assert set(ratios([dropping], [start]).values()) == {WORST}
+    assert set(ratios([start], [start]).values()) == {1.0}
