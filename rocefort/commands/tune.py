@@ -49,6 +49,7 @@ def simulate(
 @cli.command(
     **documented(
         "rocefort tune search heps --objective latency",
+        "rocefort tune search heps --objective latency --write",
         "rocefort tune search --scenario two-to-one.yaml --method annealing",
         topic=Topic.MEASURE,
     )
@@ -92,6 +93,9 @@ def search(
             **values.DIR,
         ),
     ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the choice as profiles into fabric.yaml.")
+    ] = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
@@ -106,9 +110,9 @@ def search(
     from rocefort.steps.tune.search import SearchRequest
     from rocefort.steps.tune.search import search as find
 
-    if scenarios and (fabric or demand):
+    if scenarios and (fabric or demand or write):
         what = "--scenario searches no fabric"
-        raise BadInput(what, how="remove --scenario, or FABRIC and --demand")
+        raise BadInput(what, how="remove --scenario, or FABRIC, --demand and --write")
     named = None if scenarios else options.fabric_unless(None, fabric)
     request = SearchRequest(
         fabric=named,
@@ -122,5 +126,10 @@ def search(
         workers=workers,
         results=results,
     )
-    result = find(request).result
+    searched = find(request)
+    result = searched.result
+    if write:
+        from rocefort.steps.tune.write import write_choice
+
+        result = write_choice(searched)
     output.write_result(result, search_report, text=form is options.TraceFormat.TEXT)

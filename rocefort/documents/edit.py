@@ -17,14 +17,20 @@ from pathlib import Path
 
 import yaml
 
-from rocefort.documents.read import YamlPath, document_of, read_text
+from rocefort.documents.read import YamlPath, read_text
+from rocefort.documents.yaml_text import (
+    data_of,
+    double,
+    double_key,
+    entry_lines,
+    scalar_or_flow,
+    single,
+)
 from rocefort.errors import BadInput, Refused
 
 Item = Mapping[str, object]
 BOM = "\ufeff"
-NOTHING = object()  # equal to no value
 QUOTES = ("'", '"')
-PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+@*-]*", re.ASCII)  # needs no quotes anywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,12 @@ def with_numbers(text: str, path: YamlPath, numbers: Sequence[int]) -> list[Inse
     """Return insertions that append numbers to a list, which may be absent, in a mapping."""
     source = _Source(text)
     return source.in_file([source.extend(path, [str(number) for number in numbers])])
+
+
+def with_entry(text: str, path: YamlPath, value: object) -> str:
+    """Return the text with a value at a path of keys; mappings that are absent are added."""
+    source = _Source(text)
+    return spliced(text, source.in_file([source.set(path, value)]))
 
 
 def comments_above(text: str, paths: Sequence[YamlPath]) -> list[str]:
@@ -154,8 +166,38 @@ class _Source:
         _, node = self._at(path)
         start, end = _offset(node.start_mark), _end(node, self.text)
         style = node.style if isinstance(node, yaml.ScalarNode) else None
-        quoted = {"'": _single, '"': _double}.get(style or "", self._generic)(value)
+        quoted = {"'": single, '"': double}.get(style or "", self._generic)(value)
         return Insertion(start, quoted, end - start)
+
+    def set(self, path: YamlPath, value: object) -> Insertion:
+        """Return the insertion of an entry of a mapping, or the replacement of its value."""
+        key, node, rest, braces = None, self.root, list(path), False
+        while rest and isinstance(node, yaml.MappingNode):
+            braces = _is_flow(node)
+            pair = next((pair for pair in node.value if pair[0].value == rest[0]), None)
+            if pair is None:
+                break
+            (key, node), rest = pair, rest[1:]
+        if rest and isinstance(node, yaml.MappingNode):
+            for part in reversed(rest[1:]):
+                value = {part: value}
+            if _is_flow(node):
+                comma = ", " if node.value else ""
+                at = _end(node.value[-1][1], self.text) if comma else _offset(node.start_mark) + 1
+                name = double(str(rest[0])) if self.flow else double_key(str(rest[0]))
+                return Insertion(at, f"{comma}{name}: {self._generic(value)}")
+            column = node.start_mark.column
+            at = self._offset_after(node, column - 1)
+            return self._lines_at(at, list(entry_lines(str(rest[0]), value, column)))
+        for part in reversed(rest):  # of a key without a value
+            value = {part: value}
+        if key is None or braces or isinstance(value, str | int | float) or _is_flow(node):
+            start, end = _offset(node.start_mark), _end(node, self.text)
+            return Insertion(start, self._generic(value), end - start)
+        start, end = _end(key, self.text), _end(node, self.text)
+        first, *lines = entry_lines(key.value, value, key.start_mark.column)
+        text = self.newline.join([first[first.rindex(key.value) + len(key.value) :], *lines])
+        return Insertion(start, text, max(0, end - start))
 
     def extend(self, path: YamlPath, scalars: Sequence[str]) -> Insertion:
         """Return the insertion of plain scalars at the end of a list, or of a new list."""
@@ -268,7 +310,7 @@ class _Source:
             return Insertion(_end(beside, self.text), f', "{key}": [{content}]')
         lines = ["", f"{key}:"]
         for item in items:
-            pairs = [f"{name}: {_scalar_or_flow(value)}" for name, value in item.items()]
+            pairs = [f"{name}: {scalar_or_flow(value)}" for name, value in item.items()]
             lines += [f"  {'  ' if index else '- '}{pair}" for index, pair in enumerate(pairs)]
         return self._lines_at(self._offset_after(beside, 0), lines)
 
@@ -341,21 +383,21 @@ class _Source:
                 name = self.text[_offset(own.start_mark) : _offset(own.end_mark)]
                 gap = self.text[_offset(own.end_mark) : _offset(node.start_mark)]
                 return self._value(name, gap, node, value)
-        name = _double(key) if self.flow else key
+        name = double(key) if self.flow else key
         return f"{name}: {self._generic(value)}"
 
     def _generic(self, value: object) -> str:
         """Return a value without a neighbour; a document that is JSON stays JSON."""
-        return json.dumps(value, ensure_ascii=False) if self.flow else _scalar_or_flow(value)
+        return json.dumps(value, ensure_ascii=False) if self.flow else scalar_or_flow(value)
 
     def _value(self, name: str, gap: str, node: yaml.Node, value: object) -> str:
         on_line = gap if gap.strip() == ":" and "\n" not in gap and gap != ":" else ": "
         copied = self.text[_offset(node.start_mark) : _end(node, self.text)]
-        if "#" not in gap + copied and _data(copied, node.start_mark.column) == value:
+        if "#" not in gap + copied and data_of(copied, node.start_mark.column) == value:
             block = gap.replace("\r", "") if isinstance(node, yaml.CollectionNode) else on_line
             return name + block + copied.replace("\r", "")
         if isinstance(node, yaml.ScalarNode) and isinstance(value, str) and node.style in QUOTES:
-            return name + on_line + (_single(value) if node.style == "'" else _double(value))
+            return name + on_line + (single(value) if node.style == "'" else double(value))
         return name + on_line + self._generic(value)
 
     def _to_flow(self, node: yaml.Node, items: Sequence[str]) -> Iterator[Insertion]:
@@ -407,42 +449,3 @@ def _end(node: yaml.Node, text: str) -> int:
         key, value = last
         return max(_offset(key.end_mark), _end(value, text))
     return _end(last, text)
-
-
-def _data(copied: str, column: int) -> object:
-    """Return the data of a piece of a document, by `documents.read`."""
-    # The lines after the first keep their column, so a key is put above them.
-    text = f"value:\n{' ' * max(column, 1)}{copied}\n" if "\n" in copied else f"value: {copied}\n"
-    try:
-        data = document_of(text, "").data
-    except BadInput:  # it is valid only in its context
-        return NOTHING
-    return data["value"] if isinstance(data, dict) else NOTHING
-
-
-def _scalar_or_flow(value: object) -> str:
-    if isinstance(value, Mapping):
-        return _flow_of(value)
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_scalar_or_flow, value)) + "]"
-    if isinstance(value, str):
-        # Also for other readers: `no` or a date without quotes is no text in YAML 1.1.
-        alike = PLAIN.fullmatch(value) and yaml.safe_load(value) == _data(value, 0) == value
-        return value if alike else _double(value)
-    return json.dumps(value)
-
-
-def _flow_of(item: Item) -> str:
-    return "{" + ", ".join(f"{_double_key(k)}: {_scalar_or_flow(v)}" for k, v in item.items()) + "}"
-
-
-def _double_key(key: str) -> str:
-    return key if PLAIN.fullmatch(key) else _double(key)
-
-
-def _single(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _double(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)

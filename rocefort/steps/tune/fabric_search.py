@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive_document
 from rocefort.design.load.load import find_fabric
 from rocefort.design.load.profiles import Library, library_of, profiles_of
-from rocefort.documents.read import document_of
+from rocefort.documents.read import document_of, read_text
 from rocefort.errors import BadInput
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.fabric.ecn import AiEcnProfile, EcnThresholds, SpeedGbps, StaticEcn
@@ -48,8 +48,9 @@ class FabricSearch:
 
     name: str
     file: Path
+    text: str
     derived: DerivedNetwork
-    demand: str
+    congestion_control: Dcqcn | None
     base_gbps: int
     speeds: tuple[int, ...]
     bases: tuple[Base, ...]
@@ -63,7 +64,9 @@ class FabricSearch:
 
 def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch:
     """Return the search of a fabric; raises BadInput."""
-    file, derived = find_fabric(name), derive(name)
+    file = find_fabric(name)
+    text = read_text(file)
+    derived = derive_document(document_of(text, str(file)))
     network = derived.network
     speeds = tuple(
         sorted(
@@ -78,20 +81,28 @@ def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch
     if not speeds or not network.servers:
         what = "the fabric has no RoCE ports with servers"
         raise BadInput(what, file=str(file), how="add its servers, or search a scenario")
-    given = demand_of(file, demand, network)
+    given = demand_of(file, demand, network).demand
     library = library_of(derived.fabric.profiles, derived.document, ("profiles",))
     library = profiles_of(derived.site).joined(library)
     base_gbps = min(speeds)
-    bases = tuple(_bases(derived, file, given.demand, demand, library, base_gbps))
+    bases = tuple(_bases(derived, file, given, demand, library, base_gbps))
     limits = FabricLimits.of(network).refusal(bases[0].scenario)
     values = _values(derived, nic=nic)
     space = Space(axes_of(values), lambda chosen: _settings(chosen, base_gbps, speeds), limits)
     own = _own_reference(derived, library, speeds, base_gbps)
     own = Reference(own.name, own.source, own.settings, limits(own.settings))
     others = profile_references(library, bases[0].scenario, speeds, limits)
-    references = (own, *others)
     return FabricSearch(
-        network.name, file, derived, given.file, base_gbps, speeds, bases, space, references
+        name=network.name,
+        file=file,
+        text=text,
+        derived=derived,
+        congestion_control=_dcqcn(derived, library),
+        base_gbps=base_gbps,
+        speeds=speeds,
+        bases=bases,
+        space=space,
+        references=(own, *others),
     )
 
 
@@ -166,9 +177,7 @@ def _bases(  # noqa: PLR0913, PLR0917 - parts of a fabric
 ) -> Iterator[Base]:
     """Yield the demand at its rates, its flows as bursts, and an incast on its busiest receiver."""
     network, fabric = derived.network, derived.fabric
-    chosen = library.get("congestion_control", fabric.congestion_control or "")
-    profile = chosen.profile if chosen else None
-    dcqcn = profile if isinstance(profile, Dcqcn) else None
+    dcqcn = _dcqcn(derived, library)
     payload = next(size for size in PAYLOADS if size + 100 <= fabric.mtu or size == PAYLOADS[-1])
     common = {
         "port_gbps": base_gbps,
@@ -176,7 +185,7 @@ def _bases(  # noqa: PLR0913, PLR0917 - parts of a fabric
         "header_bytes": HEADERS,
         "topology": {"kind": "fabric", "fabric": str(file)},
         "congestion_control": "dcqcn" if dcqcn else "pfc_only",
-        "nic": {"profile": chosen.name} if chosen and dcqcn else {},
+        "nic": {"profile": fabric.congestion_control} if dcqcn else {},
         "buffer": {
             "xoff_kbytes": derived.lossless.xoff_kbytes * KBYTE / KB,
             "xon_kbytes": derived.lossless.xon_kbytes * KBYTE / KB,
@@ -187,6 +196,12 @@ def _bases(  # noqa: PLR0913, PLR0917 - parts of a fabric
         document = document_of(f"scenario: {scenario.scenario}\n", str(file))
         ground = fabric_ground(scenario, document, network, file, demand_file)
         yield Base(scenario, dcqcn, ground)
+
+
+def _dcqcn(derived: DerivedNetwork, library: Library) -> Dcqcn | None:
+    """Return the fabric's DCQCN profile; None: senders ignore marks."""
+    chosen = library.get("congestion_control", derived.fabric.congestion_control or "")
+    return chosen.profile if chosen and isinstance(chosen.profile, Dcqcn) else None
 
 
 def _scenarios(network: Network, demand: Demand | None) -> Iterator[Mapping[str, Any]]:

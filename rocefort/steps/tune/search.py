@@ -62,6 +62,11 @@ class Plan:
     seeds: tuple[int, ...] = DEFAULT_SEEDS
     fabric: FabricSearch | None = None
 
+    @property
+    def text(self) -> str:
+        """Text of the fabric that the search began with."""
+        return self.fabric.text if self.fabric else ""
+
 
 @dataclass(frozen=True)
 class Searched:

@@ -1,0 +1,114 @@
+"""Write the choice of a search into its fabric.yaml, as profiles that the fabric then uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+from rocefort.clock import utc_now
+from rocefort.design.remove import EditedFabric, read_back
+from rocefort.documents.edit import with_entry
+from rocefort.errors import Refused
+from rocefort.models.fabric.sourced import Sourced
+from rocefort.models.results.search import SearchResult
+from rocefort.steps.fabric.edit import FabricFile, read_fabric, versions_of
+from rocefort.steps.tune.fabric_search import FabricSearch
+from rocefort.steps.tune.search import Searched
+
+REFUSAL = "the choice cannot be written"
+Entries = Mapping[tuple[str, ...], object]
+
+
+def write_choice(searched: Searched) -> SearchResult:
+    """Write the choice and return the result with what was written.
+
+    Raises Refused if `check` would have a new error; then the file is untouched.
+    """
+    own, result = searched.plan.fabric, searched.result
+    if own is None:
+        raise Refused("a search of scenarios has no fabric", how="search a fabric")
+    file = read_fabric(own.file, REFUSAL)
+    if file.text != searched.plan.text:
+        what = "the fabric has changed since the search began"
+        raise Refused(what, file=str(file.path), how="search again; simulations are kept")
+    entries = dict(_entries(own, result))
+    versions = versions_of(file, lambda: _edited(file, entries))
+    versions.refuse(())
+    versions.write()
+    name = profile_name(result)
+    notes = [f"{file.path} now uses lossless and ECN profile {name}"]
+    if result.chosen.settings.nic:
+        notes[0] += ", and congestion control profile " + name
+    notes += [f"new warning: {warning}" for warning in versions.warnings]
+    notes.append(f"`rocefort diff HEAD:{file.path} {file.path} --patch` shows the commands")
+    return result.model_copy(update={"written": tuple(notes)})
+
+
+def profile_name(result: SearchResult) -> str:
+    """Return the name of the profiles of an objective."""
+    return f"tuned-{result.objective}"
+
+
+def _edited(file: FabricFile, entries: Entries) -> EditedFabric:
+    text, expected = file.text, deepcopy(file.loaded.document.data)
+    for path, value in entries.items():
+        text = with_entry(text, path, value)
+        _set(expected, path, value)
+    return EditedFabric(text, read_back(text, file.loaded, expected))
+
+
+def _set(data: Any, path: tuple[str, ...], value: object) -> None:  # noqa: ANN401 - of YAML
+    for part in path[:-1]:
+        if data.get(part) is None:
+            data[part] = {}
+        data = data[part]
+    data[path[-1]] = value
+
+
+def _entries(own: FabricSearch, result: SearchResult) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Yield the profiles of the choice by their paths, and the keys that name them."""
+    name, values = profile_name(result), result.chosen.values
+    source = (
+        f"rocefort tune search, {utc_now():%Y-%m-%d}, objective {result.objective}, simulated "
+        f"with {len(result.seeds)} seeds"
+    )
+    yield (
+        ("profiles", "ecn", name),
+        {
+            "kind": "static",
+            "source": source,
+            "confirmed": False,
+            "thresholds": {
+                speed: limits.model_dump() for speed, limits in own.thresholds(values).items()
+            },
+        },
+    )
+    xoff = round(values["xoff_kbytes"])
+    tuned: dict[str, object] = {
+        "xoff_kbytes": xoff,
+        "xon_kbytes": xoff - round(values["xon_gap_kbytes"]),
+        "ecn": name,
+    }
+    yield ("profiles", "lossless", name), _with(own.derived.lossless, tuned, source)
+    yield ("lossless",), name
+    if own.congestion_control is not None and result.chosen.settings.nic:
+        nic: dict[str, object] = {str(k): v for k, v in result.chosen.settings.nic.items()}
+        nic["lossless"] = name
+        profile = _with(own.congestion_control, nic, source)
+        yield ("profiles", "congestion_control", name), profile
+        yield ("congestion_control",), name
+
+
+def _with(profile: Sourced, tuned: Mapping[str, object], source: str) -> dict[str, object]:
+    """Return the data of a profile with other values, which have a source of their own."""
+    data = profile.model_dump(mode="json", exclude_defaults=True)
+    sources = {k: v for k, v in profile.sources.items() if k not in tuned}
+    sources |= {key: source for key in tuned if key != "lossless"}
+    assumed = [key for key in profile.assumed if key not in tuned]
+    marks = {"source": profile.source, "sources": sources, "assumed": assumed}
+    kept = {key: value for key, value in marks.items() if value}
+    out = {**kept, **{k: v for k, v in data.items() if k not in marks}, **tuned}
+    if "kind" in out:
+        out = {"kind": out.pop("kind"), **out}
+    return out

@@ -1,0 +1,130 @@
+"""`tune search --write`: profiles in the YAML in place, which pass `check` and are planned."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from rocefort.design.derive.derive import derive
+from rocefort.documents.edit import with_entry
+from rocefort.errors import Refused
+from rocefort.models.finding import Severity
+from rocefort.paths import ROOT
+from rocefort.steps.fabric.subject import subject_of
+from rocefort.steps.tune.fabric_search import fabric_search
+from rocefort.steps.tune.search import Searched, SearchRequest, plan_of
+from rocefort.steps.tune.write import write_choice
+from rocefort.tasks import cli
+from rocefort.validators.checks import check
+
+
+class Written(NamedTuple):
+    """A fabric to which a search has written its choice."""
+
+    file: Path
+    before: str
+    run: Result
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    folder = tmp_path_factory.mktemp("site") / "heps"
+    shutil.copytree(ROOT / "inventory/heps", folder)
+    file = folder / "fabric.yaml"
+    before = file.read_text(encoding="utf-8")
+    options = ("--objective", "latency", "--nic", "--method", "annealing", "--evaluations", "3")
+    command = ["tune", "search", str(folder), *options, "--workers", "2", "--write"]
+    run = CliRunner().invoke(cli, [*command, "--results", str(folder.parent / "results")])
+    return Written(file, before, run)
+
+
+def errors(path: Path, *severities: Severity) -> set[str]:
+    """Messages of `check`: errors, and those of further severities."""
+    subject = subject_of(path, None)
+    found = check(subject.network, subject.sources).findings
+    return {f"{f.rule} {f.message}" for f in found if f.severity in (Severity.ERROR, *severities)}
+
+
+def test_the_fabric_uses_the_profiles_and_has_no_new_error(written: Written) -> None:
+    assert written.run.exit_code == 0, written.run.exception
+    fabric = derive(written.file).fabric
+    assert (fabric.lossless, fabric.congestion_control) == ("tuned-latency", "tuned-latency")
+    ecn = fabric.profiles.ecn["tuned-latency"]
+    assert ecn.source is not None
+    assert ecn.source.startswith("rocefort tune search, 20")
+    assert not ecn.confirmed
+    lossless = fabric.profiles.lossless["tuned-latency"]
+    assert lossless.ecn == "tuned-latency"
+    assert lossless.source_of("xoff_kbytes") == ecn.source
+    assert lossless.source_of("queue") == fabric.profiles.lossless["heps"].source
+    assert lossless.deadlock == fabric.profiles.lossless["heps"].deadlock
+    assert fabric.profiles.congestion_control["tuned-latency"].lossless == "tuned-latency"
+    assert errors(written.file) == errors(ROOT / "inventory/heps/fabric.yaml") == set()
+
+
+def test_all_other_lines_stay(written: Written) -> None:
+    after = written.file.read_text(encoding="utf-8").splitlines()
+    gone = [line for line in written.before.splitlines() if line not in after]
+    assert gone == [
+        "lossless: heps",
+        "congestion_control: connectx-dcqcn  # assumed: the NICs' own defaults",
+    ]
+    assert "congestion_control: tuned-latency  # assumed: the NICs' own defaults" in after
+
+
+def test_the_result_names_the_profiles(written: Written) -> None:
+    text = "".join(written.run.stdout.split())
+    sentence = (
+        f"{written.file} now uses lossless and ECN profile tuned-latency, "
+        "and congestion control profile tuned-latency"
+    )
+    assert sentence.replace(" ", "") in text
+
+
+def test_a_second_search_replaces_the_profiles(written: Written) -> None:
+    first = written.file.read_text(encoding="utf-8")
+    options = ("--objective", "latency", "--nic", "--method", "annealing", "--evaluations", "2")
+    command = ["tune", "search", str(written.file), *options, "--workers", "2", "--write"]
+    run = CliRunner().invoke(cli, [*command, "--results", str(written.file.parents[1] / "results")])
+    assert run.exit_code == 0, run.exception
+    again = written.file.read_text(encoding="utf-8")
+    assert yaml.safe_load(again).keys() == yaml.safe_load(first).keys()
+    assert again.count("    tuned-latency:\n") == 3
+
+
+def test_allowed_candidates_bring_no_error_to_check(tmp_path: Path) -> None:
+    """The corners of the space, written as profiles, are checked by all rules."""
+    own = fabric_search(Path("heps"), None, nic=False)
+    text = (ROOT / "inventory/heps/fabric.yaml").read_text(encoding="utf-8")
+    points = list(own.space.points())
+    before = errors(ROOT / "inventory/heps/fabric.yaml", Severity.WARNING)
+    for point in (points[0], points[len(points) // 2], points[-1]):
+        values = own.space.values(point)
+        limits = {s: t.model_dump() for s, t in own.thresholds(values).items()}
+        ecn = {"kind": "static", "thresholds": limits}
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}" / "fabric.yaml"
+        path.parent.mkdir()
+        changed = with_entry(text, ("profiles", "ecn", "tried"), ecn)
+        lossless = ("profiles", "lossless", "heps")
+        xoff = round(values["xoff_kbytes"])
+        changed = with_entry(changed, (*lossless, "ecn"), "tried")
+        changed = with_entry(changed, (*lossless, "xoff_kbytes"), xoff)
+        gap = round(values["xon_gap_kbytes"])
+        changed = with_entry(changed, (*lossless, "xon_kbytes"), xoff - gap)
+        path.write_text(changed, encoding="utf-8")
+        assert errors(path, Severity.WARNING) <= before
+
+
+def test_a_fabric_that_changed_is_not_written(tmp_path: Path) -> None:
+    folder = tmp_path / "heps"
+    shutil.copytree(ROOT / "inventory/heps", folder)
+    plan = plan_of(SearchRequest(fabric=folder))
+    file = folder / "fabric.yaml"
+    file.write_text(file.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
+    with pytest.raises(Refused, match="the fabric has changed since the search began"):
+        write_choice(Searched(None, plan))  # type: ignore[arg-type]
