@@ -48,7 +48,7 @@ def simulate(
 
 @cli.command(
     **documented(
-        "rocefort tune search heps --objective latency",
+        "rocefort tune search heps --objective latency --report tuning",
         "rocefort tune search heps --objective latency --write",
         "rocefort tune search --scenario two-to-one.yaml --method annealing",
         topic=Topic.MEASURE,
@@ -93,6 +93,10 @@ def search(
             **values.DIR,
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Folder for a page, with its data as CSV and JSON.", **values.DIR),
+    ] = None,
     write: Annotated[
         bool, typer.Option("--write", help="Write the choice as profiles into fabric.yaml.")
     ] = False,
@@ -132,4 +136,8 @@ def search(
         from rocefort.steps.tune.write import write_choice
 
         result = write_choice(searched)
+    if report is not None:
+        from rocefort.steps.tune.pictures import write_pictures
+
+        write_pictures(searched, result, report)
     output.write_result(result, search_report, text=form is options.TraceFormat.TEXT)

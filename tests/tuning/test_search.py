@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -231,6 +232,32 @@ def test_the_text_names_the_choice_and_how_sure_it_is(tune: Tune) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == "small: the best for latency of 6 combinations, by grid"
     assert any("of 2 fresh seeds" in line for line in lines)
+
+
+def test_the_page_has_its_pictures_and_data(tune: Tune, tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    done = tune(SCENARIO, "--report", str(folder))
+    assert done.exit_code == 0, done.exception
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "candidates.csv",
+        "index.html",
+        "search.json",
+    ]
+    text = (folder / "candidates.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    assert len(rows) == 6
+    assert {row["kmin_kbytes"] for row in rows} == {"5.0", "50.0", "200.0"}
+    result = SearchResult.model_validate_json((folder / "search.json").read_bytes())
+    chosen = {name: str(value) for name, value in result.chosen.values.items()}
+    (row,) = (row for row in rows if chosen.items() <= row.items())
+    assert float(row["queue ratio"]) > 0
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    for title in ("Before and after", "Front", "Heat maps", "Sensitivity", "Queues over time"):
+        assert f"<h2>{title}</h2>" in page
+    assert page.count('<svg class="plot"') == 4  # three fronts, one queue
+    assert page.count('<table class="heat">') == 6  # five goals, and the sensitivity
+    assert "<script" not in page
+    assert "http" not in page.split("</style>")[1]
 
 
 @pytest.mark.parametrize(

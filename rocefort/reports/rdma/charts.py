@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Figures, Measurement, MeasurementVerdict, RdmaResult
+from rocefort.reports.plots import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Plot,
+    curve_of,
+    round_numbers,
+)
 
-WIDTH, HEIGHT = 640, 250  # of a plot, with its margins
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 30
 MOST_SERVERS = 64  # in a heat map
 MOST_ROWS = 60  # of percentiles, and of histories
 UNITS = ((2**20, "MiB"), (2**10, "KiB"))
@@ -181,34 +190,6 @@ class _LogScale:
 # --- curves ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One line of a plot: points of an SVG polyline, and dots with words."""
-
-    name: str
-    style: str
-    points: str
-    dots: tuple[tuple[float, float, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """A plot of `WIDTH` by `HEIGHT`; ticks: place and words."""
-
-    title: str
-    unit: str
-    curves: tuple[Curve, ...]
-    x_ticks: tuple[tuple[float, str], ...]
-    y_ticks: tuple[tuple[float, str], ...]
-    words: str
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    bottom: int = HEIGHT - BOTTOM
-    right: int = WIDTH - RIGHT
-    top: int = TOP
-
-
 PLACES = {1: "within a leaf", 3: "across the spines", None: ""}
 
 
@@ -250,11 +231,11 @@ def _sweep(program: Program, lines: dict[str, list[tuple[float, float, str]]]) -
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
 
     curves = [
-        _curve(name, f"c{number % 5 + 1}", [(x(s), y(v), words) for s, v, words in sorted(line)])
+        curve_of(name, f"c{number % 5 + 1}", [(x(s), y(v), words) for s, v, words in sorted(line)])
         for number, (name, line) in enumerate(sorted(lines.items()))
     ]
     shown = sizes[:: max(1, math.ceil(len(sizes) / 8))]
-    words = [f"{v:g}" for v in _steps(top)] if scale is None else []
+    words = [f"{v:g}" for v in round_numbers(top)] if scale is None else []
     y_ticks = (
         [(y(float(w)), w) for w in words]
         if scale is None
@@ -269,19 +250,6 @@ def _sweep(program: Program, lines: dict[str, list[tuple[float, float, str]]]) -
         words=f"{program.value} over {len(sizes)} sizes, "
         f"{min(values):.2f} to {max(values):.2f} {'us' if times else 'Gb/s'}",
     )
-
-
-def _curve(name: str, style: str, points: Sequence[tuple[float, float, str]]) -> Curve:
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in points)
-    return Curve(name, style, line, tuple((round(x, 1), round(y, 1), w) for x, y, w in points))
-
-
-def _steps(top: float) -> Iterator[float]:
-    """Round numbers from 0 to top, about five."""
-    raw = top / 5
-    power = 10 ** math.floor(math.log10(raw))
-    step = next(f * power for f in (1, 2, 5, 10) if f * power >= raw)
-    return (step * n for n in range(int(top / step) + 1))
 
 
 def over_time(result: RdmaResult) -> list[Plot]:
@@ -305,9 +273,9 @@ def over_time(result: RdmaResult) -> list[Plot]:
             Plot(
                 title=f"{each.run.pair}, {notes.get(each.run.id, '')}",
                 unit="Gb/s",
-                curves=(_curve("", "c1", points),),
-                x_ticks=tuple((x(s), f"{s:g} s") for s in _steps(last)),
-                y_ticks=tuple((y(v), f"{v:g}") for v in _steps(top)),
+                curves=(curve_of("", "c1", points),),
+                x_ticks=tuple((x(s), f"{s:g} s") for s in round_numbers(last)),
+                y_ticks=tuple((y(v), f"{v:g}") for v in round_numbers(top)),
                 words=each.sentence,
             )
         )

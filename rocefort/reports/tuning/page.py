@@ -1,0 +1,41 @@
+"""A search as one HTML page: pictures, and the tables of its text; no script, nothing fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocefort.models.results.search import SearchResult
+from rocefort.reports.tuning.charts import Candidate, front_plots, heat, queue_plots, sensitivity
+from rocefort.reports.tuning.search import (
+    byte_tuning_table,
+    certainty_sentence,
+    comparison,
+    counts,
+    options_table,
+    parameter_name,
+)
+from rocefort.reports.writers.html import html_of
+from rocefort.reports.writers.templates import environment, file_text
+
+
+def search_page(result: SearchResult, candidates: Sequence[Candidate]) -> str:
+    """Return the page; every value is escaped by the template. Same content, same bytes."""
+    style = "".join(file_text(name) for name in ("page.css", "rdma.css"))
+    return (
+        environment()
+        .get_template("tuning.html.j2")
+        .render(
+            result=result,
+            choice=[(parameter_name(name), v) for name, v in result.chosen.values.items()],
+            certainty=certainty_sentence(result),
+            comparison=html_of(*comparison(result)),
+            fronts=front_plots(result, candidates),
+            members=html_of(options_table(result.front)),
+            heat=list(heat(result)),
+            sensitivity=sensitivity(result),
+            queues=queue_plots(result),
+            byte_tuning=html_of(byte_tuning_table(result)),
+            counts=list(counts(result)),
+            style=style,
+        )
+    )
