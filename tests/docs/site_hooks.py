@@ -94,6 +94,12 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
 
 
+def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
+    """Name it on the page for addresses that do not exist, too."""
+    del template_name, config
+    return output_content.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+
+
 def _picture(source: str, uri: str, files: Files) -> str:
     """Return the picture of a diagram; its source if it is not drawn."""
     path = f"pictures/diagrams/{name_of(source)}"
