@@ -73,8 +73,8 @@ event is one line on standard output, and the outcome is the last line.
 OUTPUT = """\
 ## Objects
 
-Commands without `--format json`: `demo`, `schema`, `lab exec` and `completion`. The output of
-`lab snapshot` is always JSON.
+[Keys of JSON output](json.md) lists the keys of each object. Commands without `--format json`:
+`demo`, `schema`, `lab exec` and `completion`. The output of `lab snapshot` is always JSON.
 """
 
 

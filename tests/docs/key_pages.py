@@ -18,7 +18,13 @@ from rocefort.models.wording import WHY
 Node = Mapping[str, Any]  # of a JSON Schema
 
 HEADS = ("key", "type", "unit", "default", "example", "meaning")
-TYPES = {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false"}
+TYPES = {
+    "string": "text",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "true or false",
+    "any": "any value",
+}
 UNITS = {  # by the end of a key
     "kbytes": "kbytes",
     "bytes": "bytes",
@@ -63,13 +69,14 @@ class Keys:
 
     def __init__(
         self,
-        model: type[BaseModel],
+        model: type[BaseModel] | Node,
         files: Iterable[Path] = (),
         elsewhere: Mapping[str, str] | None = None,
         owner: str = "",
     ) -> None:
-        """elsewhere: pages with the keys of a model, by its name; owner: of the headings."""
-        self.schema: Node = model.model_json_schema()
+        """model: or its JSON Schema; elsewhere: pages with the keys of a model, by its name; owner: of the headings."""
+        schema = model if isinstance(model, Mapping) else model.model_json_schema()
+        self.schema: Node = schema
         self.models: Mapping[str, Node] = self.schema.get("$defs", {})
         self.elsewhere = elsewhere or {}
         self.owner = owner
@@ -95,7 +102,7 @@ class Keys:
 
         def add(path: str, node: Node) -> None:
             for key, about in node["properties"].items():
-                for model, suffix in self._references(about):
+                for model, suffix in self.references(about):
                     if model in self.elsewhere:
                         continue
                     where = f"{path}.{key}{suffix}".lstrip(".")
@@ -114,23 +121,23 @@ class Keys:
         for key, about in part.node["properties"].items():
             if about.get("description") == NOT_USED:
                 continue
-            models = [name for name, _ in self._references(about)]
+            models = [name for name, _ in self.references(about)]
             default = "required" if key in required else _default(about, bool(models))
             example = "" if models else self._example(part, key, about)
             unit = "" if models else unit_of(key)
             yield (
                 f"`{key}`",
-                self._type(about),
+                self.type_of(about),
                 unit,
                 default,
                 example,
-                self._meaning(about, models),
+                self.meaning(about, models),
             )
 
     def _table(self, part: Part) -> str:
         return table(HEADS, self.rows(part))
 
-    def _meaning(self, about: Node, models: list[str]) -> str:
+    def meaning(self, about: Node, models: list[str]) -> str:
         text = about.get("description") or next(
             (self.models[name].get("description", "") for name in models), ""
         )
@@ -146,23 +153,23 @@ class Keys:
         value = next(values, None) if value in (None, "", []) else value
         return "" if value is None else f"`{shown(value)}`"
 
-    def _type(self, about: Node) -> str:
+    def type_of(self, about: Node) -> str:
         """Type of a key with its range or its values; a model is a link to its keys."""
         if "$ref" in about:
             name = about["$ref"].rpartition("/")[2]
             if "properties" not in self.models[name]:
-                return self._type(self.models[name])
+                return self.type_of(self.models[name])
             page = self.elsewhere.get(name)
             return f"[keys]({page})" if page else f"[keys](#{self.parts[name].anchor})"
         if kinds := [each for each in _kinds(about) if each.get("type") != "null"]:
-            return " or ".join(dict.fromkeys(self._type({**_bounds(about), **k}) for k in kinds))
+            return " or ".join(dict.fromkeys(self.type_of({**_bounds(about), **k}) for k in kinds))
         if values := _choices(about):
             return ", ".join(f"`{shown(value)}`" for value in values)
-        of_type = about.get("type", "string")
+        of_type = about.get("type", "any")
         if of_type in {"array", "object"}:
             text = "list of " if of_type == "array" else "map of names to "
             inner = about.get("items") or next(iter(_map_values(about)), None)
-            return text + (self._type(inner) if inner else "values")
+            return text + (self.type_of(inner) if inner else "values")
         return TYPES[of_type] + range_of(about)
 
     def _targets(self, about: Node) -> Iterator[Node]:
@@ -172,18 +179,18 @@ class Keys:
             yield kind
             yield from self._targets(kind)
 
-    def _references(self, about: Node, suffix: str = "") -> Iterator[tuple[str, str]]:
+    def references(self, about: Node, suffix: str = "") -> Iterator[tuple[str, str]]:
         """Yield models of a key, with what follows the key in a path: `[]`, `.NAME`."""
         if "$ref" in about:
             name = about["$ref"].rpartition("/")[2]
             if "properties" in self.models[name]:
                 yield name, suffix
         for kind in _kinds(about):
-            yield from self._references(kind, suffix)
+            yield from self.references(kind, suffix)
         if isinstance(about.get("items"), Mapping):
-            yield from self._references(about["items"], f"{suffix}[]")
+            yield from self.references(about["items"], f"{suffix}[]")
         for inner in _map_values(about):
-            yield from self._references(inner, f"{suffix}.NAME")
+            yield from self.references(inner, f"{suffix}.NAME")
 
     def _values(self, node: Node, data: object, name: str = "") -> Iterator[tuple[str, str, Any]]:
         """Yield model, key and value of the short values of a document."""

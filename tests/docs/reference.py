@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from command_page import commands_page
 from event_page import events_page
+from json_page import json_page
 from key_pages import Keys
 
 from rocefort.fleet.connections import Connections
@@ -115,4 +116,5 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "hardware.md": hardware_page,
     "options.md": commands_page,
     "events.md": events_page,
+    "json.md": json_page,
 }

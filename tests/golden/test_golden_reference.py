@@ -15,6 +15,7 @@ from typer.main import get_command
 from rocefort.command_line.help import all_commands
 from rocefort.options import SchemaDocument
 from rocefort.paths import ROOT
+from rocefort.reports.outputs import OUTPUTS
 from rocefort.steps.site.schemas import schema_text
 from rocefort.tasks import cli
 
@@ -30,7 +31,7 @@ def test_a_page_is_that_of_the_code(name: str, golden_update: bool) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == text, "run `make golden`"
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "options.md"])
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in {"options.md", "json.md"}])
 def test_every_key_has_a_meaning_and_an_example(name: str) -> None:
     rows = [
         [cell.strip() for cell in COLUMN.split(line)[1:-1]]
@@ -59,6 +60,15 @@ def test_every_example_fits_its_key(document: SchemaDocument) -> None:
 
 def test_the_acts_are_those_of_the_events() -> None:
     assert sorted(ACTS) == sorted(acts_of_rollouts())
+
+
+def test_every_output_has_its_keys() -> None:
+    text = (FOLDER / "json.md").read_text(encoding="utf-8")
+    sections = re.findall(r"(?m)^### (.+)$", text)
+    assert {*(f"rocefort {name}" for name in OUTPUTS), "problems", "progress"} <= {*sections}
+    anchors = [re.sub(r"[^\w -]", "", heading.lower()) for heading in sections]
+    assert len({*anchors}) == len(anchors)
+    assert {*re.findall(r"\(#(\w+)\)", text)} <= {*anchors}
 
 
 def test_every_command_has_its_options() -> None:

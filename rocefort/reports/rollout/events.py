@@ -30,7 +30,7 @@ class StepOutput(Frozen):
     device: str = Field(
         description="Switch; empty for an event of the whole wave.", examples=["leaf08"]
     )
-    act: str = Field(description="Act, as listed below.", examples=["trial"])
+    act: str = Field(description="Act of the rollout.", examples=["trial"])
     phase: str = Field(
         description="`intent` before an act, `done` after it, `failed` after it failed.",
         examples=["done"],
