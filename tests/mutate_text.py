@@ -20,9 +20,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
 from new_fabrics import random_fabric
 from row_faults import Fault, FaultMaker, Switch, rows_of
 
@@ -44,6 +46,7 @@ from rocefort.validators.rules.verification.reachability import verify
 SECRETS = {"env:A": "Example-auth1", "env:P": "Example-priv1", "env:BGP": "Example-bgp12"}
 MODES = ("text", "intent")
 FAULTS_PER_FABRIC = 25
+REASONS = Path(__file__).with_suffix(".yaml")
 OUTCOMES = ("found", "unknown", "refused", "elsewhere", "info", "missed")
 APART = ("kept", "none")  # without effect: Devices equal; the same text
 
@@ -177,6 +180,23 @@ def _family(derived: DerivedNetwork, name: str) -> SyntaxFamily:
     return family
 
 
+@cache
+def reasons() -> tuple[tuple[str, str, str], ...]:
+    """Reasons in mutate_text.yaml: mode, beginning of a row, and sentence."""
+    entries = yaml.safe_load(REASONS.read_text(encoding="utf-8"))
+    return tuple(
+        (mode, row, entry["reason"])
+        for entry in entries
+        for mode in entry["modes"]
+        for row in entry["rows"]
+    )
+
+
+def reason_of(row: str, mode: str) -> str:
+    """Reason why faults of a row may go unreported in a mode; empty: none is stated."""
+    return next((why for own, begin, why in reasons() if own == mode and row.startswith(begin)), "")
+
+
 def run_fabric(seed: int, keys: Sequence[str], size: int) -> list[Outcome]:
     """Judge faults in the texts of one random fabric."""
     with tempfile.TemporaryDirectory(prefix="rocefort-mutate-text-") as folder:
@@ -231,13 +251,17 @@ def main() -> int:
     print(f"seed {options.seed}: {len(outcomes)} faults")
     for mode in MODES:
         print("\n".join(("", *table(outcomes, mode))))
+        others = [each for each in outcomes if each.results[mode] not in ("found", "none")]
+        stated = [each for each in others if reason_of(each.fault.row, mode)]
+        print(f"{len(stated)} of {len(others)} other faults have a reason in {REASONS.name}")
     for outcome in outcomes if options.list else ():
         for mode in MODES:
             result = outcome.results[mode]
             if result != "found":
                 fault = outcome.fault
                 print(f"\n{mode} {result}: {fault.area}, {fault.operation} on one {fault.scope}")
-                print(f"  {fault.row}\n  {fault.what}")
+                why = reason_of(fault.row, mode) or "no reason is stated"
+                print(f"  {fault.row}\n  {why}\n  {fault.what}")
                 print("".join(f"    {line}\n" for line in outcome.rules[mode][:2]), end="")
     return 0
 

@@ -12,6 +12,7 @@ from scripts import script
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.models.finding import Finding, Severity, Where
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 MTU = "interface: mtu ( <46-9600> )"
 SYSNAME = "system: sysname ( <name> )"
@@ -70,6 +71,15 @@ def test_a_finding_is_right_at_its_device_and_line(
     assert judged(device=device, line=min(fault.lines[device]))
     assert not judged(device=device, line=number)
     assert not judged(device="spine01", line=min(fault.lines[device]))
+
+
+def test_every_reason_is_of_a_row(mutate: ModuleType) -> None:
+    rows = {key for family in SyntaxFamily for key in mutate.rows_of(family)}
+    assert [
+        begin for _, begin, _ in mutate.reasons() if not any(row.startswith(begin) for row in rows)
+    ] == []
+    assert mutate.reason_of("vty: user privilege level ( <0-3> )", "text")
+    assert mutate.reason_of(MTU, "intent") == ""
 
 
 @pytest.mark.thorough

@@ -93,6 +93,7 @@ class _ConfigReader:
     problems: list[Problem] = field(default_factory=list)
     software: str | None = None
     returned: int = 0  # line of the last `return`
+    overruled: dict[str, int] = field(default_factory=dict)  # line that takes a field's effect
 
     def __post_init__(self) -> None:
         self.root = Part(self.log)
@@ -193,12 +194,15 @@ class _ConfigReader:
         for path, number in self.log.marks:
             if number not in self.unmodelled:
                 lines.setdefault(path, number)
-        return lines
+        return lines | self.overruled
 
     def _drop_meaningless(self) -> None:
         """Mark lines as unmodelled if other lines, or missing ones, make them meaningless."""
         dropped = {rows.pop(key).path for rows, key in list(_incomplete(self.root))}
-        dropped |= set(_take_overruled(self.root))
+        overruled = list(_take_overruled(self.root))
+        if overruled:
+            self.overruled = dict.fromkeys(overruled, self.log.first[lossless.PFC_OFF])
+        dropped |= set(overruled)
         if dropped:
             self.unmodelled |= self.log.lines_in(dropped)
 

@@ -21,6 +21,7 @@ UNITS: tuple[Unit, ...] = ("bytes", "cells", "percent")  # of a drop profile, as
 def pfc_off(device: Part) -> bool:
     """Record that no port pauses; the line itself is kept unchanged."""
     device.facts.add(PFC_OFF)
+    device.log.mark(PFC_OFF)
     return NOT_MODELLED
 
 

@@ -360,6 +360,8 @@ def test_no_port_has_pfc_while_the_switch_has_none(text: str) -> None:
         "dcb pfc enable nof mode manual",
     }
     assert [p.name for p in parsed.device.pfc.profiles] == ["nof"]
+    (off,) = (line for line in parsed.unmodelled if line.text == "dcb pfc global disable")
+    assert parsed.lines["interfaces[100GE1/0/1].pfc"] == off.line  # where a finding leads to
 
 
 def test_a_subinterface_and_a_second_source_are_kept() -> None:
