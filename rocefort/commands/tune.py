@@ -140,4 +140,5 @@ def search(
         from rocefort.steps.tune.pictures import write_pictures
 
         write_pictures(searched, result, report)
+        output.write_note(f"page: {report / 'index.html'}")
     output.write_result(result, search_report, text=form is options.TraceFormat.TEXT)

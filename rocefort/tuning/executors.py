@@ -115,6 +115,9 @@ class BatchSystem(Executor):
     def __init__(self, kind: str, partition: str, workers: int, folder: Path) -> None:
         import submitit  # noqa: PLC0415 - optional
 
+        log = logging.getLogger("submitit")  # it writes to standard output, where the result goes
+        for handler in tuple(log.handlers):
+            log.removeHandler(handler)
         cluster = "slurm" if kind == "slurm" else "local"
         try:
             self._jobs = submitit.AutoExecutor(folder=folder, cluster=cluster)

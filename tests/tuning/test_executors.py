@@ -159,7 +159,8 @@ def test_a_killed_worker_of_dask_loses_no_result(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("default")
 @pytest.mark.usefixtures("spawned")
 @pytest.mark.skipif(find_spec("submitit") is None, reason="submitit is not installed")
-def test_submitit_gives_the_same_results(tmp_path: Path) -> None:
+def test_submitit_gives_the_same_results(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with Workers(opener_of("submitit", 2, tmp_path)) as workers:
         got = dict(pair for done in workers.results(batches(tmp_path, 6)) for pair in done)
     assert got == direct()
+    assert capfd.readouterr().out == "", "standard output is the result's"
