@@ -81,7 +81,7 @@ def repeats_line(message: str, row: str, keys: Iterable[str]) -> bool:
         _contains(message, part)
         for text in texts
         for part in PART.findall(text)
-        if not _is_own_key(part)
+        if part not in _own_keys() and not _is_own_key(part)
     )
 
 

@@ -168,7 +168,11 @@ def test_an_expired_waiver_fails_at_its_line(
             "waivers[0].device: no switch 'leaf1'; did you mean 'leaf01'?",
         ),
         ("rule: PFC004", "rule: PFC04", "no rule 'PFC04'; did you mean 'PFC004'?"),
-        ("    why: the site was asked on x\n", "", "waivers[0].why: 'why' is missing; add it"),
+        (
+            "    why: the site was asked on x\n",
+            "",
+            "waivers[0].why: 'why' is missing; add it, for example why: the cable is replaced in the next shutdown",
+        ),
     ],
 )
 def test_a_wrong_waiver(

@@ -88,7 +88,7 @@ def plan_page(content: PlanPageContent) -> str:
         heading=f"Plan for {plan.fabric}",
         verdict=AFFECTS if affected else effect,
         tone="stopped" if affected or unknown else "clean",
-        sizes=(_size(plan), f"commit trial {plan.trial_s:,} s"),
+        sizes=(_size(plan), f"{plan.trial_s:,} s commit trial"),
         tiles=list(_tiles(plan, len(affected))),
         provenance=list(_provenance(content)),
         sections=sections,

@@ -115,7 +115,7 @@ def _sizes(status: RolloutStatus) -> Iterator[str]:
     done = sum(status.progress.word(device) == words.SAVED for device in devices)
     yield f"{done:,} of {count_of(len(devices), 'switch')} done"
     yield count_of(len(plan.waves), "wave")
-    yield f"commit trial {plan.trial_s:,} s"
+    yield f"{plan.trial_s:,} s commit trial"
 
 
 def _tiles(status: RolloutStatus) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from rocefort.tuning.search import Reference
 from rocefort.tuning.space import CELL_KBYTES
 
 KB = 1000
-AI_ECN_SAMPLE = "bounds of the vendor's sample of `display ai-ecn calculated state`"
+AI_ECN_SAMPLE = "bounds of AI-ECN in the vendor's sample"
 
 
 def marking_of_profile(
