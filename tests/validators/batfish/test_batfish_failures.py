@@ -59,7 +59,7 @@ def test_where_nothing_listens_the_error_says_how_to_start_a_service(
     assert caught.value.exit_code == 3
     assert str(caught.value) == (
         f"{HOST}:{free_port}: no Batfish service answers: [Errno 111] Connection refused; "
-        "start one with `docker compose -f docs/how-to/batfish-compose.yaml up -d`"
+        "start one with `docker run -d -p 127.0.0.1:9996:9996 batfish/allinone`"
     )
 
 
