@@ -20,10 +20,12 @@ ELSEWHERE = {  # commands without their output, and those that other tests run
     "docs/how-to/twin.md",
     "docs/reference/output.md",
 }
-SLOW = {  # a quarter of a minute and more, with steps that the tutorial has, too
+SLOW = {  # a quarter of a minute and more, with steps that the tutorial or other tests have, too
     "docs/how-to/add-leaf.md",
     "docs/how-to/connections.md",
     "docs/how-to/failed-gate.md",
+    "docs/how-to/grow.md",
+    "docs/how-to/rehearse.md",
     "docs/how-to/rotate-secret.md",
 }
 UNFOLDED = ("$ ", "> ", "rocefort: ")  # commands and errors

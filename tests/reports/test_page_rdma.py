@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from page_looks import LOOKS
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun, Suite
@@ -114,8 +115,7 @@ def test_the_page_of_a_mesh(make: Make) -> None:
     assert rdma_page(RdmaPageContent(result=result, history=history(result))) == page
 
 
-@pytest.mark.parametrize("width", [400, 1400])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "dark"), LOOKS)
 def test_axe_finds_nothing_on_the_page_of_a_mesh(
     violations: Callable[..., list[list[str]]], make: Make, dark: bool, width: int
 ) -> None:

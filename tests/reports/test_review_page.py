@@ -10,6 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from page_looks import LOOKS
 
 from rocefort.models.results.review import Reviews
 from rocefort.reports.review.page import review_page, reviews_page
@@ -84,9 +85,7 @@ def test_the_page_of_several_fabrics_has_the_errors_of_each(reviewed: Drawn) -> 
     assert "22 new errors" in text_of(page)
 
 
-@pytest.mark.parametrize(
-    ("width", "dark"), [(1400, False), (1400, True), (400, False), (400, True)]
-)
+@pytest.mark.parametrize(("width", "dark"), LOOKS)
 def test_axe_finds_nothing(violations: Violations, reviewed: Drawn, width: int, dark: bool) -> None:
     found = reviewed("xoff_kbytes: 600 ", "xoff_kbytes: 12000 ")
     assert violations(page_of(found), width, dark=dark, first=OPEN) == []

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import re
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -144,58 +137,6 @@ def test_a_table_keeps_every_cell_in_its_order(rows: list[tuple[Cell, ...]], wid
 def test_colour_is_for_tones_and_never_for_data() -> None:
     text = text_of(Note("[bold]x[/] :smile: 'a' 12", Tone.WARNING), Note("[red] 7"), colour=True)
     assert text == "\x1b[33m[bold]x[/] :smile: 'a' 12\x1b[0m\n[red] 7\n"
-
-
-def in_a_terminal(size: int, tmp_path: Path, **env: str) -> str:
-    """Output of a command in a terminal of that many columns."""
-    main, side = pty.openpty()
-    out = tmp_path / "out"
-    code = f"stty cols {size} rows 40; exec {sys.executable} -m rocefort check heps --select PFC004"
-    own = {n: v for n, v in os.environ.items() if n not in {"COLUMNS", "NO_COLOR", "FORCE_COLOR"}}
-    with out.open("wb") as file:
-        process = subprocess.Popen(
-            ["bash", "-c", code], stdin=side, stdout=side, stderr=side,
-            env=own | {"TERM": "xterm"} | env,
-        )  # fmt: skip
-        os.close(side)
-        while True:
-            try:
-                data = os.read(main, 65536)
-            except OSError:  # the other side is closed
-                break
-            if not data:
-                break
-            file.write(data)
-    os.close(main)
-    assert process.wait() == 0
-    return out.read_text(encoding="utf-8").replace("\r\n", "\n")
-
-
-def test_a_terminal_is_used_as_wide_as_it_is(tmp_path: Path) -> None:
-    wide = in_a_terminal(200, tmp_path)
-    assert "\x1b[33mWARNING PFC004" in wide
-    sentence = (
-        "the intended deadlock detection time is 10000 ms; over 1000 ms a deadlock stops a queue "
-        "for long, and the unit may be wrong"
-    )
-    assert sentence in wide
-    narrow = in_a_terminal(60, tmp_path, NO_COLOR="1")
-    assert "\x1b" not in narrow
-    assert max(map(len, narrow.splitlines())) <= 60
-    assert narrow.split() == re.sub(r"\x1b\[[\d;]*m", "", wide).split()
-
-
-@pytest.mark.parametrize("colour", [False, True])
-def test_a_pipe_is_not_folded(colour: bool) -> None:
-    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    done = subprocess.run(
-        [sys.executable, "-m", "rocefort", "show", "heps", "cabling"],
-        env=env | ({"FORCE_COLOR": "1"} if colour else {}),
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    _, _, heads, *rows = done.stdout.splitlines()
-    assert heads.split()[:3] == ["device", "port", "peer"]
-    assert all(len(row.split("  ")) > 5 for row in rows if row)
 
 
 def test_markdown_of_a_document() -> None:

@@ -43,21 +43,26 @@ def run(words: str, variables: dict[str, str], columns: int = 0) -> str:
 FINDING = "check heps --select PFC001"
 
 
+THOROUGH = pytest.mark.thorough
+
+
 @pytest.mark.parametrize(
     ("variables", "options", "terminal", "pipe"),
     [
         ({}, "", True, False),
         ({"NO_COLOR": "1"}, "", False, False),
-        ({"NO_COLOR": ""}, "", True, False),  # an empty variable is none: no-color.org
         ({"FORCE_COLOR": "1"}, "", True, True),
-        ({"FORCE_COLOR": ""}, "", True, False),
-        ({"FORCE_COLOR": "0"}, "", True, True),  # any value but an empty one: force-color.org
-        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, "", False, False),
-        ({"TERM": "dumb"}, "", False, False),
-        ({"NO_COLOR": "1"}, "--color always ", True, True),
         ({"FORCE_COLOR": "1"}, "--color never ", False, False),
-        ({"ROCEFORT_COLOR": "never"}, "", False, False),
         ({"ROCEFORT_COLOR": "always"}, "", True, True),
+        # An empty variable is none: no-color.org
+        pytest.param({"NO_COLOR": ""}, "", True, False, marks=THOROUGH),
+        pytest.param({"FORCE_COLOR": ""}, "", True, False, marks=THOROUGH),
+        # Any value but an empty one: force-color.org
+        pytest.param({"FORCE_COLOR": "0"}, "", True, True, marks=THOROUGH),
+        pytest.param({"NO_COLOR": "1", "FORCE_COLOR": "1"}, "", False, False, marks=THOROUGH),
+        pytest.param({"TERM": "dumb"}, "", False, False, marks=THOROUGH),
+        pytest.param({"NO_COLOR": "1"}, "--color always ", True, True, marks=THOROUGH),
+        pytest.param({"ROCEFORT_COLOR": "never"}, "", False, False, marks=THOROUGH),
     ],
 )
 def test_colors(variables: dict[str, str], options: str, terminal: bool, pipe: bool) -> None:
@@ -65,7 +70,10 @@ def test_colors(variables: dict[str, str], options: str, terminal: bool, pipe: b
     assert (COLOR in run(options + FINDING, variables)) is pipe
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+@pytest.mark.parametrize(
+    "columns",
+    [60, 200, pytest.param(80, marks=THOROUGH), pytest.param(120, marks=THOROUGH)],
+)
 def test_text_and_tables_take_the_width_of_the_terminal(columns: int) -> None:
     for words in (FINDING, "show heps cabling", "-h", "verify -h"):
         lines = run(words, {"NO_COLOR": "1"}, columns).splitlines()
