@@ -59,12 +59,31 @@ class Finding(Frozen):
     hint: str = ""
 
 
+class MissingFact(Frozen):
+    """The one fact that settles a verdict, and the ways to find it out.
+
+    ask: input for the switch; `?` is the help of its command line, ` / ` enters a view. key: to
+    fill in, with its file. run: command of Rocefort. Each may be empty.
+    """
+
+    fact: str
+    ask: str = ""
+    key: str = ""
+    run: str = ""
+
+    def __str__(self) -> str:
+        ask, run = (text and f"`{text}`" for text in (self.ask, self.run))
+        ways = {"ask a switch": ask, "state": self.key, "run": run}
+        return "; ".join((self.fact, *(f"{way}: {text}" for way, text in ways.items() if text)))
+
+
 class NotJudged(Frozen):
     """Verdict that a rule could not reach, and the reason; it never counts as passed."""
 
     rule: str
     where: Where
     reason: str
+    missing: MissingFact
     shared_cause: str = Field(default="", exclude=True)  # of verdicts with different reasons
 
     @property

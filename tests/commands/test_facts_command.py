@@ -9,7 +9,7 @@ from typing import Any
 from outputs import fields_of
 
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.open_facts import ASKED, DEFAULTS, ask_of
+from rocefort.dialects.open_facts import DEFAULTS, NEEDED_BY, ask_of
 from rocefort.lab.switch.personality import OPEN_POINTS, axes
 from rocefort.models.hardware.hardware import Fact, Range, Unconfirmed
 from rocefort.models.results.open_facts import OpenFact, OpenFacts
@@ -76,7 +76,7 @@ def test_every_mark_of_the_data_is_a_fact_with_a_command() -> None:
         values = {field: getattr(family, field) for field in type(family).model_fields}
         for field, value in values.items():
             if isinstance(value, (Range, Fact)) and not value.confirmed:
-                assert field in ASKED
+                assert field in NEEDED_BY
                 assert any(fact.startswith(f"{field}, ") for fact in own), field
     for hardware in catalogue.hardware.values():
         own = [fact.ask for fact in listed if fact.of == hardware.model]

@@ -24,7 +24,7 @@ from rocefort.steps.fabric.subject import (
 from rocefort.validators import engine_choice
 from rocefort.validators.checks import check, rules
 from rocefort.validators.routing.engine import solve
-from rocefort.validators.rules.registry import Need
+from rocefort.validators.rules.missing import Need
 
 # Facts that configurations do not contain; `display version` adds hardware and family.
 BEYOND_TEXT = {

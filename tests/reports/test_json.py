@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from page_contents import FACT
+
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.reports.formats.json_report import findings_output
 
@@ -14,7 +16,11 @@ REPORT = Report(
     ),
     not_judged=(
         NotJudged(
-            rule="BUF002", where=Where(device="spine01"), reason="unknown", shared_cause="no facts"
+            rule="BUF002",
+            where=Where(device="spine01"),
+            missing=FACT,
+            reason="unknown",
+            shared_cause="no facts",
         ),
     ),
 )
@@ -45,6 +51,12 @@ def test_content() -> None:
                 "rule": "BUF002",
                 "where": {"device": "spine01", "interface": None, "file": None, "line": None},
                 "reason": "unknown",
+                "missing": {
+                    "fact": "the size",
+                    "ask": "display size",
+                    "key": "size",
+                    "run": "",
+                },
             }
         ],
         "waived": [],

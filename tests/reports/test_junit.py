@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 from hypothesis import given
 from hypothesis import strategies as st
+from page_contents import FACT, SHOWN
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.reports.formats.junit import as_junit
@@ -44,7 +45,9 @@ def test_one_case_a_rule_with_counts() -> None:
     suite = _suite(
         _finding(),
         _finding(Severity.WARNING, "ADR001"),
-        NotJudged(rule="BUF002", where=Where(device="spine01"), reason="no buffer is known"),
+        NotJudged(
+            rule="BUF002", where=Where(device="spine01"), missing=FACT, reason="no buffer is known"
+        ),
     )
     assert suite.attrib == {
         "name": "heps",
@@ -78,14 +81,14 @@ def test_one_error_is_its_own_message() -> None:
 
 
 def test_not_judged_is_skipped_and_never_hides_an_error() -> None:
-    unknown = NotJudged(rule="PFC004", where=Where(), reason="no range")
+    unknown = NotJudged(rule="PFC004", where=Where(), missing=FACT, reason="no range")
     skipped = _case(_suite(unknown), "PFC004").find("skipped")
     assert skipped is not None
     assert skipped.get("message") == "not judged in 1 place"
-    assert skipped.text == "not judged: no range"
+    assert skipped.text == f"not judged: no range; missing: {SHOWN}"
     both = _case(_suite(unknown, _finding()), "PFC004")
     assert [part.tag for part in both] == ["failure", "system-out"]
-    assert both[1].text == "not judged: no range"
+    assert both[1].text == f"not judged: no range; missing: {SHOWN}"
 
 
 def test_warnings_pass() -> None:

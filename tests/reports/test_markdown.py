@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from page_contents import FACT, SHOWN
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.reports.blocks import (
@@ -64,7 +65,7 @@ def test_it_is_grouped_like_the_terminal_and_folded() -> None:
         _finding("set `undo x`", device="leaf04"),
         _finding("odd", Severity.WARNING),
         _finding("note", Severity.INFO),
-        NotJudged(rule="BUF002", where=Where(device="spine01"), reason="unknown"),
+        NotJudged(rule="BUF002", where=Where(device="spine01"), missing=FACT, reason="unknown"),
     )
     assert as_markdown(report, TITLES) == (
         "### Rocefort: heps: failed\n\n"
@@ -84,7 +85,7 @@ def test_it_is_grouped_like_the_terminal_and_folded() -> None:
         "\n</details>\n"
         "\n<details><summary>1 not judged, which is no pass</summary>\n"
         "\n##### 1 because unknown\n\n"
-        "- BUF002\n  - at: spine01\n"
+        f"- BUF002\n  - at: spine01\n  - missing: {SHOWN}\n"
         "\n</details>\n"
     )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page_contents import clos, content_of, error_at
+from page_contents import FACT, clos, content_of, error_at
 
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
@@ -167,7 +167,7 @@ def test_a_hostile_value_is_text_everywhere() -> None:
             message=f"`{HOSTILE}` and {HOSTILE}",
             hint=HOSTILE,
         ),
-        NotJudged(rule="BUF002", where=Where(device=HOSTILE), reason=HOSTILE),
+        NotJudged(rule="BUF002", where=Where(device=HOSTILE), missing=FACT, reason=HOSTILE),
         texts={HOSTILE: HOSTILE},
         titles={HOSTILE: HOSTILE},
         budgets=(
@@ -198,8 +198,11 @@ def test_a_hostile_value_is_text_everywhere() -> None:
 def test_not_judged_is_grouped_by_cause_with_a_count() -> None:
     where, cause = Where(device="l1"), "facts of v200 are unconfirmed"
     verdicts = [
-        NotJudged(rule="X", where=where, reason="r"),
-        *(NotJudged(rule=rule, where=where, reason=rule, shared_cause=cause) for rule in "YZ"),
+        NotJudged(rule="X", where=where, missing=FACT, reason="r"),
+        *(
+            NotJudged(rule=rule, where=where, missing=FACT, reason=rule, shared_cause=cause)
+            for rule in "YZ"
+        ),
     ]
     text = page(content_of(clos(2, 2), *verdicts))
     (section,) = re.findall(r'(?s)<section id="unjudged">.*?\n</section>\n\n', text)

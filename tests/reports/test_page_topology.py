@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from page_contents import clos, content_of, error_at
+from page_contents import FACT, clos, content_of, error_at
 
 from rocefort.models.finding import NotJudged, Where
 from rocefort.models.network.network import Link, Network, Role
@@ -102,7 +102,9 @@ def test_a_fault_colors_its_link_and_its_switches(failed_content: PageContent) -
 
 def test_what_is_not_judged_colors_nothing() -> None:
     where = Where(device="l1", interface="100GE1/0/1")
-    drawn = topology(content_of(clos(2, 2), NotJudged(rule="X", where=where, reason="r")))
+    drawn = topology(
+        content_of(clos(2, 2), NotJudged(rule="X", where=where, missing=FACT, reason="r"))
+    )
     assert {s.kind for s in drawn.switches} == {"none"}
     assert drawn.links == {}
     (title,) = (s.title for s in drawn.switches if s.name == "l1")

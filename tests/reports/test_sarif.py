@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from page_contents import FACT, SHOWN
+
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.reports.formats.rule_text import RuleText
 from rocefort.reports.formats.sarif import as_sarif
@@ -111,13 +113,15 @@ def test_a_rule_without_words_has_its_id_and_its_worst_severity() -> None:
 
 
 def test_not_judged_is_a_notification_and_no_alert() -> None:
-    run = _run(NotJudged(rule="BUF002", where=Where(device="spine01"), reason="no buffer"))
+    run = _run(
+        NotJudged(rule="BUF002", where=Where(device="spine01"), missing=FACT, reason="no buffer")
+    )
     assert run["results"] == []
     (invocation,) = run["invocations"]
     (notification,) = invocation["toolExecutionNotifications"]
     assert notification["associatedRule"] == {"id": "BUF002", "index": 1}
     assert notification["level"] == "note"
-    assert notification["message"] == {"text": "not judged: spine01: no buffer"}
+    assert notification["message"] == {"text": f"not judged: spine01: no buffer. Missing: {SHOWN}"}
 
 
 def test_a_place_without_a_line_is_the_fabrics_file() -> None:

@@ -7,6 +7,7 @@ import re
 import click
 from hypothesis import given
 from hypothesis import strategies as st
+from page_contents import FACT, SHOWN
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.reports.fabric.findings import findings_report
@@ -52,7 +53,12 @@ def test_findings_are_grouped_by_rule_severity_and_sentence() -> None:
         _finding("other", Where(device="leaf05", interface="Vlanif10")),
         _finding("note", Where(), Severity.INFO),
         *(
-            NotJudged(rule="BUF002", where=Where(device=f"leaf0{n}"), reason="no buffer is known")
+            NotJudged(
+                rule="BUF002",
+                where=Where(device=f"leaf0{n}"),
+                missing=FACT,
+                reason="no buffer is known",
+            )
             for n in range(1, 9)
         ),
     )
@@ -75,6 +81,7 @@ def test_findings_are_grouped_by_rule_severity_and_sentence() -> None:
         "NOT JUDGED: 8 because no buffer is known\n"
         "    BUF002\n"
         "        at: leaf01 to leaf08\n"
+        f"        missing: {SHOWN}\n"
         "\n"
         "heps: 2 rules, 6 errors, 0 warnings, 1 info, 8 not judged because no buffer is\n"
         "  known -- failed\n"
@@ -85,23 +92,26 @@ def test_rules_with_the_same_cause_and_places_share_an_entry() -> None:
     silent, mute = Where(device="k8sgn12"), Where(device="k8sgn09")
     report = _report(
         *(
-            NotJudged(rule=r, where=silent, reason="not read")
+            NotJudged(rule=r, where=silent, missing=FACT, reason="not read")
             for r in ("HST102", "HST103", "HST105")
         ),
-        NotJudged(rule="HST103", where=mute, reason="no tool"),
-        NotJudged(rule="HST104", where=silent, reason="not read"),
-        NotJudged(rule="HST104", where=mute, reason="not read"),
+        NotJudged(rule="HST103", where=mute, missing=FACT, reason="no tool"),
+        NotJudged(rule="HST104", where=silent, missing=FACT, reason="not read"),
+        NotJudged(rule="HST104", where=mute, missing=FACT, reason="not read"),
     )
     assert as_text(report) == (
         "NOT JUDGED: 5 because not read\n"
         "    HST102, HST103, HST105\n"
         "        at: k8sgn12\n"
+        f"        missing: {SHOWN}\n"
         "    HST104\n"
         "        at: k8sgn12, k8sgn09\n"
+        f"        missing: {SHOWN}\n"
         "\n"
         "NOT JUDGED: 1 because no tool\n"
         "    HST103\n"
         "        at: k8sgn09\n"
+        f"        missing: {SHOWN}\n"
         "\n"
         "heps: 2 rules, 0 errors, 0 warnings, 0 info, 6 not judged: 5 because not read, 1\n"
         "  because no tool\n"
@@ -112,14 +122,16 @@ def test_not_judged_is_grouped_by_the_cause_that_reasons_share() -> None:
     cause = "facts of v200 are unconfirmed"
     leaf, spine = Where(device="leaf01"), Where(device="spine01")
     report = _report(
-        NotJudged(rule="BUF002", where=leaf, reason="no buffer is known"),
+        NotJudged(rule="BUF002", where=leaf, missing=FACT, reason="no buffer is known"),
         *(
-            NotJudged(rule="PFC004", where=where, reason=reason, shared_cause=cause)
+            NotJudged(rule="PFC004", where=where, missing=FACT, reason=reason, shared_cause=cause)
             for where in (leaf, spine)
             for reason in ("no unit", "no range")
         ),
-        NotJudged(rule="BUF002", where=spine, reason="no headroom", shared_cause=cause),
-        NotJudged(rule="PFC004", where=leaf, reason="no queue"),
+        NotJudged(
+            rule="BUF002", where=spine, missing=FACT, reason="no headroom", shared_cause=cause
+        ),
+        NotJudged(rule="PFC004", where=leaf, missing=FACT, reason="no queue"),
     )
     assert as_text(report, TITLES) == (
         "NOT JUDGED: 5 because facts of v200 are unconfirmed\n"
@@ -127,17 +139,21 @@ def test_not_judged_is_grouped_by_the_cause_that_reasons_share() -> None:
         "        no unit\n"
         "        no range\n"
         "        at: leaf01, spine01\n"
+        f"        missing: {SHOWN}\n"
         "    BUF002\n"
         "        no headroom\n"
         "        at: spine01\n"
+        f"        missing: {SHOWN}\n"
         "\n"
         "NOT JUDGED: 1 because no buffer is known\n"
         "    BUF002\n"
         "        at: leaf01\n"
+        f"        missing: {SHOWN}\n"
         "\n"
         "NOT JUDGED: 1 because no queue\n"
         f"    PFC004 {TITLES['PFC004']}\n"
         "        at: leaf01\n"
+        f"        missing: {SHOWN}\n"
         "\n"
         "heps: 2 rules, 0 errors, 0 warnings, 0 info, 7 not judged: 5 because facts of\n"
         "  v200 are unconfirmed, 1 because no buffer is known, 1 for 1 other cause\n"
@@ -165,7 +181,7 @@ def test_very_many_places_are_cut_and_it_is_said() -> None:
 def test_colour_changes_no_letter() -> None:
     report = _report(
         _finding("bad", Where(device="leaf01")),
-        NotJudged(rule="BUF002", where=Where(device="leaf02"), reason="unknown"),
+        NotJudged(rule="BUF002", where=Where(device="leaf02"), missing=FACT, reason="unknown"),
     )
     coloured = as_text(report, TITLES, colour=True)
     assert click.unstyle(coloured) == as_text(report, TITLES)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from rocefort.models.device.device import Device
-from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
+from rocefort.models.finding import Finding, MissingFact, NotJudged, Report, Severity, Where
 from rocefort.models.network.network import End, Link, Network, Node, Role, Server
 from rocefort.reports.page.page import PageContent
+
+# A missing fact for verdicts that tests build by hand, and how a report shows it.
+FACT = MissingFact(fact="the size", ask="display size", key="size")
+SHOWN = "the size; ask a switch: `display size`; state: size"
 
 
 def content_of(network: Network, *verdicts: Finding | NotJudged, **rest: Any) -> PageContent:

@@ -9,7 +9,6 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
@@ -17,7 +16,6 @@ from typing import ClassVar, Protocol, TypeVar, overload
 
 from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
-from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import (
     End,
     Link,
@@ -30,6 +28,7 @@ from rocefort.models.network.network import (
 from rocefort.models.network.observed import StateTopic
 from rocefort.validators import rules
 from rocefort.validators.rules.facts import LosslessSwitch, Overview, path_at
+from rocefort.validators.rules.missing import LOOSE_END, MISSING, UNKNOWN, Missing, Need
 
 FAMILIES = {  # in the order of reports
     "TOP": "topology and cabling",
@@ -52,43 +51,7 @@ Verdict = Finding | NotJudged
 Place = Node | End | None  # a device, a port of one, or the whole network
 
 
-class Need(StrEnum):
-    """Knowledge that configuration text alone does not give."""
-
-    LINKS = "links"  # stated or inferred cables
-    CABLING = "cabling"  # stated cables; inferred ones exist only where the text is right
-    SERVERS = "servers"
-    LOSSLESS = "lossless"
-    ROLE = "role"
-    HARDWARE = "hardware"
-    FAMILY = "family"
-    RESERVED = "reserved"
-    OVERSUBSCRIPTION = "oversubscription"
-    MEDIA = "media"
-    NICS = "nics"
-    SEGMENTS = "segments"
-    EXITS = "exits"
-    POLICY = "policy"
-
-
-UNKNOWN = {
-    Need.CABLING: "the cables are only inferred from addresses, which is not enough to judge them",
-    Need.LINKS: "the cabling is not known, so nothing between two ports can be judged",
-    Need.SERVERS: "the servers are not known, so their ports cannot be judged",
-    Need.LOSSLESS: "the lossless intent is not known (queue, DSCP, timers, frame size)",
-    Need.ROLE: "whether this switch is a spine or a leaf is not known",
-    Need.HARDWARE: "the hardware model is not known",
-    Need.FAMILY: "the syntax family is not known, so its ranges are not known either",
-    Need.RESERVED: "the reserved capacity of the fabric is not known",
-    Need.OVERSUBSCRIPTION: "no policy limits oversubscription (policy.oversubscription)",
-    Need.MEDIA: "no cable has a medium (cables.fabric.medium, cables.server.medium)",
-    Need.NICS: "no server has a NIC profile (servers.nic)",
-    Need.SEGMENTS: "the segments, and so the gateways of servers, are not known",
-    Need.EXITS: "the prefixes that an exit accepts and announces are not known",
-    Need.POLICY: "the policy between segments is not known",
-}
 SECTION = re.compile(r"^(Example|Fix): ", re.MULTILINE)
-LOOSE_END = "the addresses do not show the port's other end"
 
 
 class SubjectKind(Protocol):
@@ -96,11 +59,6 @@ class SubjectKind(Protocol):
 
     given: ClassVar[str]
     waivable: ClassVar[bool]
-
-
-def unconfirmed_facts(family: Family) -> str:
-    """Shared cause of verdicts that need an unconfirmed fact of the syntax family."""
-    return f"facts of {family.name} are unconfirmed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +122,7 @@ class Subject:
         missing = {need: self.lacking(need) for need in (*rule.needs, *rule.wants)}
         for need, places in missing.items():
             for place in places:
-                yield self.not_judged(place, self.unknown(need, place))
+                yield self.not_judged(place, self.unknown(need, place), MISSING[need])
         if not any(None in missing[need] for need in rule.needs):
             yield from rule.judge(self)
 
@@ -235,16 +193,20 @@ class Subject:
         )
 
     def not_judged(
-        self, place: Place, reason: str, *, path: str = "", cause: str = ""
+        self, place: Place, reason: str, missing: Missing, *, path: str = ""
     ) -> NotJudged:
-        """Build a verdict (not judged) at a place.
+        """Build a verdict (not judged) at a place; missing: the fact that settles it.
 
         Equal reasons form a group in reports, so that a reason names no device.
-        cause: the `shared_cause` of NotJudged.
         """
-        reason = in_words(reason, self._node(place))
-        where = self.where(place, path)
-        return NotJudged(rule=self.rule.id, where=where, reason=reason, shared_cause=cause)
+        node = self._node(place)
+        return NotJudged(
+            rule=self.rule.id,
+            where=self.where(place, path),
+            reason=in_words(reason, node),
+            missing=missing.of_switch(node, from_text=self.network.origin == "text"),
+            shared_cause=missing.cause,
+        )
 
     def _node(self, place: Place) -> Node | None:
         """The switch at a place."""

@@ -166,6 +166,22 @@ TYPED: Mapping[str, str] = {
     "clear the counters of queues": "reset qos queue statistics",
     "models of AI-ECN": "display ai-service model",
 }
+# Input that shows an unconfirmed fact, by its field of a family or model; ` / ` enters a view, and
+# `?` is the help of the command line.
+FACTS: Mapping[str, str] = {
+    "pfc_queues": "dcb pfc / priority ?",
+    "xoff_kbytes": "interface P / dcb pfc buffer 4 xoff static ?",
+    "headroom_kbytes": "interface P / dcb pfc buffer 4 ?",
+    "deadlock_detect_time": "dcb pfc / priority 4 deadlock-detect time ?",
+    "deadlock_recovery_time": (
+        "dcb pfc / priority 4 deadlock-detect time 10 deadlock-recovery time ?"
+    ),
+    "ecn_bytes": "drop-profile x / ecn buffer-size low-limit ?",
+    "ecn_cells": "drop-profile x / ecn buffer-size cell low-limit ?",
+    "drop_profiles": "display drop-profile all",
+    "cell_bytes": "display dcb pfc buffer",
+    "buffer_kbytes": "display qos buffer ingress-usage",
+}
 # Commands without a confirmed source: an older command reference of data centre switches reportedly
 # has them, and that of V300R023C00 has not.
 UNCONFIRMED: Mapping[str, str] = {
@@ -183,4 +199,4 @@ NAMES: Mapping[str, str] = {
     "a switch of this vendor": "a CloudEngine",
     "the vendor's system": "VRP",
 }
-WORDS = DialectWords({**COMMANDS, **DIALOGUE, **TYPED, **UNCONFIRMED, **KEYWORDS}, NAMES)
+WORDS = DialectWords({**COMMANDS, **DIALOGUE, **TYPED, **FACTS, **UNCONFIRMED, **KEYWORDS}, NAMES)

@@ -128,12 +128,16 @@ def _rule_titles(rules: Sequence[str], titles: Titles) -> Iterator[str]:
 
 
 def _reasons(entries: Iterable[NotJudged], cause: str) -> Iterator[str]:
-    """Reasons other than the cause, with their places; a place of several files names none."""
+    """Reasons other than the cause, with their places and the fact that settles them.
+
+    A place of several files names none.
+    """
     by_places: dict[tuple[str, ...], list[str]] = {}
-    for reason, same in group_items(entries, lambda entry: entry.reason).items():
+    alike = group_items(entries, lambda entry: (entry.reason, str(entry.missing)))
+    for (reason, missing), same in alike.items():
         wheres = [entry.where for entry in same]
         places = tuple(_places(wheres, files=len(file_lines(wheres)) <= 1))
-        by_places.setdefault(places, []).append(reason)
+        by_places.setdefault((*places, f"missing: {missing}"), []).append(reason)
     for places, reasons in by_places.items():
         yield from (reason for reason in reasons if reason != cause)
         yield from places

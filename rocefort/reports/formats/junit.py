@@ -107,7 +107,7 @@ def _waived(entries: Iterable[Waived]) -> Iterator[str]:
 
 def _unjudged(entries: Iterable[NotJudged]) -> Iterator[str]:
     for entry in entries:
-        yield f"not judged: {_place_text(entry)}{entry.reason}"
+        yield f"not judged: {_place_text(entry)}{entry.reason}; missing: {entry.missing}"
 
 
 def _place_text(verdict: Finding | NotJudged) -> str:

@@ -154,10 +154,11 @@ def _suppression(entry: Waived) -> Json:
 
 
 def _notification(entry: NotJudged, index: int, places: _SarifLocations) -> Json:
+    text = f"{_located_text(entry.where, entry.reason)}. Missing: {entry.missing}"
     return {
         "associatedRule": {"id": entry.rule, "index": index},
         "level": "note",
-        "message": {"text": f"not judged: {_located_text(entry.where, entry.reason)}"},
+        "message": {"text": f"not judged: {text}"},
         "locations": [places.location(entry.where)],
     }
 

@@ -31,7 +31,8 @@ class VerdictPlace:
 class VerdictGroup:
     """Verdicts of one rule and kind with the same message.
 
-    note: the fix, or the reason of the waiver. cause: of a verdict that was not judged.
+    note: the fix, the reason of the waiver, or the missing fact. cause: of a verdict that was not
+    judged.
     """
 
     number: int
@@ -103,7 +104,8 @@ def _verdict_text(verdict: Verdict) -> tuple[str, str, str, str, str]:
     if isinstance(verdict, Waived):
         note = f"Waived until {verdict.until}: {verdict.why}"
         return WAIVED, verdict.finding.rule, verdict.finding.message, note, ""
-    return UNJUDGED, verdict.rule, verdict.reason, "", verdict.cause
+    note = f"Missing: {verdict.missing}"
+    return UNJUDGED, verdict.rule, verdict.reason, note, verdict.cause
 
 
 class _TextLines:

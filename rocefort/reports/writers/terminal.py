@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 from typing import NamedTuple
 
 import click
@@ -168,9 +168,13 @@ def headed(head: str, text: str, width: int | None = None) -> Iterator[str]:
 
 
 def wrapped(text: str, first: int, rest: int) -> Iterator[str]:
-    """Lines of whole words: the first of at most `first` columns, others of at most `rest`."""
+    """Lines of whole words: the first of at most `first` columns, others of at most `rest`.
+
+    A command in quotation marks is one word, unless it is longer than a line.
+    """
     line, room = "", first
-    for word in WORD.findall(text):
+    quoted = WORD.findall(text)
+    for word in chain.from_iterable(w.split() if cell_len(w) > rest else (w,) for w in quoted):
         if line and cell_len(line) + 1 + cell_len(word) > room:
             yield line
             line, room = word, rest

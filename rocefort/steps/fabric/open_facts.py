@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.open_facts import SPLIT, Concern, of_family, of_hardware
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.open_facts import SPLIT, Concern, of_family, of_hardware
 from rocefort.lab.switch.personality import OPEN_POINTS
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Node

@@ -21,6 +21,7 @@ from rocefort.models.units import kbytes
 from rocefort.models.wording import count_of, listing, ranges
 from rocefort.validators.checks import check, rules
 from rocefort.validators.rules.live.subject import LiveSubject
+from rocefort.validators.rules.missing import NIC
 from rocefort.validators.rules.registry import (
     FAMILIES,
     Rule,
@@ -54,7 +55,7 @@ WITHOUT_FIX = {"TXT004"}  # it only informs
 
 
 def _silent(subject: Subject) -> Iterator[Verdict]:
-    yield subject.not_judged(None, "no reason")
+    yield subject.not_judged(None, "no reason", NIC)
 
 
 def test_a_rule_without_docstring_does_not_load() -> None:

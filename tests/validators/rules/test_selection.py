@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from page_contents import FACT
 from pydantic import ValidationError
 
 from rocefort.errors import BadInput
@@ -208,7 +209,7 @@ def test_a_waiver_is_not_called_idle_where_nothing_was_judged(
     small: Any, place: dict[str, str], unjudged: Where, *, idle: bool
 ) -> None:
     network = small.change(waivers=(_waiver(**place),)).network
-    entry = NotJudged(rule="PFC003", where=unjudged, reason="unknown")
+    entry = NotJudged(rule="PFC003", where=unjudged, missing=FACT, reason="unknown")
     report = Report(network="x", rules=("PFC003",), not_judged=(entry,))
     assert bool(sort_out(report, network, Sources(), TODAY).findings) == idle
 

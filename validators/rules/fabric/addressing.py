@@ -14,7 +14,8 @@ from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Node, Role, Server
 from rocefort.models.wording import listing
 from rocefort.validators.rules.facts import LinkEnds, Overview
-from rocefort.validators.rules.registry import Need, Place, Subject, Verdict, rule
+from rocefort.validators.rules.missing import ROLE, Need
+from rocefort.validators.rules.registry import Place, Subject, Verdict, rule
 
 
 class AddressKind(IntEnum):
@@ -198,7 +199,9 @@ def _switched(subject: Subject, link: Link) -> Iterator[Verdict]:
     nodes = [subject.network.by_name[end.device] for end in (link.a, link.b)]
     if any(node.role is None for node in nodes):
         yield subject.not_judged(
-            link.a, "no address at either end; without roles it may be an intended switched link"
+            link.a,
+            "no address at either end; without roles it may be an intended switched link",
+            ROLE,
         )
 
 

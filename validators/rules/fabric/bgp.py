@@ -18,7 +18,8 @@ from rocefort.validators.rules.fabric.bgp_authentication import (
     unreadable,
 )
 from rocefort.validators.rules.facts import LinkEnds, Overview, Owner
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import ROLE, SPINES, Missing, Need
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 SHORTEST_HOLD_S = 3  # RFC 4271, 4.2; 0 is another case: without a hold timer
 
@@ -160,7 +161,8 @@ def _far(side: PeerSide, owners: list[Owner], speakers: dict[str, BgpProcess]) -
 
 def _no_process(subject: Subject, node: Node) -> Iterator[Verdict]:
     if node.role is None:
-        yield subject.not_judged(node, "no BGP process, and without a role it may need none")
+        reason = "no BGP process, and without a role it may need none"
+        yield subject.not_judged(node, reason, ROLE)
     else:
         yield subject.finding(
             node,
@@ -237,7 +239,12 @@ def _missing_peer(subject: Subject, side: PeerSide) -> Iterator[Verdict]:
     cabled = local is not None and (side.node.name, local[1]) in subject.overview.cabled
     if subject.network.origin == "text" and not cabled:
         yield subject.not_judged(
-            side.node, "the configuration of a peer is not among the texts", path=side.path
+            side.node,
+            "the configuration of a peer is not among the texts",
+            Missing(
+                "the configuration of the peer", "what runs", run="rocefort check --configs DIR"
+            ),
+            path=side.path,
         )
     else:
         yield subject.finding(
@@ -343,7 +350,7 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
     spine_nodes = network.role(Role.SPINE)
     spines = network.spines if network.spines is not None else len(spine_nodes)
     if not spines:
-        yield subject.not_judged(None, "the number of spines is not known")
+        yield subject.not_judged(None, "the number of spines is not known", SPINES)
         return
     asns = sorted({node.device.bgp.asn for node in spine_nodes if node.device.bgp})
     widths = _parallel(subject.overview)

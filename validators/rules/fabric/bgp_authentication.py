@@ -9,6 +9,7 @@ from rocefort.models.device.bgp import BgpSettings
 from rocefort.models.device.secret import CIPHER, CLEAR, is_reference
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
+from rocefort.validators.rules.missing import Missing
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 
@@ -39,6 +40,10 @@ def unreadable(subject: Subject) -> Iterator[Verdict]:
                     None,
                     "BGP sessions have passwords; whether both ends have the same one is not in "
                     "the text",
+                    Missing(
+                        "whether the sessions are established",
+                        "state of BGP peers",
+                    ),
                 )
                 return
 

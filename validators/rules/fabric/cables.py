@@ -18,9 +18,23 @@ from rocefort.models.hardware.transceivers import (
 )
 from rocefort.models.network.network import End, Network
 from rocefort.models.wording import count_of
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import (
+    LENGTH,
+    MEDIUM,
+    OPTICS,
+    SPEED,
+    Missing,
+    Need,
+    fabric_key,
+)
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 FEC_SOURCE = "«the vendor's guide», Configuring FEC; command reference, «FEC»"
+FEC = Missing(
+    "the FEC that the ports use",
+    "state of ports",
+    key=fabric_key("cables.fabric.fec, cables.server.fec"),
+)
 
 
 class _Cable(NamedTuple):
@@ -96,11 +110,12 @@ def _needed_fec(subject: Subject, end: End, interface: Interface, phy: Phy) -> I
     if needed == "none":
         return
     if needed is None:
-        yield subject.not_judged(end, f"which FEC {phy.name} needs is not known: {phy.source}")
+        reason = f"which FEC {phy.name} needs is not known: {phy.source}"
+        yield subject.not_judged(end, reason, OPTICS)
     elif interface.fec is None:
         if phy.medium != COPPER or not interface.autonegotiation:
             reason = f"FEC is left to the switch, whose default with {phy.name} is not known"
-            yield subject.not_judged(end, reason)
+            yield subject.not_judged(end, reason, FEC)
     elif interface.fec not in {mode.fec for mode in phy.modes}:
         yield subject.finding(
             end,
@@ -114,6 +129,7 @@ def _needed_fec(subject: Subject, end: End, interface: Interface, phy: Phy) -> I
             end,
             f"{phy.name} works with {FEC_NAMES[interface.fec]} on some classes of cable only, and "
             f"the class is not known: {phy.source}",
+            OPTICS,
         )
 
 
@@ -138,7 +154,7 @@ def medium_fits(subject: Subject) -> Iterator[Verdict]:
             continue
         end, phy = cable.ends[0], phy_of(cable.medium, cable.speed_gbps)
         if cable.speed_gbps is None:
-            yield subject.not_judged(end, "the speed of the port is not known")
+            yield subject.not_judged(end, "the speed of the port is not known", SPEED)
         elif phy is None:
             media = ", ".join(media_at(cable.speed_gbps))
             yield subject.finding(
@@ -154,9 +170,11 @@ def _reach(subject: Subject, end: End, cable: _Cable, phy: Phy) -> Iterator[Verd
     interface = subject.network.interface(end)
     mode = phy.mode(interface.fec if interface else None)
     if cable.length_m is None:
-        yield subject.not_judged(end, f"the length of the {phy.name} cable is not known")
+        reason = f"the length of the {phy.name} cable is not known"
+        yield subject.not_judged(end, reason, LENGTH)
     elif mode.reach_m is None:
-        yield subject.not_judged(end, f"how far {phy.name} reaches is not known: {phy.source}")
+        reason = f"how far {phy.name} reaches is not known: {phy.source}"
+        yield subject.not_judged(end, reason, OPTICS)
     elif cable.length_m > mode.reach_m:
         yield subject.finding(
             end,
@@ -169,6 +187,7 @@ def _reach(subject: Subject, end: End, cable: _Cable, phy: Phy) -> Iterator[Verd
             end,
             f"{phy.name} reaches {cable.length_m:g} m over {phy.better} and {mode.sure_m:g} m "
             "otherwise, and which it is is not known",
+            OPTICS,
         )
 
 
@@ -188,4 +207,5 @@ def _cables(network: Network) -> Iterator[_Cable]:
 def _unknown_media(subject: Subject) -> Iterator[Verdict]:
     count = sum(cable.medium is None for cable in _cables(subject.network))
     if count:
-        yield subject.not_judged(None, f"the medium of {count_of(count, 'cable')} is not known")
+        reason = f"the medium of {count_of(count, 'cable')} is not known"
+        yield subject.not_judged(None, reason, MEDIUM)

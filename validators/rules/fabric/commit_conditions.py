@@ -15,7 +15,8 @@ from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirem
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Node
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 # A saved text has met the other conditions, for example an idle port while a line is entered.
 LASTING = frozenset(

@@ -9,7 +9,8 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Server
 from rocefort.models.wording import count_of
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 ETH_TRUNK = "«the vendor's reference», Eth-Trunk"
 

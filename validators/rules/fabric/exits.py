@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from ipaddress import IPv4Network
 
 from rocefort.models.device.bgp import Bgp, BgpPeer, BgpSettings
@@ -14,9 +15,13 @@ from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Node
 from rocefort.validators.routing.external_peers import offered_prefixes
 from rocefort.validators.rules.facts import Overview
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import Missing, Need, fabric_key
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 WAYS = ("import", "export")
+EXTERNAL = Missing(
+    "whether the peer is external", "state of BGP peer", key=fabric_key("leaves.exits")
+)
 
 
 @rule(
@@ -45,6 +50,7 @@ def external_policies(subject: Subject) -> Iterator[Verdict]:
                 node,
                 "whether a peer that is not among the texts is external is not known, and it "
                 f"has no {' and no '.join(missing)} policy",
+                replace(EXTERNAL, value=str(peer.address)),
                 path=f"bgp.peers[{peer.address}]",
             )
         elif missing:

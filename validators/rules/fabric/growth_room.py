@@ -10,7 +10,8 @@ from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.network.network import Link, Network, Reserved, Role, Sources
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.facts import Overview
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import SPEED, Need
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 
 @rule(
@@ -37,7 +38,9 @@ def oversubscription(subject: Subject) -> Iterator[Verdict]:
     for leaf in network.role(Role.LEAF):
         down, up = servers[leaf.name], uplinks.get(leaf.name, 0)
         if up is None:
-            yield subject.not_judged(leaf, "the speed of an uplink is not known from its name")
+            yield subject.not_judged(
+                leaf, "the speed of an uplink is not known from its name", SPEED
+            )
         elif down > limit * up:
             ratio = f"{down / up:.2f} to 1" if up else "without any uplink"
             yield subject.finding(

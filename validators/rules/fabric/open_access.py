@@ -8,7 +8,8 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import AccessWeakness
 from rocefort.models.finding import Severity
 from rocefort.models.wording import listing
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 CR = "«the vendor's reference»"
 IP_VERSIONS = ("ipv4", "ipv6")

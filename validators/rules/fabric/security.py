@@ -9,6 +9,7 @@ from rocefort.models.device.users import PREDEFINED_GROUPS, SHORTEST_USER_NAME, 
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
 from rocefort.models.wording import count_of, listing
+from rocefort.validators.rules.missing import default_of
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 CR = "«the vendor's reference»"
@@ -32,7 +33,9 @@ def remote_login(subject: Subject) -> Iterator[Verdict]:
     for node in subject.network.nodes:
         if not node.device.vty:
             yield subject.not_judged(
-                node, "the text has no vty lines; the release's default is not confirmed"
+                node,
+                "the text has no vty lines; the release's default is not confirmed",
+                default_of("the protocol of logins and their check"),
             )
         for vty in node.device.vty:
             lines, path = f"vty {vty.first} to {vty.last}", f"vty[{vty.first}]"
@@ -40,6 +43,7 @@ def remote_login(subject: Subject) -> Iterator[Verdict]:
                 yield subject.not_judged(
                     node,
                     f"{lines}: no «protocol of logins», and the release's default is not confirmed",
+                    default_of("the protocol of logins"),
                     path=path,
                 )
             elif vty.protocol != "ssh":
@@ -194,6 +198,7 @@ def snmp_version(subject: Subject) -> Iterator[Verdict]:
             yield subject.not_judged(
                 node,
                 "no «version of SNMP», and the release's default is not confirmed",
+                default_of("the versions of SNMP"),
                 path="snmp",
             )
         for line in filter(dialect_of(node).is_community, node.unmodelled):

@@ -16,10 +16,12 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network, Node, Segment
 from rocefort.models.wording import listing
 from rocefort.validators.routing.packet_filters import PacketFilter, applied_policies, filter_of
-from rocefort.validators.rules.registry import UNKNOWN, Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import POLICY, UNKNOWN, Missing, Need
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 CR = "«the vendor's reference»"
 REPRESENTATIVES = 3  # addresses past a prefix's first, which no server has
+FILTER = Missing("what the filter lets pass", "what runs")
 
 
 def _address(segment: Segment) -> IPv4Address:
@@ -91,7 +93,7 @@ def isolated_segments(subject: Subject) -> Iterator[Verdict]:
     network = subject.network
     if network.policy is None or network.segments is None:
         if network.origin == "text":
-            yield subject.not_judged(None, UNKNOWN[Need.POLICY])
+            yield subject.not_judged(None, UNKNOWN[Need.POLICY], POLICY)
         return
     isolation, seen = _Isolation.of(network.policy, network), set[tuple[str, FilterAcl | None]]()
     for own in network.segments:
@@ -101,7 +103,8 @@ def isolated_segments(subject: Subject) -> Iterator[Verdict]:
         packet_filter = filter_of(node.device.filters, name) if name is not None else None
         path = f"interfaces[Vlanif{own.vlan}]" + ("" if name is None else ".filter_in")
         if isinstance(packet_filter, str):
-            yield subject.not_judged(node, f"{packet_filter}, which is not evaluated", path=path)
+            reason = f"{packet_filter}, which is not evaluated"
+            yield subject.not_judged(node, reason, FILTER, path=path)
             continue
         # Leaves with the same ACL treat all other leaves alike: judge the others for one of them.
         key = own.name, packet_filter.acl if packet_filter else None

@@ -10,7 +10,8 @@ from rocefort.dialects.data import ForeignDesign
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node, TextLine
 from rocefort.models.wording import count_of
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import Missing, Need
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 TRY = "try it on one switch before a rollout"
 LONGEST_SHOWN = 120  # characters of a line in a message
@@ -46,7 +47,9 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
             form = f"`{entry.command}` is not confirmed on {node.syntax}"
             if used is None:
                 yield subject.not_judged(
-                    node, f"{form}; whether the switch uses it is not in its model"
+                    node,
+                    f"{form}; whether the switch uses it is not in its model",
+                    Missing("whether the switch has the line", "what runs"),
                 )
             else:
                 yield subject.finding(node, f"{form}: {entry.note}", TRY)

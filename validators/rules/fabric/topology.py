@@ -20,7 +20,8 @@ from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Node, Role, Server
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.facts import LinkEnds
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import Missing, Need, fabric_key
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 # IBTA RoCEv2 (annex A17): a 4096-byte payload with IPv4 20, UDP 8, BTH 12, RETH 16, immediate 4
 # and ICRC 4 bytes is an IP packet of 4160 bytes.
@@ -312,6 +313,7 @@ def _gateway_mtu(subject: Subject) -> Iterator[Verdict]:
             yield subject.not_judged(
                 server.port,
                 "no gateway of the leaf has the server's subnet, so there is no MTU to compare",
+                Missing("the gateway of the server", key=fabric_key("leaves.segments")),
             )
             continue
         previous = largest.get((node.name, gateway.name))

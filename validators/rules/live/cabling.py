@@ -10,8 +10,9 @@ from rocefort.models.device.interface import ETHERNET_MTU, FRAME_OVERHEAD_BYTES
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Network
 from rocefort.models.network.observed import DeviceSeen, PortCounters, StateTopic
-from rocefort.validators.rules.live.subject import LiveSubject, reading
-from rocefort.validators.rules.registry import Need, Verdict, rule
+from rocefort.validators.rules.live.subject import TWICE, LiveSubject, of_topic, reading
+from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.registry import Verdict, rule
 
 INTERFACE = "«the vendor's reference», «state of ports»"
 
@@ -163,7 +164,7 @@ def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
             if port is None or not port.up or subject.network.interface(end) is None:
                 continue  # LIV007 reports it
             if port.speed_mbps is None or intended_gbps is None:
-                yield subject.not_judged(end, "its speed is not known")
+                yield subject.not_judged(end, "its speed is not known", of_topic(StateTopic.PORTS))
             elif port.speed_mbps != intended_gbps * 1000:
                 message = f"speed: {port.speed_mbps / 1000:g} Gb/s, intended {intended_gbps} Gb/s"
                 hint = "check the module and the cable, and the negotiation of both ends"
@@ -195,7 +196,9 @@ def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
                 continue
             intended = interface.mtu or ETHERNET_MTU
             if port.mtu is None:
-                yield subject.not_judged(end, "«state of ports» shows no MTU")
+                yield subject.not_judged(
+                    end, "«state of ports» shows no MTU", of_topic(StateTopic.PORTS)
+                )
             elif port.mtu != intended:
                 message = f"MTU: {port.mtu} bytes, intended {intended}"
                 hint = f"«MTU of a port: {intended}» in its view, or correct the fabric"
@@ -292,7 +295,8 @@ def _cleared(
 ) -> Iterator[Verdict]:
     fell = partial(_has_decreased, was, now)
     if any(map(fell, ("crc", "rx_errors"))):
-        yield subject.not_judged(end, "its counters were cleared between the two readings")
+        reason = "its counters were cleared between the two readings"
+        yield subject.not_judged(end, reason, TWICE)
 
 
 def _has_decreased(was: PortCounters, now: PortCounters, field: str) -> bool:

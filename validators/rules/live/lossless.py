@@ -10,8 +10,9 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Port
 from rocefort.models.network.observed import AiEcnSeen, DeviceSeen, StateTopic, ThresholdSeen
 from rocefort.models.wording import listing
-from rocefort.validators.rules.live.subject import LiveSubject, reading
-from rocefort.validators.rules.registry import Need, Verdict, rule
+from rocefort.validators.rules.live.subject import LiveSubject, of_topic, reading
+from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.registry import Verdict, rule
 
 DCB = "«the vendor's reference», DCB: "
 LONGEST_PAUSE_BITS = 65535 * 512  # IEEE 802.1Qbb: a quantum is 512 bit times, 65535 at most
@@ -122,7 +123,7 @@ def _threshold(
         yield subject.finding(port.end, message, hint, path=path)
     elif row.xoff_kbytes is None or row.xon_kbytes is None:
         reason = "its thresholds are not shown in bytes, and the size of a cell is not known"
-        yield subject.not_judged(port.end, reason)
+        yield subject.not_judged(port.end, reason, of_topic(StateTopic.THRESHOLDS))
     elif (row.xoff_kbytes, row.xon_kbytes) != (intended.xoff_kbytes, intended.xon_kbytes):
         shown = f"xoff {row.xoff_kbytes} KB and xon {row.xon_kbytes} KB"
         yield subject.finding(port.end, f"{queue}: {shown}, intended {static}", hint, path=path)

@@ -14,11 +14,34 @@ from rocefort.models.network.network import End, Network, Node, Port
 from rocefort.models.network.observed import DeviceSeen, Observed, PortSeen, StateTopic
 from rocefort.models.results.routing import RoutingState, SessionStatus
 from rocefort.validators.routing.engine import solve
+from rocefort.validators.rules.missing import Missing
 from rocefort.validators.rules.registry import RuleTopics, Subject, Verdict
 
 ONE_READING = "one reading shows no change; take two (--interval), or name an earlier (--baseline)"
 SILENT = "it could not be read (LIV001)"
 NOT_BEFORE = "the earlier reading lacks this switch, so no change can be judged"
+TWICE = Missing("the change between two readings", run="rocefort health FABRIC --interval 10")
+SHOWN_BY = {  # terms of the commands that show each topic
+    StateTopic.FACTS: "model and release",
+    StateTopic.PEERS: "state of BGP peers",
+    StateTopic.ROUTES: "routing table",
+    StateTopic.NEIGHBOURS: "neighbours of ports",
+    StateTopic.PORTS: "state of ports",
+    StateTopic.PFC_PORTS: "PFC of ports",
+    StateTopic.PFC_PROFILES: "queues of PFC profiles",
+    StateTopic.PFC_COUNTERS: "counters of PFC",
+    StateTopic.THRESHOLDS: "thresholds of ports",
+    StateTopic.QUEUES: "counters of queues",
+    StateTopic.AI_ECN: "state of AI-ECN",
+    StateTopic.CLOCK: "the clock",
+    StateTopic.DISK: "list of files",
+    StateTopic.SAVED: "what a restart loads",
+}
+
+
+def of_topic(topic: StateTopic) -> Missing:
+    """Return the missing reading of a topic, with the command that shows it."""
+    return Missing(f"{SHOWN_BY[topic]}, as the switch shows it", SHOWN_BY[topic])
 
 
 def reading(*topics: StateTopic, twice: bool = False) -> RuleTopics:
@@ -98,14 +121,16 @@ class LiveSubject(Subject):
         """Verdicts on missing readings, by reason, then those of any subject."""
         reads = self.rule.reads
         if reads.twice and self.before is None:
-            yield self.not_judged(None, ONE_READING)
+            yield self.not_judged(None, ONE_READING, TWICE)
             return
         for node, seen in self.queried_switches:
-            reasons = (seen.missing[topic] for topic in reads.topics if topic in seen.missing)
-            if reason := next(reasons, None):
-                yield self.not_judged(node, SILENT if seen.failed and not seen.facts else reason)
+            topics = (topic for topic in reads.topics if topic in seen.missing)
+            if topic := next(topics, None):
+                silent = seen.failed and not seen.facts
+                reason = SILENT if silent else seen.missing[topic]
+                yield self.not_judged(node, reason, of_topic(topic))
             elif reads.twice and self.before and node.name not in self.before.by_name:
-                yield self.not_judged(node, NOT_BEFORE)
+                yield self.not_judged(node, NOT_BEFORE, TWICE)
         yield from Subject.verdicts(self)
 
     @property

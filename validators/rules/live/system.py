@@ -9,7 +9,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
 from rocefort.models.network.observed import FactsSeen, StateTopic
 from rocefort.models.wording import count_of
-from rocefort.validators.rules.live.subject import LiveSubject, reading
+from rocefort.validators.rules.live.subject import LiveSubject, of_topic, reading
 from rocefort.validators.rules.registry import Verdict, rule
 
 
@@ -76,7 +76,8 @@ def _differences(subject: LiveSubject, node: Node, facts: FactsSeen) -> Iterator
         yield subject.finding(node, f"sysname: it is {facts.hostname!r}", hint)
     model = node.hardware.model if node.hardware else None
     if not facts.hardware:
-        yield subject.not_judged(node, "«model and release» names no model")
+        missing = of_topic(StateTopic.FACTS)
+        yield subject.not_judged(node, "«model and release» names no model", missing)
     elif model and facts.hardware != model:
         hint = "correct `hardware` in the fabric, or the cable of its management port"
         yield subject.finding(node, f"hardware: it is a {facts.hardware}, intended {model}", hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from rocefort.models.finding import Severity
@@ -19,16 +20,25 @@ from rocefort.validators.rules.lossless.headroom import (
     cell_headroom,
     headroom_bytes,
 )
-from rocefort.validators.rules.registry import (
+from rocefort.validators.rules.missing import (
+    LENGTH,
+    SPEED,
+    XOFF,
+    Missing,
     Need,
-    Subject,
-    Verdict,
-    rule,
-    unconfirmed_facts,
+    fabric_key,
+    of_family,
+    of_hardware,
 )
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 BUFFERS_UNCONFIRMED = "the buffer size of the switch model is unconfirmed"
 FORMULA = "IEEE 802.1Qbb annex O and 802.3 31B.3.7 (headroom terms)"
+POOL = Missing(
+    "the headroom that the ports have",
+    "thresholds of ports",
+    key=fabric_key("headroom_pool_kbytes of the lossless profile"),
+)
 
 
 class HeadroomDemand(NamedTuple):
@@ -50,9 +60,10 @@ def _demands(
     mtu = intent.headroom_mtu
     for port in switch.roce_ports:
         if port.cable_m is None:
-            yield subject.not_judged(port.end, "the length of the cable is not known")
+            yield subject.not_judged(port.end, "the length of the cable is not known", LENGTH)
         elif port.speed_gbps not in RESPONSE_QUANTA:
-            yield subject.not_judged(port.end, "no response time to a pause is known at its speed")
+            reason = "no response time to a pause is known at its speed"
+            yield subject.not_judged(port.end, reason, SPEED)
         else:
             yield HeadroomDemand(port, headroom_bytes(mtu, mtu, port.speed_gbps, port.cable_m))
 
@@ -101,7 +112,7 @@ def _judge_headroom(
         yield subject.not_judged(
             node,
             f"headroom on {family.name} is not confirmed by the vendor; {_summary(demands)}",
-            cause=unconfirmed_facts(family),
+            of_family(family, "headroom_kbytes", "whether headroom is set by queue"),
         )
         return
     if per_queue is not None:
@@ -131,8 +142,8 @@ def _port_headroom(
         yield subject.not_judged(
             port.end,
             f"the default headroom of {family.name} is not known",
+            of_family(family, "thresholds of ports", "the default headroom"),
             path=path,
-            cause=unconfirmed_facts(family),
         )
     elif configured is not None and limits is not None and configured not in limits:
         yield subject.finding(
@@ -191,8 +202,8 @@ def _pool(
             node,
             f"{family.name} has no headroom by queue, and no pool is configured; "
             f"{_summary(demands)}",
+            replace(POOL, cause=f"no headroom pool is configured on {family.name}"),
             path=path,
-            cause=f"no headroom pool is configured on {family.name}",
         )
     elif size is None:
         yield subject.finding(
@@ -243,10 +254,9 @@ def _budget(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) ->
     if hardware is None or not ports:
         return
     fact = hardware.buffer_kbytes
+    size = of_hardware(hardware, "buffer_kbytes", "the buffer size", BUFFERS_UNCONFIRMED)
     if fact is None:
-        yield subject.not_judged(
-            node, f"the buffer of {hardware.model} is not known", cause=BUFFERS_UNCONFIRMED
-        )
+        yield subject.not_judged(node, f"the buffer of {hardware.model} is not known", size)
         return
     demands = []
     for item in _demands(subject, switch, intent):
@@ -259,7 +269,9 @@ def _budget(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) ->
     sizes = [port_demand(intent, demand.port).promised_kbytes for demand in demands]
     if None in sizes:
         yield subject.not_judged(
-            node, "ports without a static xoff share the buffer dynamically; no sum can be given"
+            node,
+            "ports without a static xoff share the buffer dynamically; no sum can be given",
+            XOFF,
         )
         return
     total = sum(size for size in sizes if size is not None)
@@ -276,7 +288,7 @@ def _budget(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) ->
         yield subject.not_judged(
             node,
             f"{promise} and would fit; the buffer of {hardware.model} is {fact.value} KB{doubt}",
-            cause=BUFFERS_UNCONFIRMED,
+            size,
         )
 
 

@@ -21,7 +21,12 @@ from rocefort.validators.rules.lossless.buffer_cycles import (
     cycle,
     forwarding_graph,
 )
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import QUEUE, Missing, Need
+from rocefort.validators.rules.registry import Subject, Verdict, rule
+
+PATHS = Missing(
+    "the paths of packets between gateways", "routing table", run="rocefort verify FABRIC"
+)
 
 
 @rule(
@@ -45,11 +50,11 @@ def no_cycle(subject: Subject) -> Iterator[Verdict]:
     network = subject.network
     queue = lossless_queue(network)
     if queue is None:
-        yield subject.not_judged(None, QUEUE_UNKNOWN)
+        yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
     unmodelled = next((x for node in network.nodes for x in unmodelled_forwarding(node)), None)
     if unmodelled is not None:
-        yield subject.not_judged(None, f"the paths are not known: {unmodelled[1]}")
+        yield subject.not_judged(None, f"the paths are not known: {unmodelled[1]}", PATHS)
     elif not (
         all_routed(network)
         and (one_as_cuts_every_link(network) or an_end_of_every_link_passes_nothing_on(network))
@@ -122,11 +127,11 @@ def _judge(subject: Subject, queue: int) -> Iterator[Verdict]:
     try:
         solution = analyse(subject.network, subject.sources)
     except Refused as refused:
-        yield subject.not_judged(None, f"the paths are not known: {refused.problem.what}")
+        yield subject.not_judged(None, f"the paths are not known: {refused.problem.what}", PATHS)
         return
     sources, forwards = traffic(solution)
     if not forwards:
-        yield subject.not_judged(None, "no route leads from one gateway to another")
+        yield subject.not_judged(None, "no route leads from one gateway to another", PATHS)
     graph = forwarding_graph(sources, forwards, queue)
     for component in components(graph):
         circle = cycle(graph, component)

@@ -12,7 +12,14 @@ from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queue, paused
 from rocefort.validators.rules.lossless.ecn_grades import strict_kmin_limit
 from rocefort.validators.rules.lossless.ecn_margin import judge_static
 from rocefort.validators.rules.lossless.ecn_queues import static_rows
+from rocefort.validators.rules.missing import QUEUE, Missing
 from rocefort.validators.rules.registry import Subject, Verdict, rule
+
+CHOSEN = Missing(
+    "Kmin of the queue, as AI-ECN chose it",
+    "the limits that AI-ECN chose",
+    cause="AI-ECN chooses Kmin and Kmax",
+)
 
 
 @rule(
@@ -34,7 +41,7 @@ def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     """
     queue = lossless_queue(subject.network)
     if queue is None:
-        yield subject.not_judged(None, QUEUE_UNKNOWN)
+        yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
     for node in subject.network.nodes:
         yield from _marked(subject, node, queue)
@@ -131,7 +138,7 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
     """
     queue = lossless_queue(subject.network)
     if queue is None:
-        yield subject.not_judged(None, QUEUE_UNKNOWN)
+        yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
     intent = subject.network.lossless
     for switch in subject.switches:
@@ -143,8 +150,8 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
                 node,
                 f"AI-ECN ({assigned.model or 'its default model'}) chooses Kmin and Kmax"
                 f"{_limit(node, queue)}",
+                CHOSEN,
                 path="ai_ecn",
-                cause="AI-ECN chooses Kmin and Kmax",
             )
         else:
             yield from judge_static(subject, switch, queue, intent)

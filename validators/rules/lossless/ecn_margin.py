@@ -24,6 +24,7 @@ from rocefort.validators.rules.lossless.ecn_grades import (
     strict_kmin_limit,
 )
 from rocefort.validators.rules.lossless.ecn_queues import in_bytes, kb, limits_of
+from rocefort.validators.rules.missing import XOFF, Missing
 from rocefort.validators.rules.registry import Subject, Verdict
 
 LOOP_US = 20  # round trip that the vendor's rule for Kmax takes (EDOC1100155250, static ECN)
@@ -32,6 +33,7 @@ MEANING = {
     Grade.SINGLE_EGRESS: "where the traffic of an ingress leaves by one egress",
     Grade.DYNAMIC: f"where marks slow senders down within {LOOP_US} us",
 }
+IN_BYTES = Missing("Kmin and Kmax in bytes", "thresholds of ECN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ def _judge(
         what = "a share of a queue whose depth changes with the load"
         if egresses.limits.unit == "cells":
             what = f"in cells, whose size is not known on {node.syntax or 'its family'}"
-        yield subject.not_judged(node, f"{word}: Kmin and Kmax are {what}", path=path)
+        reason = f"{word}: Kmin and Kmax are {what}"
+        yield subject.not_judged(node, reason, IN_BYTES, path=path)
         return
     thresholds = Thresholds(*sizes, ingress.xoff_bytes)
     number = len(ingress.ports)
@@ -152,4 +155,4 @@ def _unknown_xoff(
             f"; were their share that of the DCQCN paper (beta {PAPER_BETA}), Kmin would have to "
             f"be below {kb(float(limit))}"
         )
-    return subject.not_judged(node, what, path="drop_profiles")
+    return subject.not_judged(node, what, XOFF, path="drop_profiles")

@@ -13,16 +13,12 @@ from rocefort.models.network.network import End, LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import listing
 from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queue
-from rocefort.validators.rules.registry import (
-    Need,
-    Subject,
-    Verdict,
-    rule,
-    unconfirmed_facts,
-)
+from rocefort.validators.rules.missing import QUEUE, Missing, Need, of_family
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 DCB = "«the vendor's reference», DCB"
 LONG_MS = 1000  # beyond it a deadlock stops a queue for longer than any vendor's default
+SHOWN_BY = {"detection": "deadlock_detect_time", "recovery": "deadlock_recovery_time"}
 
 
 @rule(
@@ -59,6 +55,7 @@ def thresholds(subject: Subject) -> Iterator[Verdict]:
                 yield subject.not_judged(
                     End(device=node.name, interface=interface.name),
                     f"queue {other.queue}: its xoff is {unit}, which is not known in bytes",
+                    Missing("xoff in bytes", "thresholds of ports"),
                     path=f"other_thresholds[{other.queue}]",
                 )
         if rows and node.family is not None:
@@ -94,7 +91,7 @@ def _xoff_range(
         yield subject.not_judged(
             node,
             f"the range of xoff on {family.name} is not confirmed by the vendor",
-            cause=unconfirmed_facts(family),
+            of_family(family, "xoff_kbytes", "the range of xoff"),
         )
         return
     for name, row in rows:
@@ -126,7 +123,7 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     """
     queue = lossless_queue(subject.network)
     if queue is None:
-        yield subject.not_judged(None, QUEUE_UNKNOWN)
+        yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
     for switch in subject.switches:
         node = switch.node
@@ -154,7 +151,7 @@ def _queue_range(subject: Subject, node: Node, family: Family, queue: int) -> It
         yield subject.not_judged(
             node,
             f"which queues {family.name} can pause is not confirmed by the vendor",
-            cause=unconfirmed_facts(family),
+            of_family(family, "pfc_queues", "which queues can be paused"),
         )
     elif queue not in limits:
         yield subject.finding(
@@ -300,7 +297,9 @@ def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
         if node.family is None:
             continue
         if queue is None:
-            yield subject.not_judged(node, "the lossless queue, whose timers count, is not known")
+            yield subject.not_judged(
+                node, "the lossless queue, whose timers count, is not known", QUEUE
+            )
             continue
         if unsettable := list(_interval(subject, node, node.family)):
             yield from unsettable  # and what counts in it cannot be judged either
@@ -392,8 +391,8 @@ def _judge_timer(
         yield subject.not_judged(
             node,
             f"deadlock {name} time: its {facts.format(family.name)} not confirmed by the vendor",
+            of_family(family, SHOWN_BY[name], f"unit and range of the deadlock {name} time"),
             path=timer.path,
-            cause=unconfirmed_facts(family),
         )
         return
     if timer.raw is None:

@@ -12,13 +12,8 @@ from rocefort.models.network.network import LosslessIntent, Node, Port
 from rocefort.models.wording import ranges
 from rocefort.validators.roce_ports import carriers, paused_queues
 from rocefort.validators.rules.facts import LosslessSwitch
-from rocefort.validators.rules.registry import (
-    Need,
-    Subject,
-    Verdict,
-    rule,
-    unconfirmed_facts,
-)
+from rocefort.validators.rules.missing import Need, of_family
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 BY_DEFAULT = {dscp: default_queue(dscp) for dscp in DSCPS}  # queues
 MAPPING = "«the vendor's reference», QoS, priority mapping"
@@ -123,7 +118,7 @@ def _family_specific(subject: Subject, node: Node) -> Iterator[Verdict]:
         yield subject.not_judged(
             node,
             f"whether a routed port on {syntax} trusts DSCP automatically is not confirmed",
-            cause=unconfirmed_facts(family),
+            of_family(family, "services of ports", "whether a routed port trusts DSCP"),
         )
 
 

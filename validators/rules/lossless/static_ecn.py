@@ -12,19 +12,15 @@ from rocefort.models.hardware.hardware import Family, Range
 from rocefort.models.network.network import Node
 from rocefort.models.wording import listing
 from rocefort.validators.rules.lossless.ecn_queues import end_of, limits_of, static_rows
-from rocefort.validators.rules.registry import (
-    Need,
-    Subject,
-    Verdict,
-    rule,
-    unconfirmed_facts,
-)
+from rocefort.validators.rules.missing import Need, of_family
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 REFERENCE = "«the vendor's reference», congestion avoidance"
 LIMITS = "«ECN limits», «drop limits»"
 PERCENT = Range(low=0, high=100, source=f"{REFERENCE} ({LIMITS})")
 CHANCE = Range(low=1, high=100, source=f"{REFERENCE} ({LIMITS})")
 UNITS = {"percent": "%", "bytes": "bytes", "cells": "cells"}
+SHOWN_BY = {"bytes": "ecn_bytes", "cells": "ecn_cells"}
 
 
 @rule(
@@ -101,8 +97,8 @@ def _range(subject: Subject, node: Node, family: Family, line: _ProfileLimits) -
             node,
             f"the range of ECN thresholds in {unit} on {family.name} is not confirmed by the "
             "vendor",
+            of_family(family, SHOWN_BY[line.limits.unit], "the range of ECN thresholds"),
             path=line.path,
-            cause=unconfirmed_facts(family),
         )
         return
     for name, value in (("Kmin", line.limits.low), ("Kmax", line.limits.high)):

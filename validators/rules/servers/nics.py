@@ -9,7 +9,8 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import Server
 from rocefort.models.wording import listing
 from rocefort.validators.rules.lossless.priorities import queue_of_dscp
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.missing import NIC, Missing, Need, fabric_key
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 DSCP2PRIO = "NVIDIA MLNX_OFED documentation, mlnx_qos (trust, dscp2prio, pfc)"
 CNPS = "DCQCN, SIGCOMM 2015 (CNPs go in a priority of their own, never paused)"
@@ -141,7 +142,9 @@ def congestion_control_is_on(subject: Subject) -> Iterator[Verdict]:
     hosts, dscp = subject.network.hosts, subject.lossless.roce_dscp
     if hosts is None or hosts.congestion is None:
         yield subject.not_judged(
-            None, "the intended congestion control of the NICs is not known (congestion_control)"
+            None,
+            "the intended congestion control of the NICs is not known (congestion_control)",
+            Missing("the intended congestion control", key=fabric_key("congestion_control")),
         )
         return
     if hosts.congestion.kind == "pfc_only":
@@ -227,7 +230,8 @@ def _settable(subject: Subject, name: str) -> Iterator[Verdict]:
     for key, value in hosts.congestion.parameters().items():
         parameter = hosts.adapters[name].parameters.get(key)
         if parameter is None:
-            yield subject.not_judged(None, f"what {name} calls {key} is not known")
+            missing = Missing(f"the NIC's name of {key}", key=f"{name} in inventory/profiles")
+            yield subject.not_judged(None, f"what {name} calls {key} is not known", missing)
         elif not parameter.takes(value):
             yield subject.finding(
                 None,
@@ -284,14 +288,17 @@ def _unknown(subject: Subject, *, roce: bool = True) -> Iterator[Verdict]:
     blank = subject.overview.by_nic(roce=roce).get(None, ())
     if blank:
         yield subject.not_judged(
-            None, f"the NIC settings of {_servers_text(blank)} are not known (servers.nic)"
+            None, f"the NIC settings of {_servers_text(blank)} are not known (servers.nic)", NIC
         )
 
 
 def _silent(subject: Subject, name: str, missing: str) -> Verdict:
     """Verdict (not judged) on a profile without a value that the rule needs."""
     return subject.not_judged(
-        None, f"NIC profile {name} does not state {missing}", path=f"nics[{name}]"
+        None,
+        f"NIC profile {name} does not state {missing}",
+        Missing(missing, key=f"NIC profile {name} in inventory/profiles"),
+        path=f"nics[{name}]",
     )
 
 

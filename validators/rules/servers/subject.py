@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rocefort.models.finding import Finding, NotJudged, Severity
+from rocefort.models.finding import Finding, MissingFact, NotJudged, Severity
 from rocefort.models.network.servers import HostPlan, HostSeen, HostsSeen, NicSeen
 from rocefort.validators.rules.registry import Subject
 
 SILENT = "it could not be read (HST101)"
 NO_INTERFACE = "its interface is not known (HST102)"
+SETTING = MissingFact(fact="the setting, as the server shows it", run="rocefort host check FABRIC")
 
 
 @dataclass(frozen=True)
@@ -71,4 +72,4 @@ class HostSubject(Subject):
     def missing_value(self, plan: HostPlan, reason: str, interface: str | None = None) -> NotJudged:
         """Build a verdict (not judged) on a value that a server does not report."""
         where = self.sources.where(plan.server, "", interface)
-        return NotJudged(rule=self.rule.id, where=where, reason=reason)
+        return NotJudged(rule=self.rule.id, where=where, reason=reason, missing=SETTING)

@@ -23,7 +23,8 @@ from rocefort.models.wording import count_of
 from rocefort.validators.routing.engine import Solution, moved_routes
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
-from rocefort.validators.rules.registry import Need, Verdict, registered, rule
+from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.engine_comparison import EngineDifference, engines_agree
 from rocefort.validators.rules.verification.subject import (
     TWO_VERSIONS,

@@ -20,7 +20,8 @@ from rocefort.validators.roce_ports import ends_of
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.external_peers import outside_name
 from rocefort.validators.routing.underlay import DevicePlace
-from rocefort.validators.rules.registry import Need, Verdict, rule
+from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import MULTIPATH, EngineSubject
 
 Widths = Mapping[tuple[str, IPv4Network], int]

@@ -15,10 +15,17 @@ from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.routing import FailureEffect, FailureStudy, PairLoss, WidthLoss
 from rocefort.models.wording import count_of
+from rocefort.validators.roce_ports import lossless_queue
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
-from rocefort.validators.rules.registry import Need, Verdict, registered, rule
+from rocefort.validators.rules.missing import QUEUE, Missing, Need
+from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.subject import MULTIPATH, AnswerSubject, answer_report
+
+NO_CYCLE = Missing(
+    "the buffers' dependencies without that cycle, by the embedded engine",
+    run="rocefort verify FABRIC --engine embedded",
+)
 
 
 @dataclass(frozen=True)
@@ -137,7 +144,9 @@ def circles(subject: FailureSubject) -> Iterator[Verdict]:
     """
     study = subject.study
     if study.circles.startswith("not judged: "):
-        yield subject.not_judged(None, study.circles.removeprefix("not judged: "))
+        queue = lossless_queue(subject.network)
+        reason = study.circles.removeprefix("not judged: ")
+        yield subject.not_judged(None, reason, QUEUE if queue is None else NO_CYCLE)
     by_cycle: defaultdict[str, list[FailureEffect]] = defaultdict(list)
     for effect in study.effects:
         if effect.circle:

@@ -10,7 +10,8 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network
 from rocefort.models.results.reachability import Pair, Reachability, ServerClass
 from rocefort.validators.routing.forwarding import PathEnd
-from rocefort.validators.rules.registry import Need, Verdict, rule
+from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import EngineSubject
 
 ClassPair = tuple[int, int]

@@ -26,7 +26,8 @@ from rocefort.validators.routing.next_hops import Widths as OfPrefix
 from rocefort.validators.routing.sessions import ConfiguredSession
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
-from rocefort.validators.rules.registry import Need, Verdict, registered, rule
+from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.policy import is_denied
 from rocefort.validators.rules.verification.subject import (
     BGP,

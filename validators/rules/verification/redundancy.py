@@ -19,7 +19,8 @@ from rocefort.models.wording import count_of, listing
 from rocefort.validators.roce_ports import ends_of
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
-from rocefort.validators.rules.registry import Need, Verdict, registered, rule
+from rocefort.validators.rules.missing import Missing, Need
+from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.subject import (
     TWO_VERSIONS,
     AnswerSubject,
@@ -28,6 +29,9 @@ from rocefort.validators.rules.verification.subject import (
 
 LeafPair = tuple[str, str]  # two leaves, in one direction
 CHOICE = "a choice: a change removes no redundancy by mistake"
+EVERY_SINGLE = Missing(
+    "the effect of every single failure", run="rocefort verify FABRIC --failures single"
+)
 
 
 @dataclass(frozen=True)
@@ -214,7 +218,8 @@ def lone_path(subject: RedundancySubject) -> Iterator[Verdict]:
     """
     was, now = subject.studies
     if was is None or now is None or not (_every_single(was) and _every_single(now)):
-        yield subject.not_judged(None, "not every single failure of both versions is studied")
+        reason = "not every single failure of both versions is studied"
+        yield subject.not_judged(None, reason, EVERY_SINGLE)
         return
     if subject.removed_spines:
         return

@@ -14,7 +14,8 @@ from rocefort.models.network.network import End, Role
 from rocefort.models.results.routing import RoutingState
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.underlay import DevicePlace
-from rocefort.validators.rules.registry import Need, Place, Subject
+from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.registry import Place, Subject
 from rocefort.validators.rules.waivers import sort_out
 
 BGP = "RFC 4271, 8 (when a session is established)"

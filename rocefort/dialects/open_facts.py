@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rocefort.dialects.words import line
 from rocefort.models.hardware.commit_conditions import Condition, Requirement
 from rocefort.models.hardware.hardware import (
     Fact,
@@ -28,22 +29,17 @@ PLACEHOLDER = re.compile(r"[A-Z]|M S|[/(].*|with|without|rights|of")  # ends the
 NO_LIMIT = "nothing is known"
 SPLIT = "port split dimension interface"
 
-# Ranges and numbers of a family: the command that shows them, and the line that needs them.
-ASKED: dict[str, tuple[str, str]] = {
-    "pfc_queues": ("dcb pfc / priority ?", "dcb pfc enable"),
-    "xoff_kbytes": ("interface P / dcb pfc buffer 4 xoff static ?", "dcb pfc buffer"),
-    "deadlock_detect_time": (
-        "dcb pfc / priority 4 deadlock-detect time ?",
-        "priority Q deadlock-detect",
-    ),
-    "deadlock_recovery_time": (
-        "dcb pfc / priority 4 deadlock-detect time 10 deadlock-recovery time ?",
-        "priority Q deadlock-detect",
-    ),
-    "ecn_bytes": ("drop-profile x / ecn buffer-size low-limit ?", "drop-profile"),
-    "ecn_cells": ("drop-profile x / ecn buffer-size cell low-limit ?", "drop-profile"),
-    "drop_profiles": ("display drop-profile all", "drop-profile"),
-    "cell_bytes": ("display dcb pfc buffer", "drop-profile"),
+# Ranges and numbers of a family, by field: the line that needs them. The field is also the term of
+# the command that shows them.
+NEEDED_BY: dict[str, str] = {
+    "pfc_queues": "dcb pfc enable",
+    "xoff_kbytes": "dcb pfc buffer",
+    "deadlock_detect_time": "priority Q deadlock-detect",
+    "deadlock_recovery_time": "priority Q deadlock-detect",
+    "ecn_bytes": "drop-profile",
+    "ecn_cells": "drop-profile",
+    "drop_profiles": "drop-profile",
+    "cell_bytes": "drop-profile",
 }
 # Trials of what a line needs besides a commit.
 TRIED = {
@@ -71,10 +67,9 @@ def of_family(family: Family) -> Iterator[tuple[OpenFact, Concern]]:
     for field in Family.model_fields:
         value = getattr(family, field)
         if isinstance(value, (Range, Fact)) and not value.confirmed:
-            ask, command = ASKED[field]
             here = value if isinstance(value, Range) else value.value
             fact = f"{field}, here {here}: {value.source}"
-            yield OpenFact(of=name, fact=fact, ask=ask), Concern(command)
+            yield OpenFact(of=name, fact=fact, ask=line(family, field)), Concern(NEEDED_BY[field])
     for entry in family.unconfirmed:
         fact = f"`{entry.command}`: {entry.note}"
         yield OpenFact(of=name, fact=fact, ask=ask_of(entry)), Concern(command=entry.command)
@@ -111,7 +106,7 @@ def of_hardware(hardware: Hardware) -> Iterator[OpenFact]:
     if buffer is None or not buffer.confirmed:
         size = f"{buffer.value // KBYTE} MB: {buffer.source}" if buffer else NO_LIMIT
         fact = f"the size of its buffer: {size}"
-        yield OpenFact(of=hardware.model, fact=fact, ask="display qos buffer ingress-usage")
+        yield OpenFact(of=hardware.model, fact=fact, ask=line(None, "buffer_kbytes"))
     yield from _splits(hardware)
     for card in hardware.cards:
         if card.above_upper_ecn and not card.above_upper_ecn.confirmed:
