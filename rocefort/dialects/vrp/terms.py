@@ -72,6 +72,7 @@ COMMANDS: Mapping[str, str] = {
     "policy of peer": "peer {} route-policy",
     "password of peer": "peer {} password",
     "equal paths of BGP": "maximum load-balancing",
+    "equal paths of EBGP": "maximum load-balancing ebgp {}",
     "equal paths over unlike ASNs": "load-balancing as-path-relax",
     "network": "network",
     "a static route": "ip route-static",

@@ -8,9 +8,11 @@ from functools import cached_property
 from ipaddress import IPv4Address
 from typing import NamedTuple
 
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.words import line
 from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import Node, Role
+from rocefort.models.network.network import Node, Role, TextLine
 from rocefort.models.wording import listing
 from rocefort.validators.rules.fabric.bgp_authentication import (
     authentication,
@@ -21,6 +23,8 @@ from rocefort.validators.rules.facts import LinkEnds, Overview, Owner
 from rocefort.validators.rules.missing import ROLE, SPINES, Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
+EBGP_PATHS = "equal paths of EBGP"
+WIDTH = Missing("the number of next hops of an EBGP route", "routing table")
 SHORTEST_HOLD_S = 3  # RFC 4271, 4.2; 0 is another case: without a hold timer
 
 
@@ -359,8 +363,12 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
             continue  # BGP001 reports it
         leaf = node.role is Role.LEAF
         needed = max(spines if leaf else 1, widths[node.name])
-        yield from _width(subject, node, node.device.bgp.maximum_paths, needed)
-        yield from _width_to_come(subject, node, node.device.bgp.maximum_paths, needed)
+        if other := _other_width(node):
+            reason = f"`{other.text}` sets equal paths, and is not modelled"
+            yield subject.not_judged(node, reason, WIDTH, path=f"unmodelled[{other.line}]")
+        else:
+            yield from _width(subject, node, node.device.bgp.maximum_paths, needed)
+            yield from _width_to_come(subject, node, node.device.bgp.maximum_paths, needed)
         if leaf and len(asns) > 1 and not node.device.bgp.as_path_relax:
             yield subject.finding(
                 node,
@@ -369,6 +377,14 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
                 "add «equal paths over unlike ASNs», or give the spines one AS number",
                 path="bgp.as_path_relax",
             )
+
+
+def _other_width(node: Node) -> TextLine | None:
+    """Line outside the models that sets the equal paths of EBGP routes alone."""
+    if EBGP_PATHS not in dialect_of(node).words.quoted:
+        return None
+    command = line(node, EBGP_PATHS)
+    return next((row for row in node.unmodelled if row.text.startswith(f"{command} ")), None)
 
 
 def _width(subject: Subject, node: Node, maximum: int, needed: int) -> Iterator[Verdict]:

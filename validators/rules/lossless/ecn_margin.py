@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rocefort.models.device.drop_profile import DropLimits
+from rocefort.models.device.drop_profile import DropLimits, low_at_most_high
 from rocefort.models.device.interface import Interface
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import LosslessIntent, Node
@@ -78,7 +78,9 @@ def _egresses(node: Node, queue: int) -> dict[Egresses, list[Interface]]:
     for port in node.device.interfaces:
         for row in port.markings:
             limits = limits_of(node, row) if row.ecn and row.queue == queue else None
-            if limits is not None and port.pfc:  # ECN001 and ECN004 report the others
+            if limits is None or not port.pfc:
+                continue  # ECN001 and ECN004 report it
+            if low_at_most_high(limits.low, limits.high):  # ECN003 reports the others
                 speed = node.speed_gbps(port.name)
                 groups[Egresses(row.profile or "", limits, speed)].append(port)
     return groups

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocefort.models.device.bgp import Bfd, BgpGroup
-from rocefort.models.network.network import End, Link, Reserved
+from rocefort.models.network.network import End, Link, Reserved, TextLine
 from rocefort.validators.checks import check
 
 Change = Callable[[Any], Any]
@@ -139,6 +139,14 @@ BGP001: list[tuple[Change, list[str]]] = [
 ]
 
 BGP002: list[tuple[Change, list[str]]] = [
+    (  # a line that no model has sets the width of EBGP routes
+        lambda s: s.bgp("leaf01", maximum_paths=1).node(
+            "leaf01", unmodelled=(TextLine(("bgp 65101",), "maximum load-balancing ebgp 8", 9),)
+        ),
+        [
+            "not judged leaf01: `maximum load-balancing ebgp 8` sets equal paths, and is not modelled"
+        ],
+    ),
     (lambda s: s, []),
     (
         lambda s: s.bgp("leaf01", maximum_paths=1),

@@ -120,6 +120,7 @@ GRADES: list[tuple[Change, list[str]]] = [
             f"holds); {BOUND}"
         ],
     ),
+    (lambda s: on(s, 300, 250), []),  # ECN003 reports the inverted pair
     (  # the smallest xoff counts
         lambda s: on(s, 200, 599).row(LEAF, "100GE1/0/31", xoff_kbytes=300),
         [
