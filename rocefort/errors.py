@@ -11,8 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from rocefort.exit_codes import ExitCode
+
+
+class NameFault(StrEnum):
+    """Fault of a name: two things have it, or none has it."""
+
+    TWICE = "twice"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +28,8 @@ class Problem:
     """Problem of an input: its position, its description and its fix.
 
     subject: what has the problem, such as a key of the file, a switch or an option.
-    line, column: 1-based; 0: not known. Problems are shown in the order of the file.
+    line, column: 1-based; 0: not known. Problems are shown in the order of the file. fault: of a
+    name, for those who read problems; the text has it too.
     """
 
     subject: str
@@ -29,6 +38,7 @@ class Problem:
     file: str = ""
     line: int = 0
     column: int = 0
+    fault: NameFault | None = None
 
     @property
     def position(self) -> str:

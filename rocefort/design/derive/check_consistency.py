@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from ipaddress import IPv4Network
 from itertools import chain, combinations
 
@@ -17,7 +18,7 @@ from rocefort.design.derive.packet_filters import policy_problems
 from rocefort.design.load.profiles import ProfileUse
 from rocefort.documents.read import YamlPath
 from rocefort.documents.suggest import nearest
-from rocefort.errors import Problem
+from rocefort.errors import NameFault, Problem
 from rocefort.models.device.interface import xon_at_most_xoff
 from rocefort.models.device.users import PREDEFINED_GROUPS
 from rocefort.models.fabric.nodes import Leaf, ServerIntent, Switch
@@ -130,11 +131,12 @@ def repeated(
     for path, value in items:
         if value in seen:
             first = owner.at((*seen[value], field)).line
-            yield owner.problem(
+            problem = owner.problem(
                 (*path, field),
                 f"{word} {value!r} is given twice",
                 f"write another one: the first is on line {first}",
             )
+            yield replace(problem, fault=NameFault.TWICE if word == "name" else None)
         seen.setdefault(value, path)
 
 
@@ -268,11 +270,7 @@ def _segments(context: Context) -> Iterator[Problem]:
                 )
         for number, name in enumerate(leaf.segments):
             if name not in gateways:
-                yield context.problem(
-                    ("leaves", index, "segments", number),
-                    f"no segment {name!r} with a VLAN",
-                    nearest(name, gateways),
-                )
+                yield context.unknown_segment(("leaves", index, "segments", number), name, gateways)
 
 
 def _larger_segment(leaf_length: int, leaves: int) -> str:
@@ -289,8 +287,7 @@ def _servers(context: Context) -> Iterator[Problem]:
         path = ("servers", index)
         leaf = leaves.get(server.leaf)
         if leaf is None:
-            how = nearest(server.leaf, leaves)
-            yield context.problem((*path, "leaf"), f"no leaf {server.leaf!r}", how)
+            yield context.unknown((*path, "leaf"), "leaf", server.leaf, leaves)
             continue
         if server.segment not in leaf.segments:
             yield context.problem(
@@ -353,8 +350,7 @@ def _links(context: Context) -> Iterator[Problem]:
             name = getattr(pin, role)
             switch = switches[role].get(name)
             if switch is None:
-                how = nearest(name, switches[role])
-                yield context.problem(("links", index, role), f"no {role} {name!r}", how)
+                yield context.unknown(("links", index, role), role, name, switches[role])
                 continue
             hardware = context.catalogue.hardware.get(switch.hardware)
             if port and hardware and (wrong := port_problem(hardware, switch, port)):
@@ -408,7 +404,7 @@ def _rdma(context: Context) -> Iterator[Problem]:
     for index, name in enumerate(context.fabric.rdma.servers):
         path = ("rdma", "servers", index)
         if name not in by_name:
-            yield context.problem(path, f"no server {name!r}", nearest(name, by_name))
+            yield context.unknown(path, "server", name, by_name)
         elif not by_name[name].roce:
             how = "keep another one for tests"
             yield context.problem(path, f"{name} does not speak RoCE", how)
@@ -418,7 +414,7 @@ def _rollout(context: Context) -> Iterator[Problem]:
     canary = context.fabric.rollout.canary
     leaves = [leaf.name for leaf in context.fabric.leaves]
     if canary not in leaves:
-        yield context.problem(("rollout", "canary"), f"no leaf {canary!r}", nearest(canary, leaves))
+        yield context.unknown(("rollout", "canary"), "leaf", canary, leaves)
 
 
 def _waivers(context: Context) -> Iterator[Problem]:
@@ -427,6 +423,4 @@ def _waivers(context: Context) -> Iterator[Problem]:
     for index, waiver in enumerate(context.fabric.waivers):
         if waiver.device is not None and waiver.device not in names:
             path = ("waivers", index, "device")
-            yield context.problem(
-                path, f"no switch {waiver.device!r}", nearest(waiver.device, names)
-            )
+            yield context.unknown(path, "switch", waiver.device, names)

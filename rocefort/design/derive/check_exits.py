@@ -12,7 +12,6 @@ from rocefort.design.derive.check_as_numbers import reserved_for
 from rocefort.design.derive.check_consistency import repeated
 from rocefort.design.derive.context import Context
 from rocefort.documents.read import YamlPath
-from rocefort.documents.suggest import nearest
 from rocefort.errors import Problem
 from rocefort.models.fabric.exits import ExitIntent
 from rocefort.models.fabric.nodes import Leaf
@@ -126,8 +125,7 @@ def _routes(context: Context) -> Iterator[Problem]:
     for path, _, exit_ in _exits(context):
         for index, name in enumerate(exit_.announces or ()):
             if name not in segments:
-                what = f"no segment {name!r} with a VLAN"
-                yield context.problem((*path, "announces", index), what, nearest(name, segments))
+                yield context.unknown_segment((*path, "announces", index), name, segments)
         for index, row in enumerate(exit_.accepts):
             for name, prefix in _inside(context):
                 if row.prefix.overlaps(prefix):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Interface
 
@@ -13,7 +13,8 @@ from rocefort.design.derive.segment_acls import segment_acls
 from rocefort.design.load.load import Catalogue, LoadedFabric
 from rocefort.design.load.profiles import Library, ProfileUse, library_of
 from rocefort.documents.read import YamlPath
-from rocefort.errors import Problem
+from rocefort.documents.suggest import nearest
+from rocefort.errors import NameFault, Problem
 from rocefort.models.device.packet_filters import FilterAcl
 from rocefort.models.fabric.ecn import AiEcnProfile, StaticEcn
 from rocefort.models.fabric.exits import ExitIntent
@@ -133,6 +134,17 @@ class Context:
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
         """Return a problem at a YAML path."""
         return self.loaded.problem(path, what, how)
+
+    def unknown(
+        self, path: YamlPath, kind: str, name: str, names: Iterable[str], rest: str = ""
+    ) -> Problem:
+        """Return the problem of a name that none of its kind has; names: those that exist."""
+        problem = self.problem(path, f"no {kind} {name!r}{rest}", nearest(name, names))
+        return replace(problem, fault=NameFault.UNKNOWN)
+
+    def unknown_segment(self, path: YamlPath, name: str, names: Iterable[str]) -> Problem:
+        """Return the problem of a name that no segment of servers has."""
+        return self.unknown(path, "segment", name, names, " with a VLAN")
 
     def switches(self) -> Iterator[Placed]:
         """All switches with their YAML paths."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,16 +23,13 @@ from rocefort.design.load.load import (
 from rocefort.design.load.profiles import profiles_of
 from rocefort.documents.read import Document, YamlPath, path_text, read_document
 from rocefort.documents.validate import examine
-from rocefort.errors import BadInput, Problem
+from rocefort.errors import BadInput, NameFault, Problem
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Lossless
 from rocefort.models.finding import Waiver
 from rocefort.models.network.network import Network, Reserved, Segment, Sources
 from rocefort.progress import Step
 from rocefort.site import SHIPPED, Site, site_of
-
-NAME_TWICE = re.compile("name '.*' is given twice")
-UNKNOWN = re.compile(r"no (spine|leaf|switch|server|segment) '")
 
 LOG = logging.getLogger(__name__)
 
@@ -108,8 +104,8 @@ def _contradictions(context: Context) -> tuple[list[Problem], tuple[LeafSpineLin
         joints = tuple(joints_of(context))
         problems = list(fit_problems(context, joints))
     problems += value_problems(context)
-    if any(NAME_TWICE.match(problem.what) for problem in problems):  # one of the two is unknown
-        problems = [problem for problem in problems if not UNKNOWN.match(problem.what)]
+    if any(problem.fault is NameFault.TWICE for problem in problems):  # one of the two is unknown
+        problems = [problem for problem in problems if problem.fault is not NameFault.UNKNOWN]
     return sorted(problems, key=lambda problem: problem.line), joints
 
 
@@ -121,7 +117,8 @@ def _independent(contexts: Sequence[Context], replaced: Iterable[YamlPath]) -> I
     nameless = any(len(path) == 1 or path[-1] == "name" for path in replaced)
     for problem in first:
         below = any(_is_below(problem.subject, one) for one in above)
-        unknown = nameless and UNKNOWN.match(problem.what)  # it may be the replaced name
+        # An unknown name may be the replaced one.
+        unknown = nameless and problem.fault is NameFault.UNKNOWN
         if problem in common and not below and not unknown:
             yield problem
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.segment_acls import ENTRY_STEP, filter_name
 from rocefort.design.derive.switch_context import Scope
-from rocefort.documents.suggest import nearest
 from rocefort.errors import Problem
 from rocefort.models.device.packet_filters import (
     Behavior,
@@ -70,8 +69,7 @@ def policy_problems(context: Context) -> Iterator[Problem]:
         for side in ("source", "destination"):
             for number, name in enumerate(getattr(entry, side)):
                 if name not in tagged:
-                    what = f"no segment {name!r} with a VLAN"
-                    yield context.problem((*path, side, number), what, nearest(name, tagged))
+                    yield context.unknown_segment((*path, side, number), name, tagged)
     for index, leaf in enumerate(context.fabric.leaves):
         for name, gateway in leaf.pins.gateways.items():
             segment = tagged.get(name)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.design.derive.derive import derive
-from rocefort.errors import BadInput
+from rocefort.errors import BadInput, NameFault
 
 Edit = Callable[..., Path]
 
@@ -388,6 +388,21 @@ def test_each_error_says_where_what_and_how(
 ) -> None:
     path = edit_heps(*replacements)
     assert sentences_of(path) == [at(path, sentence) for sentence in sentences]
+
+
+SAME_ID = ("  - id: 4\n    name: leaf04", "  - id: 3\n    name: leaf04")
+
+
+def test_a_problem_carries_what_is_wrong_with_a_name(edit_heps: Edit) -> None:
+    """The other name of two equal ones is unknown for that reason, and is no problem of its own."""
+    with pytest.raises(BadInput) as caught:
+        derive(edit_heps(("    name: leaf02\n", "    name: leaf03\n")))
+    assert {problem.fault for problem in caught.value.problems} == {NameFault.TWICE}
+    with pytest.raises(BadInput) as caught:
+        derive(edit_heps(("canary: leaf08", "canary: leaf80"), SAME_ID))
+    faults = {problem.subject: problem.fault for problem in caught.value.problems}
+    assert faults.pop("rollout.canary") is NameFault.UNKNOWN
+    assert set(faults.values()) == {None}
 
 
 def test_a_missing_file_names_the_fabrics_there_are(tmp_path: Path) -> None:
