@@ -51,7 +51,7 @@ def test_the_first_lines_are_the_verdict(clone: Clone, review: Review) -> None:
     assert len(lines) <= 10
     assert lines[0] == "## Rocefort: heps: 1 new error, redundancy lost"
     assert lines[1].startswith("From HEAD (")
-    assert f"to worktree of clone, {FABRIC}: 9 new warnings, " in lines[1]
+    assert f"to worktree of clone, {FABRIC}: 10 new warnings, " in lines[1]
     assert lines[2:5] == [
         "- CHG104: the change removes all spine redundancy: spine02 goes, and the loss of spine01 "
         f"cuts 56 of 56 leaf pairs, at spine01 ({FABRIC}:{clone.line('name: spine01')})",

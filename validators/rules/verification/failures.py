@@ -12,9 +12,9 @@ from datetime import date
 from typing import ClassVar
 
 from rocefort.models.finding import Report, Severity
-from rocefort.models.network.network import Network, Sources
+from rocefort.models.network.network import Network, Role, Sources
 from rocefort.models.results.routing import FailureEffect, FailureStudy, PairLoss, WidthLoss
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, listing
 from rocefort.validators.roce_ports import lossless_queue
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
@@ -54,6 +54,40 @@ def _after(effects: list[FailureEffect]) -> str:
 
 def _words(effect: FailureEffect) -> str:
     return f"after loss of {effect.failure}"
+
+
+@rule(
+    "TOP102",
+    judges=FailureSubject,
+    severity=Severity.WARNING,
+    source="a choice: a fabric survives the loss of any one cable or spine",
+    needs=(Need.ROLE,),
+)
+def last_connection(subject: FailureSubject) -> Iterator[Verdict]:
+    """No single failure cuts a leaf off by cabling.
+
+    A fabric with one spine, or a leaf with cables to one spine, has no redundancy. The loss of that
+    spine, or its maintenance, separates the leaf's servers from all others. BGP108 reports leaves
+    that cables still connect, and a failed leaf cuts off nothing but its own servers.
+
+    Example: the loss of spine1 cuts off leaf1, leaf2 and leaf3, and no other cable leads there
+    Fix: Cable every leaf to two spines, or accept the risk with a waiver.
+    """
+    leaves = {node.name for node in subject.network.role(Role.LEAF)}
+    single = [e for e in subject.study.effects if len(e.failure.links) + len(e.failure.nodes) == 1]
+    reported: set[str] = set()
+    for effect in sorted(single, key=lambda e: not e.failure.nodes):  # switches first
+        connected = {loss.source for loss in effect.lost if not loss.expected}
+        cut_off = [leaf for leaf in effect.cut_off if leaf not in reported | connected]
+        if cut_off and leaves.isdisjoint(effect.failure.nodes):
+            reported.update(cut_off)
+            more = [f"{len(cut_off) - 3} more"] if len(cut_off) > 3 else []
+            yield subject.at(
+                DevicePlace((*effect.failure.nodes, *cut_off)[0], ""),
+                f"the loss of {effect.failure} cuts off {listing([*cut_off[:3], *more])}, "
+                "and no other cable leads there",
+                "cable every leaf to two spines, or accept the risk with a waiver",
+            )
 
 
 @rule(
