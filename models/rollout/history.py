@@ -25,6 +25,7 @@ AS_BEFORE, AS_INTENDED = "as before the change", "as intended"  # found at a res
 RUNNING, BROKEN_OFF = "running", "did not end"  # of gates
 BEFORE, DURING, AFTER = "before", "during", "after"
 GATE, WAIT, STOP = "gate", "wait", "stop"
+PAUSE = "pause requested by"  # a note, with the user
 FAILS = frozenset({*Act, "health", GATE, "fault", STOP}) - {Act.ABORT, WAIT}
 
 
@@ -137,7 +138,9 @@ class RunHistory:
             case RunResumed():
                 return self._resumed()
             case RunEnded():
-                return replace(self, running=False)
+                return replace(
+                    self, running=False, notes=self._closed_pause("; the run ended first")
+                )
         history = self._device(event, at) if event.device else self._wave(event)
         history = _with_notices(history, event)
         # a failure during a rollback is reported at the end of the rollback
@@ -152,7 +155,13 @@ class RunHistory:
         }
         healthy = frozenset(each for each in self.healthy if each[1] == AFTER)
         history = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
-        return replace(history, resumed=True, paused="")
+        notes = self._closed_pause(", and resumed")
+        return replace(history, resumed=True, paused="", notes=notes)
+
+    def _closed_pause(self, how: str) -> tuple[str, ...]:
+        """Return the notes; how: the end of a pause that is open until now."""
+        is_open = f"{PAUSE} {self.paused}"
+        return tuple(f"{note}{how}" if note == is_open else note for note in self.notes)
 
     def _wave(self, event: Event) -> RunHistory:  # noqa: PLR0911 - one for each act
         if event.act == "pause":
@@ -207,7 +216,8 @@ def _with_notices(history: RunHistory, event: Event) -> RunHistory:
         waits = event.phase is Phase.INTENT
         asks = f"wave {event.wave} {event.detail}" if waits else history.asks
     if event.act in ("pause", "break-glass", "ignored"):
-        notes = (*notes, f"{event.act} {event.detail}")
+        what = PAUSE if event.act == "pause" else event.act
+        notes = (*notes, f"{what} {event.detail}")
     elif event.phase is Phase.FAILED:
         failures = (*failures, event.detail)
     return replace(history, gates=gates, notes=notes, failures=failures, asks=asks)

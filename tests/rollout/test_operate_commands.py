@@ -24,6 +24,7 @@ from rocefort.rollout.planning.plan import read_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
 
 Command = Callable[..., Any]
+FINISHED = "state: finished", f"pause requested by {user()}, and resumed\n"
 NOBODY_CAME = (
     "canary         approve  waits up to 1 s for an approval by anybody: "
     "`rocefort approve {} --wave canary`\n"
@@ -124,7 +125,7 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
     )
     ran = command("resume", plan, *at)
     assert (ran.code, described_lines(lab.switches["leaf07"])) == (0, 1)
-    assert "state: finished" in command("status", plan).out
+    assert all(text in command("status", plan).out for text in FINISHED)
 
     ran = command("history", plan)
     assert ran.code == 0

@@ -16,6 +16,7 @@ from rocefort.models.rollout.events import (
     Event,
     Phase,
     RolloutProblem,
+    RunEnded,
     RunningConfig,
     RunResumed,
     RunStarted,
@@ -389,7 +390,11 @@ def test_a_pause_lets_the_wave_under_way_end_and_begins_none() -> None:
     ) == PauseRollout("wave 1", "ann")
     going_on = next_action(PLAN, tried(*LIFE).after(pause), observed(ON_TRIAL, ON_TRIAL, AT_REST))
     assert going_on == RunActs(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
+    assert START.after(pause).notes == ("pause requested by ann",)
+    ended = START.after(pause).after(RunEnded(phase=Phase.DONE, ended="finished"))
+    assert ended.notes == ("pause requested by ann; the run ended first",)
     resumed = START.after(pause).after(begun("resume"))
+    assert resumed.notes == ("pause requested by ann, and resumed",)
     assert isinstance(next_action(PLAN, resumed, observed(AT_REST, AT_REST, AT_REST)), RunActs)
 
 
