@@ -114,8 +114,11 @@ def _bad_character(path: str, text: str, character: str) -> BadInput:
     return BadInput(what, how="remove it", file=path, line=line, column=column)
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file with its line ends; raises BadInput if it cannot be read."""
+def read_text(path: Path, level: int = logging.INFO) -> str:
+    """Return the text of a file with its line ends; raises BadInput if it cannot be read.
+
+    level: of the line in the log, lower for a file that is only searched.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_BYTES + 1)
@@ -125,7 +128,7 @@ def read_text(path: Path) -> str:
                 file=str(path),
                 how="check the path",
             )
-        LOG.info("read %s, %s bytes", path, len(content))
+        LOG.log(level, "read %s, %s bytes", path, len(content))
         return content.decode("utf-8")
     except FileNotFoundError:
         raise BadInput("no such file", file=str(path), how="check the path") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -156,6 +157,23 @@ def test_a_status_by_a_mistyped_journal_is_not_that_of_a_rollout_not_begun(
     ran = command("status", plan, "--journal", tmp_path / "typo")
     typo = f"rocefort: {tmp_path / 'typo'}: no such journal; check its name\n"
     assert (ran.code, ran.err) == (2, typo)
+
+
+def test_a_resumed_run_reads_its_credentials_first_unless_it_goes_back(
+    lab: Rehearsal, plan: Path, command: Command, tmp_path: Path
+) -> None:
+    command("apply", plan, "--connections", lab.file, "--approve-each-wave")
+    command("approve", plan, "--wave", "canary")
+    text = lab.file.read_text(encoding="utf-8")
+    begin = text.index("name: leaf07")
+    entry = re.sub("credential: .*", "credential: env:NOPE", text[begin:], count=1)
+    (file := lab.file.with_name("lacking.yaml")).write_text(text[:begin] + entry)
+    ran = command("resume", plan, "--connections", file)
+    assert (ran.code, "has no variable NOPE, and leaf07 uses it" in ran.err) == (2, True), ran.err
+    assert described_lines(lab.switches["leaf08"]) == 0
+    command("abort", plan)
+    ran = command("resume", plan, "--connections", file)
+    assert (ran.code, f"aborted as requested by {user()}" in ran.words) == (5, True)
 
 
 def test_an_abort_of_a_run_without_controller_is_taken_up(

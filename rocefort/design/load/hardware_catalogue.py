@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -107,7 +108,7 @@ def models_in(directory: Path) -> dict[str, Path]:
 
 def _model_of(path: Path) -> str:
     """Return the model of a file, without reading all of it as YAML; raises for a wrong file."""
-    match = MODEL.search(read_text(path))
+    match = MODEL.search(read_text(path, logging.DEBUG))
     if match:
         return match["model"]
     return validate(DeviceType, read_document(path, "manufacturer: NAME")).model

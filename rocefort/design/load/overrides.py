@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rocefort.design.load.hardware_catalogue import CARDS, Shelf, load_catalogue
 from rocefort.design.load.profiles import profiles_of, words
+from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.hardware.site_commands import SiteFamily
 from rocefort.paths import shortest
 from rocefort.site import SHIPPED, Site
@@ -15,7 +16,8 @@ from rocefort.syntax_families import FAMILY_FILE
 def overrides(site: Site, models: Iterable[str]) -> Iterator[str]:
     """Yield a sentence on each family, model and profile that is not as shipped.
 
-    models: those of a fabric; the others are not read.
+    models: those of a fabric; the others are not read. A shipped file that no file of the site
+    precedes is not read again.
     """
     own, shipped = load_catalogue(site), load_catalogue()
     if own is shipped or not isinstance(own.hardware, Shelf):
@@ -24,14 +26,28 @@ def overrides(site: Site, models: Iterable[str]) -> Iterator[str]:
         own_facts = family.shipped if isinstance(family, SiteFamily) else family
         if own_facts != shipped.families.get(name, own_facts):
             yield _sentence(f"family {name}", f"{shortest(site.hardware / FAMILY_FILE)}")
+    yield from _models(site, own.hardware, shipped.hardware, models)
+    if site.profiles.is_dir():
+        yield from _profiles(site)
+
+
+def _models(
+    site: Site, own: Shelf, shipped: Mapping[str, Hardware], models: Iterable[str]
+) -> Iterator[str]:
+    has_cards = (site.hardware / CARDS).is_dir()
     for model in dict.fromkeys(models):
-        facts = own.hardware[model].shipped
-        if facts != shipped.hardware.get(model, facts):
-            file = shortest(own.hardware.files[model])
-            if file == shortest(SHIPPED.hardware / file.name):
+        facts, file = own[model].shipped, shortest(own.files[model])
+        is_shipped = file == shortest(SHIPPED.hardware / file.name)
+        if is_shipped and not has_cards:
+            continue
+        if facts != shipped.get(model, facts):
+            if is_shipped:
                 yield _sentence(f"a card of {model}", str(shortest(site.hardware / CARDS)))
             else:
                 yield _sentence(model, str(file))
+
+
+def _profiles(site: Site) -> Iterator[str]:
     for key, chosen in profiles_of(site).known.items():
         first = profiles_of(SHIPPED).known.get(key, chosen)
         if chosen.profile != first.profile:

@@ -83,7 +83,8 @@ def apply_plan(
         network = ground.fabric.network
         label = label_of(plan.digest, journal.events(), resume=options.resume)
         nornir = opened.enter_context(open_fleet(network, reached))
-        if not options.resume:  # a begun run continues with the switches that it can reach
+        # A run that goes back continues with the switches that it can reach.
+        if not (options.resume and _goes_back(journal)):
             changing = [name for wave in plan.waves for name in wave.devices]
             pairs = [pair for wave in plan.waves for pair in wave.gate.pairs]
             servers = [name for pair in pairs for name in (pair.client, pair.server)]
@@ -163,10 +164,15 @@ def _sealed_fabric(
     if not history.running:
         how = "`rocefort apply` begins one"
         raise Refused("has no unfinished run of this plan", where=where, how=how)
-    aborted = any(request.kind == "abort" for request in journal.requests())
-    if history.rules and not (history.failure or aborted):
+    if history.rules and not _goes_back(journal):
         _check_signer(plan, run, history.rules)
     return load_fabric_of_run(plan, run, history.fabric)
+
+
+def _goes_back(journal: SqliteJournal) -> bool:
+    """Whether the run has failed, or an operator has requested its end: its wave is rolled back."""
+    aborted = any(request.kind == "abort" for request in journal.requests())
+    return aborted or history_of(journal.events()).failure is not None
 
 
 def _check_signer(plan: Plan, run: RunDirectory, rules: ApplyRules) -> None:

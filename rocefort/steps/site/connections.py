@@ -58,8 +58,9 @@ def updated_connections(
 ) -> UpdatedConnections:
     """Add the missing switches to a connections file, and remove hosts that the fabric lacks.
 
-    Everything else stays as it is written. credential, user: by default those that most entries
-    have. Raises BadInput for a file that is no connections file.
+    Everything else stays as it is written; a renamed switch keeps its own credential. credential,
+    user: by default those that most entries have. Raises BadInput for a file that is no connections
+    file.
     """
     text, access = read_text(path), load_connections(path)
     document = document_of(text, str(path)).data
@@ -75,11 +76,14 @@ def updated_connections(
     ):
         gone[key,] = [n for n, host in enumerate(hosts) if host.name not in known]
         removed += [hosts[n].name for n in gone[key,]]
+    given = {k: v for k, v in (("user", user), ("credential", credential)) if v}
     credential = credential or _most_common(str(each["credential"]) for each in written)
     user = user or _most_common(each.user for each in access.devices)
     present = {device.name for device in access.devices}
+    # A switch with the address of one that is gone has another name, and keeps all else.
+    renamed = {str(written[n]["host"]): written[n] for n in gone["devices",]}
     new = [
-        entry
+        {**entry, **renamed.get(entry["host"], {}), **given, "name": entry["name"]}
         for entry in _entries(derived, credential or CREDENTIAL, user)
         if entry["name"] not in present
     ]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from rocefort.design.load.hardware_catalogue import _catalogue
 from rocefort.fleet import secret_masking
 from rocefort.paths import INVENTORY
 
@@ -41,6 +42,13 @@ def test_verbose_reports_files_and_times_on_standard_error(option: str, rocefort
         assert "] derived heps: 10 switches\n" in done.err
     assert plain.err == ""
     assert logging.getLogger("rocefort").handlers == []
+
+
+def test_a_file_is_reported_once(site: Path, rocefort: Rocefort) -> None:
+    _catalogue.cache_clear()
+    files = re.findall(r"\] read (\S+), ", rocefort(*CHECK, "-v").err)
+    assert any(file.endswith("ce9860-4c-ei.yaml") for file in files)
+    assert len(files) == len(set(files))
 
 
 def test_a_log_file_is_appended_and_has_errors(site: Path, rocefort: Rocefort) -> None:

@@ -97,6 +97,24 @@ def test_an_update_adds_and_removes_entries_and_keeps_every_other_byte(
     assert rocefort("connections", fabric, "--update").words.endswith("every switch of the fabric")
 
 
+def test_a_renamed_switch_keeps_its_own_entry(fabric: Path, rocefort: Rocefort) -> None:
+    file = fabric.parent / "connections.yaml"
+    assert rocefort("connections", fabric).code == 0
+    before = load_connections(file)
+    own = next(device for device in before.devices if device.name == "leaf002")
+    text = file.read_text()
+    head, entry = text[: text.index("- name: leaf002")], text[text.index("- name: leaf002") :]
+    entry = re.sub("credential: .*", "credential: env:LEAF2\n  port: 2222", entry, count=1)
+    file.write_text(head + entry)
+    assert rocefort("rename", fabric, "leaf002", "edge").code == 0
+    done = rocefort("connections", fabric, "--update")
+    assert (done.code, done.out.splitlines()[1]) == (0, "added edge; removed leaf002")
+    after = {device.name: device for device in load_connections(file).devices}
+    assert "leaf002" not in after
+    assert (after["edge"].host, after["edge"].port) == (own.host, 2222)
+    assert after["edge"].credential.endswith("env:LEAF2")
+
+
 def test_a_server_that_the_fabric_lost_is_removed(fabric: Path, rocefort: Rocefort) -> None:
     file = fabric.parent / "connections.yaml"
     assert rocefort("connections", fabric).code == 0
