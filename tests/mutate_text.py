@@ -41,7 +41,7 @@ from rocefort.steps.fabric.config_directory import read_directory
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_texts, write_texts
 from rocefort.steps.rollout.running import check_subject, judging_rules, subject_of_running
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.reachability import verify, verify_segments
 
 SECRETS = {"env:A": "Example-auth1", "env:P": "Example-priv1", "env:BGP": "Example-bgp12"}
 MODES = ("text", "intent")
@@ -127,8 +127,9 @@ class Trial:
             solution = analyse(subject.network, subject.sources)
         except RocefortError as error:
             return report if self._is_stated(report, mode, texts) else str(error)
-        verified = verify(subject.network, solution.state, subject.sources, solution)
-        return report.joined(verified)
+        judged = (subject.network, solution.state, subject.sources, solution)
+        verified = report.joined(verify(*judged))
+        return verified.joined(verify_segments(*judged)) if fabric else verified
 
     def subject(self, mode: str, folder: Path) -> ReadNetwork:
         """Network that `check` and `verify` read in a mode."""

@@ -26,7 +26,7 @@ from rocefort.validators.rules.verification.change import (
     verify_change,
 )
 from rocefort.validators.rules.verification.engine_comparison import EngineDifference, disagreements
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.reachability import verify, verify_segments
 from rocefort.validators.rules.waivers import sort_out
 from rocefort.validators.verification.batfish_failures import cabled_failures, choose
 from rocefort.validators.verification.batfish_session import BatfishResult, ask_all
@@ -56,10 +56,11 @@ class VerificationResult:
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """Optional parts of a verification: failures in Batfish, and an earlier version."""
+    """Optional parts of a verification: failures in Batfish, an earlier version, segments."""
 
     failures: str | None = None  # a scope, as `chosen_failures` has it
     before: Network | None = None
+    running: bool = False  # texts of switches beside an intent
 
 
 def run(
@@ -80,7 +81,7 @@ def run(
     if engine is Engine.BATFISH:
         return _by_batfish(network, sources, service or Service(), options)
     solution = analyse(network, sources)
-    report = verify(network, solution.state, sources, solution)
+    report = _judged(network, solution.state, sources, solution, options)
     done = VerificationResult(report, solution.state, (solution.state.engine,), solution=solution)
     done = _with_change(done, network, sources, options)
     if engine is Engine.EMBEDDED or (engine is Engine.AUTO and service is None):
@@ -95,6 +96,19 @@ def run(
         return replace(done, note=fallback)
     report = done.report.joined(engine_comparison(network, solution, answers.state, sources))
     return _with_batfish(replace(done, report=report), answers, network, options.before, sources)
+
+
+def _judged(
+    network: Network,
+    state: RoutingState,
+    sources: Sources,
+    solution: Solution | None,
+    options: StudyOptions,
+) -> Report:
+    report = verify(network, state, sources, solution)
+    if network.servers is None or not options.running:
+        return report
+    return report.joined(verify_segments(network, state, sources, solution))
 
 
 def _ask(
@@ -116,7 +130,7 @@ def _by_batfish(
     except Refused:
         solution = None
     answers = _ask(network, solution, service, options)
-    report = verify(network, answers.state, sources, solution)
+    report = _judged(network, answers.state, sources, solution, options)
     done = VerificationResult(
         report, answers.state, (answers.state.engine,), answers.note, asked=answers
     )

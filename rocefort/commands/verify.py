@@ -90,8 +90,9 @@ def verify(
     Computes the network from the configuration text that the switches receive. It shows which BGP
     sessions come up, the routes with their ECMP width, whether every path between servers
     delivers, and what each failure of a link or switch interrupts. With a fabric and
-    configurations (or connections), it verifies what the switches run. It judges no state of
-    switches: `health` does.
+    configurations (or connections), it verifies what the switches run. Configurations name no
+    servers: packets are sent between all segments instead. It judges no state of switches:
+    `health` does.
     """
     from rocefort.reports.fabric.failures import failures_report
     from rocefort.reports.fabric.findings import findings_report
@@ -102,7 +103,7 @@ def verify(
     )
     from rocefort.reports.formats.json_report import findings_output
     from rocefort.steps.fabric.report import write_findings
-    from rocefort.steps.fabric.verify import VerifyRequest, verify_subject
+    from rocefort.steps.fabric.verify import VerifyRequest, segment_pairs_of, verify_subject
     from rocefort.steps.rollout.running import judged_subject
     from rocefort.validators import engine_choice
     from rocefort.validators.checks import titles
@@ -118,7 +119,8 @@ def verify(
     took = service.timings if service else ()
     blocks: list[Block] = []
     if form is options.Format.TEXT:
-        blocks.append(verified_report(verified.state, verified.engines, verified.note))
+        pairs = segment_pairs_of(subject, verified)
+        blocks.append(verified_report(verified.state, verified.engines, verified.note, pairs))
         blocks += [change_report(change, against or "") for change in verified.changes]
         blocks += [failures_report(study) for study in done.studies[:1]]
     if timings and service and form is not options.Format.JSON:

@@ -294,3 +294,25 @@ def _classes(
     for prefix, devices in origins.items():
         classes[frozenset(devices), routing.passed(prefix)].append(prefix)
     return {key: tuple(prefixes) for key, prefixes in classes.items()}
+
+
+def why_silent(
+    underlay: Underlay, name: str, prefix: IPv4Network, sources: Sources
+) -> tuple[str, DevicePlace] | None:
+    """Reason why a switch does not announce a prefix, with its line; None: it does."""
+    device = underlay.network.by_name[name].device
+    if device.bgp is None:
+        return f"{name} runs no BGP", DevicePlace(name)
+    if prefix not in device.bgp.networks:
+        return f"{name} has no network line for it", DevicePlace(name, "bgp.networks")
+    if prefix not in underlay.connected[name]:
+        for interface in device.interfaces:
+            if prefix in {address.network for address in interface.addresses}:
+                return underlay.why_down((name, interface.name))
+        reason = f"no interface of {name} is in it"
+        return reason, DevicePlace(name, f"bgp.networks[{prefix}]")
+    if policy := denying(device, prefix, sources):
+        return f"route-policy {policy} of {name} denies it", DevicePlace(
+            name, f"route_policies[{policy}]"
+        )
+    return None

@@ -23,6 +23,7 @@ from rocefort.progress import Step
 from rocefort.validators.routing.bgp import BgpTables, PrefixClass, solve_bgp
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.routing.forwarding import Forwarder, PathEnd, ServerJourneys, trips
+from rocefort.validators.routing.gateways import GatewayJourneys
 from rocefort.validators.routing.next_hops import NextHopChanges, NextHops, Selection, Widths
 from rocefort.validators.routing.packet_filters import questions
 from rocefort.validators.routing.reachability_classes import reachability_of
@@ -77,6 +78,11 @@ class Solution:
         """Paths of packets between servers."""
         neighbours = {(s.device, s.peer): s.far[0] for s in self.sessions if s.far}
         return trips(self.underlay, Forwarder(self.underlay, self.learned, neighbours))
+
+    @cached_property
+    def gateways(self) -> GatewayJourneys:
+        """Packets between gateways, for networks whose servers are not known."""
+        return GatewayJourneys(self.underlay, self.trips.forwarder)
 
     @cached_property
     def learned(self) -> Mapping[IPv4Network, NextHops]:

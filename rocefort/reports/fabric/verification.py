@@ -14,8 +14,16 @@ from rocefort.reports.blocks import Note, Section, Table, TableColumn
 SEGMENTS = 8  # side by side
 
 
-def verified_report(state: RoutingState, engines: Sequence[str], note: str = "") -> Section:
-    """Show the verified state and the engines."""
+def verified_report(
+    state: RoutingState,
+    engines: Sequence[str],
+    note: str = "",
+    segment_pairs: tuple[int, int] | None = None,
+) -> Section:
+    """Show the verified state and the engines.
+
+    segment_pairs: delivered, and all; of texts, between gateways.
+    """
     up = sum(s.status is SessionStatus.ESTABLISHED for s in state.sessions)
     widths = Counter(route.width for route in state.routes)
     reached = state.reachability
@@ -24,9 +32,24 @@ def verified_report(state: RoutingState, engines: Sequence[str], note: str = "")
         f"verified by: {' and '.join(engines)}" + (f" ({note})" if note else ""),
         f"BGP sessions established: {up} of {len(state.sessions)} ends",
         f"BGP routes: {len(state.routes)} ({shares or 'none'})",
-        f"server pairs delivered by every path: {reached.delivered} of {reached.pairs}",
+        *_pairs(reached, segment_pairs),
     )
     return Section("", (*map(Note, sentences), *segments(reached)))
+
+
+def _pairs(reached: Reachability, segment_pairs: tuple[int, int] | None) -> Iterator[str]:
+    """Pairs of servers and of segments that were probed, each kind in a sentence."""
+    if reached.pairs:
+        yield f"server pairs delivered by every path: {reached.delivered} of {reached.pairs}"
+    else:
+        yield "server pairs: none, no two servers are known"
+    if segment_pairs is None:
+        return
+    delivered, pairs = segment_pairs
+    if pairs:
+        yield f"segment pairs delivered by every path between gateways: {delivered} of {pairs}"
+    else:
+        yield "segment pairs: none, fewer than two switches have a gateway that is up"
 
 
 def segments(reached: Reachability) -> Iterator[Table]:

@@ -65,7 +65,7 @@ def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> Ver
         # A configuration text has no servers: it gets those of the other side.
         subject = replace(subject, network=with_servers_of(before, subject.network))
         before = with_servers_of(subject.network, before)
-    wishes = StudyOptions(_forks(asked), before)
+    wishes = StudyOptions(_forks(asked), before, subject.running is not None)
     verified = engine_choice.run(subject.network, subject.sources, asked.engine, service, wishes)
     done = _with_failures(subject, verified, asked)
     if subject.running is None:
@@ -78,6 +78,14 @@ def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> Ver
         running=subject.running,
     )
     return replace(done, report=texts.joined(done.report))
+
+
+def segment_pairs_of(subject: ReadNetwork, verified: VerificationResult) -> tuple[int, int] | None:
+    """Delivered and all pairs of segments of texts; None: a fabric alone, or no engine probed."""
+    alone = subject.network.servers is not None and subject.running is None
+    if alone or verified.solution is None:
+        return None
+    return verified.solution.gateways.delivered, verified.solution.gateways.pairs
 
 
 def _forks(asked: VerifyRequest) -> str | None:

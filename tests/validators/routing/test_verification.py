@@ -295,7 +295,7 @@ def test_a_whole_fabric_has_no_finding(clos: Clos, sources: Sources) -> None:
     network = clos(2, 3, 2, 2)
     report = verify(network, solve(network), sources)
     assert (report.findings, report.not_judged) == ((), ())
-    assert report.rules == ("BGP101", "BGP102", "BGP103")
+    assert report.rules == ("BGP101", "BGP102", "BGP103", "BGP202", "BGP203")
 
 
 def test_a_leaf_that_waits_for_its_servers_lacks_no_path(

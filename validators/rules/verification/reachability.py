@@ -19,7 +19,7 @@ from rocefort.models.network.network import Network, Node, Role, Sources
 from rocefort.models.results.reachability import Pair
 from rocefort.models.results.routing import BgpSession, Route, RoutingState, SessionStatus
 from rocefort.validators.roce_ports import ends_of
-from rocefort.validators.routing.bgp import denying
+from rocefort.validators.routing.bgp import why_silent
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.routing.next_hops import Widths as OfPrefix
@@ -33,6 +33,7 @@ from rocefort.validators.rules.verification.subject import (
     BGP,
     MULTIPATH,
     EngineSubject,
+    GatewaySubject,
     answer_report,
 )
 
@@ -54,13 +55,24 @@ def verify(
     overview = Overview(network, sources or Sources())
     causes = solution or _solution(network, overview.sources)
     absent = {need for need in (Need.EXITS, Need.POLICY) if not getattr(network, need)}
+    chosen = [
+        EngineSubject(overview, one, state, causes)
+        for one in registered(EngineSubject)
+        if absent.isdisjoint(one.needs)
+    ]
+    report = answer_report(chosen, today)
+    if network.servers is not None:
+        return report
+    return report.joined(verify_segments(network, state, overview.sources, causes))
+
+
+def verify_segments(
+    network: Network, state: RoutingState, sources: Sources, solution: Solution | None
+) -> Report:
+    """Judge packets between the segments of texts, beside the servers of an intent if any."""
+    overview = Overview(network, sources)
     return answer_report(
-        [
-            EngineSubject(overview, one, state, causes)
-            for one in registered(EngineSubject)
-            if absent.isdisjoint(one.needs)
-        ],
-        today,
+        GatewaySubject(overview, one, state, solution) for one in registered(GatewaySubject)
     )
 
 
@@ -234,29 +246,8 @@ def _silent(
         for name, prefixes in served.items()
         for prefix in prefixes
         if _reaching(width.get(prefix, {}), spines) < len(served) - 1
-        and (cause := _why_silent(solution, name, prefix, sources))
+        and (cause := why_silent(solution.underlay, name, prefix, sources))
     }
-
-
-def _why_silent(
-    solution: Solution, name: str, prefix: IPv4Network, sources: Sources
-) -> _Cause | None:
-    device = solution.underlay.network.by_name[name].device
-    if device.bgp is None:
-        return f"{name} runs no BGP", DevicePlace(name)
-    if prefix not in device.bgp.networks:
-        return f"{name} has no network line for it", DevicePlace(name, "bgp.networks")
-    if prefix not in solution.underlay.connected[name]:
-        for interface in device.interfaces:
-            if prefix in {address.network for address in interface.addresses}:
-                return solution.underlay.why_down((name, interface.name))
-        reason = f"no interface of {name} is in it"
-        return reason, DevicePlace(name, f"bgp.networks[{prefix}]")
-    if policy := denying(device, prefix, sources):
-        return f"route-policy {policy} of {name} denies it", DevicePlace(
-            name, f"route_policies[{policy}]"
-        )
-    return None
 
 
 def _hidden(

@@ -74,6 +74,13 @@ class EngineSubject(AnswerSubject):
     given: ClassVar[str] = "the answers of a routing engine"
 
 
+@dataclass(frozen=True)
+class GatewaySubject(EngineSubject):
+    """Answers of a routing engine on texts of switches, whose servers the texts do not contain."""
+
+    given: ClassVar[str] = "the answers of a routing engine on texts of switches"
+
+
 def answer_report(subjects: Iterable[AnswerSubject], today: date | None = None) -> Report:
     """Verdicts on subjects of one network, one for each rule, in the order of the rules.
 

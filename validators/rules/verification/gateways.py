@@ -1,0 +1,213 @@
+"""Rules on packets between gateways, and on static and default routes that attract them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Address
+
+from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
+from rocefort.models.finding import Finding, Severity
+from rocefort.models.network.network import Node
+from rocefort.models.results.routing import SessionStatus
+from rocefort.models.wording import count_of
+from rocefort.validators.routing.bgp import why_silent
+from rocefort.validators.routing.engine import Solution
+from rocefort.validators.routing.external_peers import outside_name
+from rocefort.validators.routing.forwarding import PathEnd
+from rocefort.validators.routing.gateways import LostSegment
+from rocefort.validators.routing.underlay import DevicePlace
+from rocefort.validators.rules.registry import Verdict, rule
+from rocefort.validators.rules.verification.subject import EngineSubject, GatewaySubject
+
+FORWARDING = "RFC 1812, 5.2.4.3 (the longest match decides)"
+Cause = tuple[str, DevicePlace]
+
+
+@rule("BGP201", judges=GatewaySubject, severity=Severity.ERROR, source=FORWARDING)
+def segment_pairs(subject: GatewaySubject) -> Iterator[Verdict]:
+    """Packets between segments are delivered by every path.
+
+    Configurations do not contain servers. So packets are followed from each switch with a gateway
+    to every segment of the others, and to each part of it that some route treats apart. A black
+    hole, a loop, or a prefix that no switch announces is reported at the line that causes it. Where
+    servers are known, segments that BGP103 reports are left out.
+
+    Example: packets from leaf01 to 10.65.1.0/24 of leaf02 are lost, and those of 8 more segment
+    pairs: spine01 drops 10.65.1.0/25 (NULL0)
+    Fix: Change the line that is named, or follow the path: `rocefort trace --configs DIR A B`.
+    """
+    solution = subject.solution
+    if solution is None:
+        yield subject.not_judged(None, "the embedded engine does not model this network")
+        return
+    reached = subject.state.reachability
+    reported = {reached.classes[there].subnet for _, there in reached.lost_classes()}
+    by_cause: defaultdict[Cause, list[LostSegment]] = defaultdict(list)
+    for lost in solution.gateways.lost:
+        if lost.gateway.subnet not in reported:
+            by_cause[_cause(subject, solution, lost)].append(lost)
+    for (reason, place), lost_segments in by_cause.items():
+        first = lost_segments[0]
+        pairs = sum(solution.gateways.by_device[lost.source] for lost in lost_segments)
+        more = f", and those of {count_of(pairs - 1, 'more segment pair')}" if pairs > 1 else ""
+        yield subject.at(
+            place,
+            f"packets from {first.source} to {first.gateway.subnet} of {first.gateway.device} "
+            f"are lost{more}: {reason}",
+            "change this line, or follow the path hop by hop: rocefort trace",
+        )
+
+
+def _cause(subject: EngineSubject, solution: Solution, lost: LostSegment) -> Cause:
+    """Cause of a loss: where it ends, or why BGP has no route from its source."""
+    gateway, end = lost.gateway, lost.end
+    if not _lacks_route(solution, lost):
+        return _stated(end)
+    silent = why_silent(solution.underlay, gateway.device, gateway.subnet, subject.sources)
+    if silent is not None:
+        return silent
+    up = {s.device for s in solution.sessions if s.status is SessionStatus.ESTABLISHED}
+    for name in (gateway.device, lost.source):
+        if name not in up:
+            return f"{name} has no BGP session that is up", DevicePlace(name, "bgp")
+    return _stated(end)
+
+
+def _lacks_route(solution: Solution, lost: LostSegment) -> bool:
+    """Whether the source runs BGP and has no route to a segment, or to a larger prefix of its leaf.
+
+    A default route does not count: what it attracts is not meant for a segment.
+    """
+    network, subnet = solution.underlay.network, lost.gateway.subnet
+    bgp = network.by_name[lost.gateway.device].device.bgp
+    larger = [p for p in bgp.networks if subnet.subnet_of(p) and p.prefixlen] if bgp else []
+    learned = [routes for p in (subnet, *larger) if (routes := solution.learned.get(p))]
+    runs_bgp = network.by_name[lost.source].device.bgp is not None
+    return runs_bgp and not any(routes.of(lost.source) for routes in learned)
+
+
+def _stated(end: PathEnd) -> Cause:
+    return f"{end.place.device} has no route" if end.no_route else end.reason, end.place
+
+
+@rule("BGP202", judges=EngineSubject, severity=Severity.ERROR, source=FORWARDING)
+def default_routes_lead_out(subject: EngineSubject) -> Iterator[Verdict]:
+    """A switch that announces a default route leads out of the fabric.
+
+    A default route attracts all traffic that no other route matches. A switch that announces one
+    without a way out drops that traffic, or sends it in a circle. With a fabric, only a leaf with
+    an exit that has a default route may announce one.
+
+    Example: leaf02 announces a default route, and drops what it attracts (NULL0)
+    Fix: Remove the «network» line of 0.0.0.0/0, or give the switch an exit with a default route.
+    """
+    network, solution = subject.network, subject.solution
+    if solution is None:
+        return
+    exits = {exit_.leaf for exit_ in network.exits or () if exit_.default != "none"}
+    outside = {outside_name(exit_) for exit_ in network.exits or ()}
+    for node in solution.underlay.network.nodes:
+        bgp = node.device.bgp
+        hops = solution.underlay.static[node.name].get(DEFAULT_ROUTE, ())
+        if bgp is None or DEFAULT_ROUTE not in bgp.networks or node.name in exits | outside:
+            continue
+        why = ""
+        if network.exits is not None and hops:
+            why = "and the fabric intends no exit with a default route there"
+        elif hops:
+            why = _leads_inside(solution, node, hops)
+        if why:  # without a route of its own the line announces nothing
+            yield subject.at(
+                DevicePlace(node.name, f"bgp.networks[{DEFAULT_ROUTE}]"),
+                f"{node.name} announces a default route, {why}",
+                "remove the «network» line of 0.0.0.0/0, or give the switch an exit with a default "
+                "route",
+            )
+
+
+def _leads_inside(solution: Solution, node: Node, hops: Sequence[IPv4Address | None]) -> str:
+    """Next hop of a default route that does not lead out, in words; empty: all lead out."""
+    management = [
+        address.network
+        for interface in node.device.interfaces
+        for address in interface.addresses
+        if interface.kind == "management"
+    ]
+    for hop in hops:
+        if hop is None:
+            return "and drops what it attracts (NULL0)"
+        if any(hop in subnet for subnet in management):
+            return f"and sends what it attracts to {hop}, by the management port"
+        if hop in solution.underlay.owners:
+            return f"and sends what it attracts to {hop}, which is inside"
+    return ""
+
+
+@rule("BGP203", judges=EngineSubject, severity=Severity.WARNING, source=FORWARDING)
+def static_routes_catch_nothing(subject: EngineSubject) -> Iterator[Verdict]:
+    """No static route catches packets to segments that BGP routes.
+
+    A static route to a segment of another switch, or to a part of it, overrides the route of BGP:
+    its packets lose equal paths and the failover of BGP. One to a larger prefix catches them when
+    the route of BGP is gone. Prefixes that the switch announces are aggregates and exits. A
+    route to NULL0 on a switch with a way out keeps packets to unused addresses inside.
+
+    Example: the static route to 10.65.1.0/24 overrides the route of BGP to 10.65.1.0/24 of leaf02
+    Fix: Remove the static route, or give it a prefix that contains no segment of another switch.
+    """
+    solution = subject.solution
+    for node in subject.network.nodes if solution else ():
+        if node.device.bgp is None or solution is None:
+            continue
+        for route in node.device.static_routes:
+            if route.vrf is None and route.prefix not in (DEFAULT_ROUTE, *node.device.bgp.networks):
+                yield from _caught(subject, solution, node, route)
+
+
+def _caught(
+    subject: EngineSubject, solution: Solution, node: Node, route: StaticRoute
+) -> Iterator[Finding]:
+    """Report segments of other switches that a static route overlaps and BGP routes."""
+    gateways = [
+        gateway
+        for gateway in solution.gateways.gateways
+        if gateway.device != node.name
+        and gateway.subnet.overlaps(route.prefix)
+        and (learned := solution.learned.get(gateway.subnet))
+        and learned.of(node.name)
+    ]
+    if not gateways:
+        return
+    first = f"{gateways[0].subnet} of {gateways[0].device}"
+    place = DevicePlace(node.name, f"static_routes[{route.key}]")
+    if any(lost.end.place == place for lost in solution.gateways.lost):
+        return  # an error: packets are lost there
+    larger = route.prefix.prefixlen < gateways[0].subnet.prefixlen
+    if larger and route.next_hop is None and _has_way_out(solution, node):
+        return
+    if larger:
+        more = len(gateways) - 1
+        others = f" and to {count_of(more, 'more segment')}" if more else ""
+        what = f"catches packets to {first}{others} when BGP has no route to them"
+    else:
+        what = f"overrides the route of BGP to {first}"
+    yield subject.at(
+        place,
+        f"the static route to {route.prefix} {what}",
+        "remove the static route, or give it a prefix that contains no segment of another switch",
+    )
+
+
+def _has_way_out(solution: Solution, node: Node) -> bool:
+    """Whether a switch has a static default route, or a BGP peer that no switch is."""
+    if any(route.prefix == DEFAULT_ROUTE for route in node.device.static_routes):
+        return True
+    addresses = {
+        address.ip
+        for other in solution.underlay.network.nodes
+        for interface in other.device.interfaces
+        for address in interface.addresses
+    }
+    bgp = node.device.bgp
+    return bgp is not None and any(peer.address not in addresses for peer in bgp.peers)
