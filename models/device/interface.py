@@ -117,7 +117,7 @@ SWITCHING = ("ethernet", "eth-trunk")  # layer 2 until `undo portswitch`
 def kind_of(name: str) -> Kind:
     """Return the kind of an interface by its name."""
     kinds = (kind for prefix, kind in KINDS.items() if name.startswith(prefix))
-    return next(kinds, "ethernet" if re.match(r"\d+GE\d", name) else "other")
+    return next(kinds, "ethernet" if re.match(r"\d*GE\d", name) else "other")
 
 
 @cache

@@ -132,6 +132,7 @@ class Family(Frozen):
     dot1p_pfc: bool = False  # whether PFC uses 802.1p unless a line selects DSCP
     routed_trust: bool | None = None  # whether a routed port trusts DSCP by default; None: unknown
     telnet: bool = False  # whether its Telnet server accepts sessions without a line
+    ssh_source: bool | None = None  # whether no interface takes SSH without a line; None: unknown
     split_base_r: bool = True  # whether parts of split 100GE ports have BASE-R FEC
     unconfirmed: tuple[Unconfirmed, ...] = ()
     conditions: tuple[Condition, ...] = ()  # lines that take more than a commit

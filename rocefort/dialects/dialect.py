@@ -212,6 +212,14 @@ class UnmodelledLines(OperatingSystem, Protocol):
         """Return the answers of a routing engine that a line may change, in words; empty: none."""
         raise self.lacks(NOT_READ)
 
+    def states_model(self, line: TextLine, device: Device) -> bool:
+        """Whether a line without a model states what its Device has without it."""
+        return False
+
+    def other_family_peer(self, line: TextLine) -> str | None:
+        """Return the BGP peer or group that a line enables in a family other than IPv4 unicast."""
+        return None
+
     def opens_ssh(self, line: TextLine) -> bool:
         """Whether a line permits SSH sessions on some interface."""
         raise self.lacks(NOT_READ)

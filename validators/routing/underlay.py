@@ -167,7 +167,8 @@ def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
     """Lines outside the models that may change an answer of the engine, each with a message."""
     dialect = dialect_of(node)
     for line in node.unmodelled:
-        if effect := dialect.forwarding_effect(line):
+        effect = dialect.forwarding_effect(line)
+        if effect and not dialect.states_model(line, node.device):
             yield line, f"`{line.text}` may change {effect} and is not modelled"
 
 

@@ -138,6 +138,14 @@ class Vrp(Dialect):
         """Decide by the line's command."""
         return line_queries.forwarding_effect(line)
 
+    def states_model(self, line: TextLine, device: Device) -> bool:
+        """Compare a disabled BGP peer with the Device."""
+        return line_queries.states_model(line, device)
+
+    def other_family_peer(self, line: TextLine) -> str | None:
+        """Decide by the line's view."""
+        return line_queries.other_family_peer(line)
+
     def opens_ssh(self, line: TextLine) -> bool:
         """Decide by the line's command."""
         return line_queries.opens_ssh(line)

@@ -56,6 +56,10 @@ HARMLESS = re.compile(
 ACL = re.compile(r"(?<!\S)acl (?:(?:ipv4|number|name) )?(\S+)", re.ASCII)
 POLICY = re.compile(r"traffic-policy (\S+)", re.ASCII)  # in a VLAN, for the whole switch
 BINDING = re.compile(r"classifier (\S+) behavior (\S+)", re.ASCII)
+DISABLED = re.compile(r"bgp \S+ / ipv4-family unicast / undo peer (\S+) enable", re.ASCII)
+OTHER_FAMILY = re.compile(
+    r"bgp \S+ / (?:(?!ipv4-family unicast)\S+-family [^/]*/ )+peer (\S+) enable", re.ASCII
+)
 CLOSED = re.compile(r"bgp \S+ / peer (\S+) ignore", re.ASCII)
 READABLE = (f" simple {MASK}", f" plain {MASK}")  # ends of lines with a masked secret
 UNDO, QUIT = "undo", "quit"
@@ -97,6 +101,26 @@ def forwarding_effect(line: TextLine) -> str:
     if not effect or HARMLESS.match(line.text):
         return ""
     return "" if ignored_command(view_of(line.path), line.text) else effect
+
+
+def states_model(line: TextLine, device: Device) -> bool:
+    """Whether a line disables a BGP peer or group that no line of the Device enables."""
+    match, bgp = DISABLED.fullmatch(_whole(line)), device.bgp
+    if match is None or bgp is None:
+        return False
+    named = [bgp.settings(peer) for peer in bgp.peers if str(peer.address) == match[1]]
+    named += [group for group in bgp.groups if group.name == match[1]]
+    return bool(named) and not any(settings.active for settings in named)
+
+
+def other_family_peer(line: TextLine) -> str | None:
+    """Return the peer or group that a line enables in a family other than IPv4 unicast."""
+    match = OTHER_FAMILY.fullmatch(_whole(line))
+    return match[1] if match else None
+
+
+def _whole(line: TextLine) -> str:
+    return " / ".join((*line.path, line.text))
 
 
 def removes(line: TextLine) -> bool:

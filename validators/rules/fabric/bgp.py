@@ -24,6 +24,7 @@ from rocefort.validators.rules.missing import ROLE, SPINES, Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 EBGP_PATHS = "equal paths of EBGP"
+SESSION = Missing("whether the session is established", "state of BGP peers")
 WIDTH = Missing("the number of next hops of an EBGP route", "routing table")
 SHORTEST_HOLD_S = 3  # RFC 4271, 4.2; 0 is another case: without a hold timer
 
@@ -181,6 +182,11 @@ def _own_sides(subject: Subject, node: Node) -> Iterator[Verdict]:
     bgp = node.device.bgp
     if bgp is None:
         return
+    elsewhere = {
+        name
+        for line in node.unmodelled
+        if (name := dialect_of(node).other_family_peer(line)) is not None
+    }
     for peer in bgp.peers:
         settings = bgp.settings(peer)
         bfd_is_missing = settings.bfd_enabled and not node.device.bfd
@@ -194,7 +200,7 @@ def _own_sides(subject: Subject, node: Node) -> Iterator[Verdict]:
                 "add «AS number of peer: ..» to the peer or its group",
                 path=path,
             )
-        if not settings.active:
+        if not settings.active and elsewhere.isdisjoint((str(peer.address), peer.group)):
             yield subject.finding(
                 node,
                 f"peer {peer.address} is not enabled in the IPv4 family, so it brings no routes",
@@ -222,6 +228,10 @@ def _far_side(
             "peer with the address of the far end of the link",
             path=side.path,
         )
+    elif local is None and _between_loopbacks(side, far):
+        yield subject.not_judged(
+            side.node, "a session between loopbacks is not modelled", SESSION, path=side.path
+        )
     elif local is None:
         yield subject.finding(
             side.node,
@@ -231,6 +241,18 @@ def _far_side(
         )
     elif speaker is not None:
         yield from _pair(subject, side, local[0], speaker)
+
+
+def _between_loopbacks(side: PeerSide, far: Node) -> bool:
+    """Whether a session goes from a loopback to one of the far switch."""
+    source = side.node.device.by_interface.get(side.settings.source_interface or "")
+    theirs = {
+        address.ip
+        for interface in far.device.interfaces
+        if interface.kind == "loopback"
+        for address in interface.addresses
+    }
+    return source is not None and source.kind == "loopback" and side.peer.address in theirs
 
 
 def _missing_peer(subject: Subject, side: PeerSide) -> Iterator[Verdict]:

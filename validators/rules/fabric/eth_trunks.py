@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocefort.dialects.choose import dialect_of
 from rocefort.models.device.eth_trunk import MANUAL, trunk_name, trunk_number
 from rocefort.models.device.interface import Interface
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Server
 from rocefort.models.wording import count_of
-from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.missing import Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 ETH_TRUNK = "«the vendor's reference», Eth-Trunk"
+MEMBERS = Missing("the members of the Eth-Trunk", "what runs")
 
 # Fields of an Interface, and their names in messages.
 OF_MEMBERS = {
@@ -40,6 +42,13 @@ def _trunks(node: Node) -> Iterator[tuple[Interface, tuple[Interface, ...]]]:
         number = trunk_number(interface.name) if trunk else None
         if number is not None:
             yield interface, node.device.members.get(number, ())
+
+
+def _unread_members(node: Node, trunk: Interface) -> str:
+    """Line of an Eth-Trunk's view that may name its members and has no model; empty: none."""
+    dialect = dialect_of(node)
+    own = (line for line in node.unmodelled if trunk.name in " ".join(line.path[-1:]).split())
+    return next((line.text for line in own if dialect.forwarding_effect(line)), "")
 
 
 def _end(node: Node, interface: Interface) -> End:
@@ -205,7 +214,11 @@ def enough_members(subject: Subject) -> Iterator[Verdict]:
     for node in subject.network.nodes:
         for trunk, members in _trunks(node):
             least, there = trunk.bond.minimum_links, len(members)
-            if there < least:
+            if there < least and (line := _unread_members(node, trunk)):
+                yield subject.not_judged(
+                    _end(node, trunk), f"`{line}` may add members, and is not read", MEMBERS
+                )
+            elif there < least:
                 has = count_of(there, "member") if there else "no member"
                 yield subject.finding(
                     _end(node, trunk),

@@ -94,7 +94,14 @@ def _ssh(subject: Subject, node: Node) -> Iterator[Verdict]:
             "name the management port alone, in one «interface of the SSH server»",
             path=f"unmodelled[{line.line}]",
         )
-    if ssh.source_interface is None and not more:
+    if ssh.source_interface is None and not more and _may_be_open(subject, node):
+        yield subject.not_judged(
+            node,
+            "no «interface of the SSH server», and the release's default is not confirmed",
+            default_of("the interfaces that accept SSH sessions"),
+            path="ssh",
+        )
+    elif ssh.source_interface is None and not more:
         yield subject.finding(
             node,
             "the SSH server has no source interface, so no interface accepts a session",
@@ -108,6 +115,11 @@ def _ssh(subject: Subject, node: Node) -> Iterator[Verdict]:
             "name an interface that the switch has, usually MEth0/0/0",
             path="ssh",
         )
+
+
+def _may_be_open(subject: Subject, node: Node) -> bool:
+    """Whether the server of a text may accept sessions without a line: older releases do."""
+    return subject.network.origin == "text" and not (node.family and node.family.ssh_source)
 
 
 @rule(

@@ -17,9 +17,11 @@ from rocefort.validators.routing.external_peers import outside_name
 from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.routing.gateways import LostSegment
 from rocefort.validators.routing.underlay import DevicePlace
+from rocefort.validators.rules.missing import Missing
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import EngineSubject, GatewaySubject
 
+DELIVERED = Missing("the routes of the switches", "routing table")
 FORWARDING = "RFC 1812, 5.2.4.3 (the longest match decides)"
 Cause = tuple[str, DevicePlace]
 
@@ -39,7 +41,8 @@ def segment_pairs(subject: GatewaySubject) -> Iterator[Verdict]:
     """
     solution = subject.solution
     if solution is None:
-        yield subject.not_judged(None, "the embedded engine does not model this network")
+        reason = "the embedded engine does not model this network"
+        yield subject.not_judged(None, reason, DELIVERED)
         return
     reached = subject.state.reachability
     reported = {reached.classes[there].subnet for _, there in reached.lost_classes()}

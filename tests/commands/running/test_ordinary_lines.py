@@ -1,0 +1,141 @@
+"""Ordinary lines of real configurations: no false finding, and no refusal without need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from text_faults import Line, findings_of
+
+Rocefort = Callable[..., Any]
+Saved = Callable[..., Path]
+
+BGP, FAMILY, PEER = "bgp 65102", " ipv4-family unicast", "10.1.0.16"
+OVERLAY = Line(
+    "leaf02",
+    BGP,
+    "",
+    "peer 10.0.0.1 as-number 65000\npeer 10.0.0.1 connect-interface LoopBack0\n"
+    "l2vpn-family evpn\n policy vpn-target\n peer 10.0.0.1 enable",
+)
+DISABLED = [
+    Line("leaf02", FAMILY, f"peer {group} enable", f"undo peer {group} enable")
+    for group in (PEER, "SPINE")
+]
+NOT_ENABLED = "is not enabled in the IPv4 family, so it brings no routes"
+
+# Lines, and the findings of BGP001.
+SESSIONS: list[tuple[list[Line], list[str]]] = [
+    ([OVERLAY], []),
+    ([OVERLAY, Line("leaf02", FAMILY, "", "undo peer 10.0.0.1 enable")], []),
+    (  # of no other family
+        [Line("leaf02", BGP, "", "peer 10.0.0.1 as-number 65000")],
+        [
+            f"peer 10.0.0.1 {NOT_ENABLED}",
+            "no interface here is in one subnet with peer 10.0.0.1 of spine01",
+        ],
+    ),
+    (  # to a loopback, but not from one
+        [
+            OVERLAY,
+            Line(
+                "leaf02",
+                BGP,
+                "peer 10.0.0.1 connect-interface LoopBack0",
+                "peer 10.0.0.1 connect-interface MEth0/0/0",
+            ),
+        ],
+        ["no interface here is in one subnet with peer 10.0.0.1 of spine01"],
+    ),
+    (DISABLED, [f"peer {PEER} {NOT_ENABLED}"]),
+]
+
+
+@pytest.mark.parametrize(("edits", "expected"), SESSIONS)
+def test_sessions_of_an_overlay_are_not_those_of_links(
+    rocefort: Rocefort, saved: Saved, edits: list[Line], expected: list[str]
+) -> None:
+    found = findings_of(rocefort, "check", "--configs", saved(*edits), "--select", "BGP001")
+    assert sorted(each.message for each in found) == sorted(expected)
+
+
+def test_a_session_between_loopbacks_is_not_judged(rocefort: Rocefort, saved: Saved) -> None:
+    words = ("check", "--configs", saved(OVERLAY), "--select", "BGP001")
+    output = json.loads(rocefort(*words, "--format", "json").out)
+    reasons = {row["reason"] for row in output["not_judged"]}
+    assert "a session between loopbacks is not modelled" in reasons
+
+
+def test_a_peer_without_an_enabling_line_may_be_disabled_by_one(
+    rocefort: Rocefort, saved: Saved
+) -> None:
+    """The group lends the peer its `enable`, so its own `undo` changes the session."""
+    peer, group = DISABLED
+    words = ("verify", "--failures", "none", "--configs")
+    assert rocefort(*words, saved(group)).code == 0
+    assert rocefort(*words, saved(peer)).code == 4
+    down = rocefort(*words, saved(peer, group))
+    assert down.code == 1
+    assert "leaf02 does not enable the peer 10.1.0.16 for IPv4" in down.words
+
+
+VERSION = """<leaf03>display version
+Huawei Versatile Routing Platform Software
+YunShan OS, Version 1.23.0.1 (CE6800 V300R023C00SPC500)
+HUAWEI CE8851-32CQ8DQ-P uptime is 3 days
+"""
+SOURCE = "ssh server-source -i MEth0/0/0"
+
+
+def test_an_ssh_server_without_a_source_is_judged_by_its_release(
+    rocefort: Rocefort, saved: Saved
+) -> None:
+    directory = saved(Line("leaf01 leaf03", "", SOURCE))
+    (directory / "leaf03.txt").write_text(VERSION, encoding="utf-8")
+    words = ("check", "--configs", directory, "--select", "SEC002")
+    found = findings_of(rocefort, *words)
+    assert [(each.switch, each.message) for each in found] == [
+        ("leaf03", "the SSH server has no source interface, so no interface accepts a session")
+    ]
+    output = json.loads(rocefort(*words, "--format", "json").out)
+    assert [(row["where"]["device"], row["reason"]) for row in output["not_judged"]] == [
+        ("leaf01", "no `ssh server-source -i`, and the release's default is not confirmed")
+    ]
+
+
+def test_members_are_named_by_short_ports_or_in_the_view_of_the_trunk(
+    rocefort: Rocefort, tmp_path: Path
+) -> None:
+    text = """#
+sysname access1
+#
+vlan batch 10
+#
+interface Eth-Trunk1
+ port default vlan 10
+#
+interface Eth-Trunk2
+ port default vlan 10
+ trunkport 10GE 1/0/3 to 1/0/4
+#
+interface Eth-Trunk3
+ port default vlan 10
+#
+interface GE1/0/1
+ eth-trunk 1
+#
+return
+"""
+    (tmp_path / "access1.cfg").write_text(text, encoding="utf-8")
+    words = ("check", "--configs", tmp_path, "--select", "LAG005")
+    found = findings_of(rocefort, *words)
+    assert [(each.line, each.message) for each in found] == [
+        ("interface Eth-Trunk3", "no member, but 1 must be up; it never comes up")
+    ]
+    output = json.loads(rocefort(*words, "--format", "json").out)
+    assert [(row["where"]["interface"], row["reason"]) for row in output["not_judged"]] == [
+        ("Eth-Trunk2", "`trunkport 10GE 1/0/3 to 1/0/4` may add members, and is not read")
+    ]
