@@ -212,8 +212,8 @@ class UnmodelledLines(OperatingSystem, Protocol):
         """Return the answers of a routing engine that a line may change, in words; empty: none."""
         raise self.lacks(NOT_READ)
 
-    def states_model(self, line: TextLine, device: Device) -> bool:
-        """Whether a line without a model states what its Device has without it."""
+    def changes_nothing(self, line: TextLine, device: Device) -> bool:
+        """Whether a line without a model changes no answer of a routing engine on its Device."""
         return False
 
     def other_family_peer(self, line: TextLine) -> str | None:

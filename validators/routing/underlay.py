@@ -168,7 +168,7 @@ def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
     dialect = dialect_of(node)
     for line in node.unmodelled:
         effect = dialect.forwarding_effect(line)
-        if effect and not dialect.states_model(line, node.device):
+        if effect and not dialect.changes_nothing(line, node.device):
             yield line, f"`{line.text}` may change {effect} and is not modelled"
 
 

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import NamedTuple
 
+from rocefort.dialects.choose import dialect_of
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, gateway_vlan
 from rocefort.models.device.lossless import DiffservDomain
@@ -163,3 +164,17 @@ class Overview:
         if key not in self._wheres:
             self._wheres[key] = self.sources.where(device, path, interface)
         return self._wheres[key]
+
+
+def overlay_peers(node: Node) -> set[IPv4Address]:
+    """BGP peers of a switch that only another address family than IPv4 unicast enables."""
+    bgp = node.device.bgp
+    if bgp is None or not node.unmodelled:
+        return set()
+    dialect = dialect_of(node)
+    names = {name for line in node.unmodelled if (name := dialect.other_family_peer(line))}
+    return {
+        peer.address
+        for peer in bgp.peers
+        if not names.isdisjoint((str(peer.address), peer.group)) and not bgp.settings(peer).active
+    }

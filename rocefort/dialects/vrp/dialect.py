@@ -138,9 +138,9 @@ class Vrp(Dialect):
         """Decide by the line's command."""
         return line_queries.forwarding_effect(line)
 
-    def states_model(self, line: TextLine, device: Device) -> bool:
-        """Compare a disabled BGP peer with the Device."""
-        return line_queries.states_model(line, device)
+    def changes_nothing(self, line: TextLine, device: Device) -> bool:
+        """Compare disabled BGP peers and preferences of routes with the Device."""
+        return line_queries.changes_nothing(line, device)
 
     def other_family_peer(self, line: TextLine) -> str | None:
         """Decide by the line's view."""

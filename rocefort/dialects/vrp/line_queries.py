@@ -57,6 +57,10 @@ ACL = re.compile(r"(?<!\S)acl (?:(?:ipv4|number|name) )?(\S+)", re.ASCII)
 POLICY = re.compile(r"traffic-policy (\S+)", re.ASCII)  # in a VLAN, for the whole switch
 BINDING = re.compile(r"classifier (\S+) behavior (\S+)", re.ASCII)
 DISABLED = re.compile(r"bgp \S+ / ipv4-family unicast / undo peer (\S+) enable", re.ASCII)
+# CR `preference` and `import-route` (BGP-IPv4 unicast address family view).
+OF_STATIC = re.compile(
+    r"bgp \S+ / ipv4-family unicast / (preference \d+ \d+ \d+|import-route static\b.*)", re.ASCII
+)
 OTHER_FAMILY = re.compile(
     r"bgp \S+ / (?:(?!ipv4-family unicast)\S+-family [^/]*/ )+peer (\S+) enable", re.ASCII
 )
@@ -103,9 +107,15 @@ def forwarding_effect(line: TextLine) -> str:
     return "" if ignored_command(view_of(line.path), line.text) else effect
 
 
-def states_model(line: TextLine, device: Device) -> bool:
-    """Whether a line disables a BGP peer or group that no line of the Device enables."""
-    match, bgp = DISABLED.fullmatch(_whole(line)), device.bgp
+def changes_nothing(line: TextLine, device: Device) -> bool:
+    """Whether a line disables a BGP peer that none enables, or is on static routes without any.
+
+    A connected route has preference 0, which no line changes; other routing protocols are refused.
+    """
+    whole, bgp = _whole(line), device.bgp
+    if OF_STATIC.fullmatch(whole):
+        return all(route.vrf is not None for route in device.static_routes)
+    match = DISABLED.fullmatch(whole)
     if match is None or bgp is None:
         return False
     named = [bgp.settings(peer) for peer in bgp.peers if str(peer.address) == match[1]]

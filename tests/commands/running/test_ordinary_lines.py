@@ -62,6 +62,16 @@ def test_sessions_of_an_overlay_are_not_those_of_links(
     assert sorted(each.message for each in found) == sorted(expected)
 
 
+def test_peers_of_an_overlay_do_not_differ_from_those_of_links(
+    rocefort: Rocefort, saved: Saved
+) -> None:
+    found = findings_of(rocefort, "check", "--configs", saved(OVERLAY), "--select", "TXT203")
+    assert found == []
+    plain = Line("leaf02", BGP, "", "peer 10.0.0.1 as-number 65000")
+    words = ("check", "--configs", saved(plain), "--select", "TXT203")
+    assert "peer 10.0.0.1: active is off here" in rocefort(*words).words
+
+
 def test_a_session_between_loopbacks_is_not_judged(rocefort: Rocefort, saved: Saved) -> None:
     words = ("check", "--configs", saved(OVERLAY), "--select", "BGP001")
     output = json.loads(rocefort(*words, "--format", "json").out)
@@ -80,6 +90,29 @@ def test_a_peer_without_an_enabling_line_may_be_disabled_by_one(
     down = rocefort(*words, saved(peer, group))
     assert down.code == 1
     assert "leaf02 does not enable the peer 10.1.0.16 for IPv4" in down.words
+
+
+# Lines of the IPv4 family with the exit code of verify: 0 where they change no answer.
+STATIC = Line("leaf02", "", "", "ip route-static 172.16.0.0 255.240.0.0 10.65.1.250")
+OF_STATIC: list[tuple[list[Line], int]] = [
+    ([Line("leaf02", FAMILY, "", "preference 20 200 200")], 0),
+    ([Line("leaf02", FAMILY, "", "import-route static")], 0),
+    ([STATIC, Line("leaf02", FAMILY, "", "preference 20 200 200")], 4),
+    ([STATIC, Line("leaf02", FAMILY, "", "import-route static")], 4),
+    ([Line("leaf02", FAMILY, "", "import-route direct")], 4),
+    ([Line("leaf02", FAMILY, "", "preference route-policy P")], 4),
+]
+
+
+@pytest.mark.parametrize(("edits", "code"), OF_STATIC)
+def test_preferences_matter_beside_static_routes(
+    rocefort: Rocefort, saved: Saved, edits: list[Line], code: int
+) -> None:
+    ran = rocefort("verify", "--failures", "none", "--configs", saved(*edits))
+    assert ran.code == code
+    if code:
+        refused = f"`{edits[-1].new}` may change the routes that BGP uses or announces"
+        assert refused in " ".join(ran.err.split())
 
 
 VERSION = """<leaf03>display version

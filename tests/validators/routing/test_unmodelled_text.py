@@ -65,7 +65,7 @@ def node(view: str, line: str) -> tuple[Node, Sources, int]:
         ("bgp", "default local-preference 200", "the BGP sessions"),
         ("family", "import-route direct", "the routes that BGP uses or announces"),
         ("family", "peer 10.1.0.0 allow-as-loop", "the routes that BGP uses or announces"),
-        ("family", "preference 20 200 200", "the routes that BGP uses or announces"),
+        ("family", "preference route-policy P", "the routes that BGP uses or announces"),
     ],
 )
 def test_a_line_that_may_change_an_answer_is_refused_by_it(
@@ -102,6 +102,7 @@ def test_a_line_that_may_change_an_answer_is_refused_by_it(
         ("bgp", "peer 10.1.0.0 bfd block"),
         ("bgp", "undo default ipv4-unicast"),
         ("family", "undo synchronization"),
+        ("family", "preference 20 200 200"),  # without a static route
         ("family", "peer 10.1.0.0 advertise-community"),
     ],
 )

@@ -19,7 +19,7 @@ from rocefort.validators.rules.fabric.bgp_authentication import (
     differing,
     unreadable,
 )
-from rocefort.validators.rules.facts import LinkEnds, Overview, Owner
+from rocefort.validators.rules.facts import LinkEnds, Overview, Owner, overlay_peers
 from rocefort.validators.rules.missing import ROLE, SPINES, Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
@@ -182,11 +182,7 @@ def _own_sides(subject: Subject, node: Node) -> Iterator[Verdict]:
     bgp = node.device.bgp
     if bgp is None:
         return
-    elsewhere = {
-        name
-        for line in node.unmodelled
-        if (name := dialect_of(node).other_family_peer(line)) is not None
-    }
+    overlay = overlay_peers(node)
     for peer in bgp.peers:
         settings = bgp.settings(peer)
         bfd_is_missing = settings.bfd_enabled and not node.device.bfd
@@ -200,7 +196,7 @@ def _own_sides(subject: Subject, node: Node) -> Iterator[Verdict]:
                 "add «AS number of peer: ..» to the peer or its group",
                 path=path,
             )
-        if not settings.active and elsewhere.isdisjoint((str(peer.address), peer.group)):
+        if not settings.active and peer.address not in overlay:
             yield subject.finding(
                 node,
                 f"peer {peer.address} is not enabled in the IPv4 family, so it brings no routes",

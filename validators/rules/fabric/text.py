@@ -203,7 +203,7 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
             if not line.command or dialect.foreign_design(line) is not None:
                 continue
             path, effect = f"unmodelled[{line.line}]", dialect.forwarding_effect(line)
-            if effect and not dialect.states_model(line, node.device):
+            if effect and not dialect.changes_nothing(line, node.device):
                 yield subject.finding(
                     node,
                     f"{_line_text(line)} may change {effect}, and nothing judges it",

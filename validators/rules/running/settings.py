@@ -12,6 +12,7 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Node
 from rocefort.models.vote import Vote
+from rocefort.validators.rules.facts import overlay_peers
 
 # Fields of a Device that switches of a kind share; what each has of its own is in OWN.
 SHARED = (
@@ -141,13 +142,18 @@ def ports_of(node: Node) -> list[PortOfKind]:
 
 
 def peer_settings(node: Node) -> dict[str, Settings]:
-    """Return the own settings of each BGP peer, by address; those of groups are the switch's."""
+    """Return the own settings of each BGP peer, by address; those of groups are the switch's.
+
+    Peers of an overlay are left out: most peers are those of links, and differ from them.
+    """
     bgp = node.device.bgp
     if bgp is None:
         return {}
+    overlay = overlay_peers(node)
     return {
         str(peer.address): {name: getattr(peer, name) for name in SHARED_OF_PEER}
         for peer in bgp.peers
+        if peer.address not in overlay
     }
 
 
