@@ -172,3 +172,26 @@ return
     assert [(row["where"]["interface"], row["reason"]) for row in output["not_judged"]] == [
         ("Eth-Trunk2", "`trunkport 10GE 1/0/3 to 1/0/4` may add members, and is not read")
     ]
+
+
+def outside(asn: int) -> list[Line]:
+    """Edits that add a port and a peer that no other text has."""
+    port = "interface 100GE1/0/50\n undo portswitch\n ip address 192.0.2.1 255.255.255.254"
+    return [
+        Line("leaf02", "", "", port),
+        Line("leaf02", BGP, "", f"peer 192.0.2.0 as-number {asn}"),
+        Line("leaf02", FAMILY, "", "peer 192.0.2.0 enable"),
+    ]
+
+
+def test_a_peer_outside_the_texts_is_not_judged(rocefort: Rocefort, saved: Saved) -> None:
+    words = ("verify", "--failures", "none", "--configs")
+    ran = rocefort(*words, saved(*outside(64900)), "--format", "json")
+    output = json.loads(ran.out)
+    assert ran.code == 0
+    rows = [row for row in output["not_judged"] if row["rule"] == "BGP101"]
+    assert [row["reason"] for row in rows] == ["the configuration of a peer is not among the texts"]
+    found = findings_of(rocefort, *words, saved(*outside(65101)))  # the AS of leaf01
+    assert [(each.rule, each.line) for each in found] == [
+        ("BGP101", "peer 192.0.2.0 as-number 65101")
+    ]

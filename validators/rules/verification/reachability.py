@@ -37,6 +37,8 @@ from rocefort.validators.rules.verification.subject import (
     answer_report,
 )
 
+OUTSIDE = "the configuration of a peer is not among the texts"
+
 
 def verify(
     network: Network,
@@ -89,7 +91,8 @@ def sessions(subject: EngineSubject) -> Iterator[Verdict]:
 
     A session that stays down carries no route: its traffic uses other paths, or is lost. Where the
     engine finds the cause, the finding is at the line that causes it. If both ends match, an
-    interface between them is down or in another subnet.
+    interface between them is down or in another subnet. A peer of texts that leads out of them, on
+    a port without a cable to another text and in an AS that none has, is not judged.
 
     Example: BGP session of leaf1 with spine1 (172.16.0.0) is not compatible: leaf1 expects AS
     65009, spine1 is AS 65000
@@ -101,6 +104,10 @@ def sessions(subject: EngineSubject) -> Iterator[Verdict]:
     owners = _owners(solution) if broken else {}
     reported: set[tuple[str, ...]] = set()
     for session in broken:
+        if solution and session.peer not in owners and _leads_out(subject, solution, session):
+            node = subject.network.by_name[session.device]
+            yield subject.not_judged(node, OUTSIDE, path=f"bgp.peers[{session.peer}]")
+            continue
         cause = causes.get((session.device, session.peer))
         shared = cause if cause and cause.status is session.status else None
         place = DevicePlace(session.device, f"bgp.peers[{session.peer}]")
@@ -115,6 +122,20 @@ def sessions(subject: EngineSubject) -> Iterator[Verdict]:
             reported.add(key)
             place, message = shared.place, f"{message}: {shared.reason}"
         yield subject.at(place, message, _session_hint(session, shared))
+
+
+def _leads_out(subject: EngineSubject, solution: Solution, session: BgpSession) -> bool:
+    """Whether a peer that no switch has may be outside of the texts, such as that of an exit."""
+    bgp = subject.network.by_name[session.device].device.bgp
+    settings = bgp.settings_at(session.peer) if bgp else None
+    if subject.network.origin != "text" or settings is None or not settings.active:
+        return False
+    processes = (node.device.bgp for node in subject.network.nodes)
+    if settings.asn in (None, *(process.asn for process in processes if process)):
+        return False
+    connected = solution.underlay.connected[session.device]
+    ports = [port for subnet, port in connected.items() if session.peer in subnet]
+    return any((session.device, port) not in solution.underlay.far for port in ports)
 
 
 def _owners(solution: Solution | None) -> Mapping[IPv4Address, str]:
