@@ -20,11 +20,10 @@ from rocefort.validators.rules.fabric.bgp_authentication import (
     unreadable,
 )
 from rocefort.validators.rules.facts import LinkEnds, Overview, Owner, overlay_peers
-from rocefort.validators.rules.missing import ROLE, SPINES, Missing, Need
+from rocefort.validators.rules.missing import ROLE, SESSION, SPINES, Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 EBGP_PATHS = "equal paths of EBGP"
-SESSION = Missing("whether the session is established", "state of BGP peers")
 WIDTH = Missing("the number of next hops of an EBGP route", "routing table")
 SHORTEST_HOLD_S = 3  # RFC 4271, 4.2; 0 is another case: without a hold timer
 

@@ -26,7 +26,7 @@ from rocefort.validators.routing.next_hops import Widths as OfPrefix
 from rocefort.validators.routing.sessions import ConfiguredSession
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
-from rocefort.validators.rules.missing import Need
+from rocefort.validators.rules.missing import SESSION, Need
 from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.policy import is_denied
 from rocefort.validators.rules.verification.subject import (
@@ -106,7 +106,7 @@ def sessions(subject: EngineSubject) -> Iterator[Verdict]:
     for session in broken:
         if solution and session.peer not in owners and _leads_out(subject, solution, session):
             node = subject.network.by_name[session.device]
-            yield subject.not_judged(node, OUTSIDE, path=f"bgp.peers[{session.peer}]")
+            yield subject.not_judged(node, OUTSIDE, SESSION, path=f"bgp.peers[{session.peer}]")
             continue
         cause = causes.get((session.device, session.peer))
         shared = cause if cause and cause.status is session.status else None
