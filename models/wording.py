@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from pydantic.config import JsonDict
 
 VALUE, WHY = "x-value", "x-why"
+PREPOSITION = re.compile(r"(?= (?:of|by|for) )")
 BOUND_WORDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
@@ -41,12 +43,14 @@ def listing(items: Iterable[object]) -> str:
 
 
 def count_of(number: int, noun: str) -> str:
-    """Number and noun as text: `1 line`, `1,088 lines`, `2 switches`, `8 leaves`."""
+    """Number and noun as text: `1 line`, `1,088 lines`, `8 leaves`, `2 changes of a password`."""
     if number == 1:
         return f"1 {noun}"
-    if noun.endswith("f"):
-        return f"{number:,} {noun[:-1]}ves"
-    return f"{number:,} {noun}{'es' if noun.endswith(('ch', 'x')) else 's'}"
+    head, *rest = PREPOSITION.split(noun, maxsplit=1)
+    plural = f"{head[:-1]}ves" if head.endswith("f") else head
+    if plural == head:
+        plural = f"{head}{'es' if head.endswith(('ch', 'x')) else 's'}"
+    return "".join((f"{number:,} {plural}", *rest))
 
 
 def ranges(numbers: Iterable[int]) -> Iterator[str]:

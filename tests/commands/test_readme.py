@@ -27,6 +27,7 @@ SLOW = {  # a quarter of a minute and more, with steps that the tutorial or othe
     "docs/how-to/grow.md",
     "docs/how-to/rehearse.md",
     "docs/how-to/rotate-secret.md",
+    "docs/how-to/tuning.md",
 }
 UNFOLDED = ("$ ", "> ", "rocefort: ")  # commands and errors
 INSTALLS = "pip install"  # tests/test_install.py does

@@ -188,6 +188,7 @@ def test_no_sentence_hangs_on_the_order_of_the_nodes(
 def test_wording() -> None:
     assert [listing(x) for x in ([], [1], [1, 2], [1, 2, 3])] == ["", "1", "1 and 2", "1, 2 and 3"]
     assert [count_of(n, "link") for n in (0, 1, 2)] == ["0 links", "1 link", "2 links"]
+    assert count_of(4, "change of lossless values") == "4 changes of lossless values"
     assert list(ranges([])) == []
     assert list(ranges([35, 33, 32, 39])) == ["32-33", "35", "39"]
     assert [kbytes(n) for n in (0, 1, 1024, 1025)] == [0, 1, 1, 2]
