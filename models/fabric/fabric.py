@@ -14,7 +14,7 @@ from rocefort.models.fabric.exits import Management
 from rocefort.models.fabric.management import Security, Services
 from rocefort.models.fabric.nodes import Leaf, LinkPin, SegmentIntent, ServerIntent, Switch
 from rocefort.models.fabric.profiles import Profiles
-from rocefort.models.fabric.rdma import Rdma
+from rocefort.models.fabric.rdma import Rdma, Window
 from rocefort.models.fabric.routing import Capacity, Pools, Routing
 from rocefort.models.fabric.trial_time import SETTLE_S
 from rocefort.models.fabric.types import MOST_PATHS, LinksPerPair, Mtu
@@ -76,6 +76,12 @@ class Rollout(Frozen):
     )
     approvals: Approvals = Field(
         default=Approvals(), description="Policy for approvals of waves, and their expiry."
+    )
+    tuning_window: Window | None = Field(
+        default=None,
+        description="Time of day, on the clock of the machine that measures, when `tune measure` "
+        "may try thresholds on the canary leaf; otherwise never.",
+        examples=["22:00-05:30"],
     )
 
 

@@ -142,3 +142,91 @@ def search(
         write_pictures(searched, result, report)
         output.write_note(f"page: {report / 'index.html'}")
     output.write_result(result, search_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort tune measure heps --servers k8sgn08,k8sgn12,readout04"
+        " --connections connections.yaml",
+        "rocefort tune measure heps --servers k8sgn08,k8sgn12,readout04 --trials 3 --write",
+        topic=Topic.MEASURE,
+    )
+)
+def measure(
+    fabric: options.Fabric,
+    connections: options.ConnectionsFile,
+    servers: Annotated[
+        str,
+        typer.Option(
+            help="Servers to load; by default rdma.servers of the fabric.", **values.SERVERS
+        ),
+    ] = "",
+    target: Annotated[
+        str | None,
+        typer.Option(help="Receiving server, behind the canary leaf.", **values.SERVER),
+    ] = None,
+    demand: options.DemandFile = None,
+    objective: Annotated[
+        options.ObjectiveOption, typer.Option(help="What the choice is best for.")
+    ] = options.ObjectiveOption.BOTH,
+    method: Annotated[
+        options.MethodOption, typer.Option(help="Method of the search, as of `tune search`.")
+    ] = options.MethodOption.AUTO,
+    evaluations: Annotated[
+        int, typer.Option(min=1, help="Number of candidates of a method that is no grid.")
+    ] = 400,
+    trials: Annotated[int, typer.Option(min=1, max=50, help="Most candidates to measure.")] = 5,
+    minutes: Annotated[
+        float, typer.Option(min=1, help="Most time of all measurements (min).")
+    ] = 30,
+    duration: Annotated[
+        int, typer.Option(metavar="SECONDS", min=4, help="Duration of each bandwidth test (s).")
+    ] = 10,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of simulations that are done; by default in the user's cache.",
+            **values.DIR,
+        ),
+    ] = None,
+    history: Annotated[Path, typer.Option(help="Database of the runs.", **values.FILE)] = Path(
+        "tuning.db"
+    ),
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the choice as profiles into fabric.yaml.")
+    ] = False,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Measure the best candidates of a search on the canary leaf.
+
+    Each candidate is one commit trial; the leaf always ends at the values it had.
+
+    Needs rollout.tuning_window in the fabric, RDMA servers, and one of them behind the leaf.
+    """
+    from rocefort.fleet.connections import load_connections
+    from rocefort.reports.tuning.measured import measured_report
+    from rocefort.steps.rollout.measure import MeasureRequest
+    from rocefort.steps.rollout.measure import measure as run
+    from rocefort.steps.tune.search import SearchRequest
+
+    search_request = SearchRequest(
+        fabric=fabric,
+        demand=demand,
+        objective=objective.value,
+        method=method.value,
+        evaluations=evaluations,
+        results=results,
+    )
+    request = MeasureRequest(
+        search_request,
+        servers=tuple(filter(None, (name.strip() for name in servers.split(",")))),
+        target=target,
+        trials=trials,
+        minutes=minutes,
+        duration_s=duration,
+        history=history,
+        write=write,
+    )
+    done = run(request, load_connections(connections), output.write_note)
+    output.write_result(done, measured_report, text=form is options.TraceFormat.TEXT)

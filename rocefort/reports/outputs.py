@@ -24,6 +24,7 @@ from rocefort.models.results.lab_experiments import (
     Opinions,
     UnderLoad,
 )
+from rocefort.models.results.measured_search import MeasuredSearch
 from rocefort.models.results.open_facts import OpenFacts
 from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.results.rdma_plan import RdmaPlan
@@ -112,6 +113,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "rdma export": RdmaExport,
     "tune simulate": Simulation,
     "tune search": SearchResult,
+    "tune measure": MeasuredSearch,
     **{f"lab {name}": kind for name, kind in LAB.items()},
 }
 PROGRESS = "progress"  # --progress json of other commands: a line each on standard error

@@ -20,10 +20,11 @@ REFUSAL = "the choice cannot be written"
 Entries = Mapping[tuple[str, ...], object]
 
 
-def write_choice(searched: Searched) -> SearchResult:
+def write_choice(searched: Searched, measured: str = "") -> SearchResult:
     """Write the choice and return the result with what was written.
 
-    Raises Refused if `check` would have a new error; then the file is untouched.
+    measured: for its source, where servers measured it. Raises Refused if `check` would have a new
+    error; then the file is untouched.
     """
     own, result = searched.plan.fabric, searched.result
     if own is None:
@@ -32,8 +33,7 @@ def write_choice(searched: Searched) -> SearchResult:
     if file.text != searched.plan.text:
         what = "the fabric has changed since the search began"
         raise Refused(what, file=str(file.path), how="search again; simulations are kept")
-    entries = dict(_entries(own, result))
-    versions = versions_of(file, lambda: _edited(file, entries))
+    versions = versions_of(file, lambda: candidate(file, own, result, measured))
     versions.refuse(())
     versions.write()
     name = profile_name(result)
@@ -50,7 +50,11 @@ def profile_name(result: SearchResult) -> str:
     return f"tuned-{result.objective}"
 
 
-def _edited(file: FabricFile, entries: Entries) -> EditedFabric:
+def candidate(
+    file: FabricFile, own: FabricSearch, result: SearchResult, measured: str = ""
+) -> EditedFabric:
+    """Return a fabric with the choice of a result."""
+    entries: Entries = dict(_entries(own, result, measured))
     text, expected = file.text, deepcopy(file.loaded.document.data)
     for path, value in entries.items():
         text = with_entry(text, path, value)
@@ -66,12 +70,14 @@ def _set(data: Any, path: tuple[str, ...], value: object) -> None:  # noqa: ANN4
     data[path[-1]] = value
 
 
-def _entries(own: FabricSearch, result: SearchResult) -> Iterator[tuple[tuple[str, ...], object]]:
+def _entries(
+    own: FabricSearch, result: SearchResult, measured: str
+) -> Iterator[tuple[tuple[str, ...], object]]:
     """Yield the profiles of the choice by their paths, and the keys that name them."""
     name, values = profile_name(result), result.chosen.values
     source = (
         f"rocefort tune search, {utc_now():%Y-%m-%d}, objective {result.objective}, simulated "
-        f"with {len(result.seeds)} seeds"
+        f"with {len(result.seeds)} seeds{measured}"
     )
     yield (
         ("profiles", "ecn", name),

@@ -1,0 +1,320 @@
+"""`tune measure`: one trial a candidate on the canary leaf, which ends at the values that it had.
+
+The servers replay a judge: their rates follow from the xoff that the leaf runs at that moment.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.design.derive.derive import derive
+from rocefort.dialects.vrp.text.config_tree import tree_text
+from rocefort.errors import BadInput, DeviceFailed, Refused
+from rocefort.fleet.connections import Connections
+from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
+from rocefort.models.results.measured_search import MeasuredFigures, MeasuredSearch, MeasuredTrial
+from rocefort.rollout.controller.napalm_switches import NapalmSwitches
+from rocefort.steps.fabric.edit import read_fabric
+from rocefort.steps.fabric.subject import subject_of_derived
+from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.steps.lab.options import LabOptions
+from rocefort.steps.rollout.measure import (
+    MeasureRequest,
+    approved_window,
+    judged,
+    measure,
+    measured_ratios,
+)
+from rocefort.steps.rollout.plan import running_of
+from rocefort.steps.tune.search import SearchRequest
+
+CANARY = "leaf002"
+SERVERS = ("leaf001-s01", "leaf001-s02", "leaf001-s03", "leaf002-s01")
+LIMITED = "rdma:\n  rate_limit_gbps: 20\n"  # less than a third of the receiver's port
+HOUR, NOW = timedelta(hours=1), datetime.now(UTC).astimezone()
+WINDOW = f"{NOW - HOUR:%H:%M}-{NOW + HOUR:%H:%M}"
+OPEN = f"rollout:\n  tuning_window: {WINDOW}\n"
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def fabric(tmp_path: Path, command: Command) -> Path:
+    """A small fabric whose window is open."""
+    sizes = ("--spines", "2", "--leaves", "2", "--servers-per-leaf", "3")
+    assert command("new", "small", *sizes, "--directory", tmp_path).code == 0
+    file: Path = tmp_path / "small/fabric.yaml"
+    text = file.read_text(encoding="utf-8")
+    text = text.replace("rollout:\n", OPEN).replace("rdma:\n", LIMITED)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def share_of(xoff_kbytes: float) -> float:
+    """Part of its speed that a server gives."""
+    return 0.5 if xoff_kbytes == 600 else 0.9 if xoff_kbytes == 128 else 0.6
+
+
+@dataclass
+class Judge:
+    """Server whose speed follows from the xoff of the canary leaf."""
+
+    root: RdmaRoot
+    lab: Rehearsal
+    roots: dict[str, RdmaRoot]
+    seen: list[int]
+
+    def allows(self, command: str | None) -> bool:
+        return self.root.allows(command)
+
+    async def serve(self, command: str, process: Any) -> None:
+        found = re.search(r"xoff static (\d+)", tree_text(self.lab.switches[CANARY].running))
+        assert found is not None
+        xoff = int(found[1])
+        self.seen.append(xoff)
+        share = share_of(xoff)
+        shares = {name: replace(root, share=share) for name, root in self.roots.items()}
+        part = self.root.wire.with_name("next")
+        write_servers(part, shares)  # at once: another program may be reading
+        (part / "servers.json").replace(self.root.wire / "servers.json")
+        await self.root.serve(command, process)
+
+
+@dataclass
+class Bench:
+    """A lab with its judge."""
+
+    lab: Rehearsal
+    fabric: Path
+    access: Connections
+    seen: list[int]
+
+    def measure(self, **more: Any) -> MeasuredSearch:
+        folder = self.fabric.parents[1]
+        search = SearchRequest(
+            fabric=self.fabric,
+            objective="latency",
+            method="annealing",
+            evaluations=12,
+            workers=1,
+            results=folder / "results",
+        )
+        keys: dict[str, Any] = {"trials": 2, "duration_s": 4, "history": folder / "tuning.db"}
+        request = MeasureRequest(search, SERVERS, **(keys | more))
+        return measure(request, self.access, lambda _: None)
+
+    @property
+    def runs(self) -> str:
+        return tree_text(self.lab.switches[CANARY].running)
+
+
+@pytest.fixture
+def bench(fabric: Path, tmp_path: Path) -> Iterator[Bench]:
+    """The small fabric as a lab whose servers run emulated perftest."""
+    derived = derive(fabric)
+    texts = subject_of_derived(derived).texts
+    options = LabOptions(keep=True, time_scale=10)
+    with rehearse(derived.network, texts, tmp_path / "lab", options) as lab:
+        seen: list[int] = []
+        roots = dict(lab.hosts.settings)
+        lab.hosts.settings = {n: Judge(root, lab, roots, seen) for n, root in roots.items()}  # type: ignore[arg-type]
+        access = lab.connections.model_copy(update={"speed_note": ""})
+        yield Bench(lab, fabric, access, seen)
+
+
+def test_the_choice_is_what_servers_measured_and_the_leaf_is_as_before(bench: Bench) -> None:
+    before = bench.runs
+    result = bench.measure(write=True)
+    assert [trial.problem for trial in (*result.today, *result.trials)] == [""] * 4
+    assert result.noise_percent == 0
+    tried = {trial.name: trial.values["xoff_kbytes"] for trial in result.trials}
+    assert set(bench.seen) == {600, *map(int, tried.values())}
+    for trial in result.trials:
+        faster = share_of(trial.values["xoff_kbytes"])
+        assert trial.ratios["goodput"] == pytest.approx(share_of(600) / faster, rel=0.01)
+    best = min(result.trials, key=lambda trial: trial.ratios["goodput"])
+    assert tried[result.chosen] == best.values["xoff_kbytes"]
+    assert bench.runs == before
+    switch = bench.lab.switches[CANARY]
+    assert switch.trial is None
+    assert not any(switch.dirty(session) for session in switch.logins)
+    others = [each for name, each in bench.lab.switches.items() if name != CANARY]
+    assert all(each.saved == each.running for each in others)
+    written = derive(bench.fabric)
+    assert written.lossless.xoff_kbytes == tried[result.chosen]
+    source = written.fabric.profiles.ecn["tuned-latency"].source or ""
+    assert source.endswith(f", measured on {CANARY}")
+
+
+def test_replayed_figures_choose_nothing(bench: Bench) -> None:
+    bench.access = bench.lab.connections
+    result = bench.measure(trials=1)
+    assert result.trials[0].figures is not None
+    assert result.chosen == ""
+    assert result.verdict == (
+        "nothing is chosen, because ECN and PFC act in switches and NICs, which are not here: "
+        "emulated servers, figures of a model: correctness is judged, speed is not"
+    )
+
+
+def test_a_measurement_that_fails_ends_the_trial(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = bench.runs
+    check = NapalmSwitches.check
+
+    def refused(self: NapalmSwitches, *arguments: Any) -> Any:
+        assert bench.runs != before, "the trial runs"
+        check(self, *arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NapalmSwitches, "check", refused)
+    with pytest.raises(KeyboardInterrupt):
+        bench.measure(trials=1)
+    assert bench.runs == before
+    assert bench.lab.switches[CANARY].trial is None
+
+
+def test_a_leaf_that_does_not_return_is_an_error(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NapalmSwitches, "abort", lambda *_: {})
+    with pytest.raises(DeviceFailed, match="its trial's timer restores them within 700 s"):
+        bench.measure(trials=1)
+
+
+def test_a_leaf_that_runs_something_else_is_not_touched(bench: Bench) -> None:
+    text = bench.fabric.read_text(encoding="utf-8").replace("xoff_kbytes: 600", "xoff_kbytes: 640")
+    bench.fabric.write_text(text, encoding="utf-8")
+    before = bench.runs
+    with pytest.raises(Refused, match="it does not run what the fabric intends"):
+        bench.measure(trials=1)
+    assert bench.runs == before
+
+
+def test_bounds_end_the_measurements(bench: Bench) -> None:
+    result = bench.measure(minutes=0.1)
+    assert result.verdict == "today's values were not measured"
+    problems = {trial.problem for trial in (*result.today, *result.trials)}
+    assert problems == {"not begun: it would end after 0.1 minutes"}
+    assert bench.seen == []
+
+
+def test_a_receiver_must_be_behind_the_canary_leaf(bench: Bench) -> None:
+    with pytest.raises(BadInput, match=f"no server that may be loaded is behind .* {CANARY}"):
+        bench.measure(target="leaf001-s01")
+
+
+# --- the window -----------------------------------------------------------------------------------
+
+
+def test_no_window_no_trial(fabric: Path) -> None:
+    assert approved_window(read_fabric(fabric, "")) == WINDOW
+    text = fabric.read_text(encoding="utf-8")
+    fabric.write_text(text.replace(OPEN, "rollout:\n"), encoding="utf-8")
+    with pytest.raises(Refused, match="approves no window in which thresholds are tried"):
+        approved_window(read_fabric(fabric, ""))
+
+
+def test_outside_the_window_nothing_is_tried(fabric: Path) -> None:
+    shut = f"{NOW + 3 * HOUR:%H:%M}-{NOW + 4 * HOUR:%H:%M}"
+    text = fabric.read_text(encoding="utf-8")
+    fabric.write_text(text.replace(WINDOW, shut), encoding="utf-8")
+    with pytest.raises(Refused, match=f"thresholds are tried {shut}"):
+        approved_window(read_fabric(fabric, ""))
+
+
+def test_a_window_that_is_not_committed_is_not_approved(fabric: Path) -> None:
+    def git(*words: str) -> None:
+        author = ("-c", "user.name=Me", "-c", "user.email=me@example.com")
+        subprocess.run(["git", *author, *words], cwd=fabric.parent, check=True)
+
+    text = fabric.read_text(encoding="utf-8")
+    fabric.write_text(text.replace(OPEN, "rollout:\n"), encoding="utf-8")
+    git("init", "--quiet")
+    git("add", "fabric.yaml")
+    git("commit", "--quiet", "--message", "First fabric")
+    fabric.write_text(text, encoding="utf-8")
+    with pytest.raises(Refused, match="the window is not committed"):
+        approved_window(read_fabric(fabric, ""))
+    git("commit", "--quiet", "--all", "--message", "Window")
+    assert approved_window(read_fabric(fabric, "")) == WINDOW
+
+
+# --- judging --------------------------------------------------------------------------------------
+
+
+def figures(gbps: float, slowest: float = 30) -> MeasuredFigures:
+    return MeasuredFigures(goodput_gbps=gbps, median_gbps=30, slowest_gbps=slowest, pauses=0)
+
+
+def judged_of(again: float, *trials: float) -> MeasuredSearch:
+    names = (MeasuredTrial(name="today", values={}, figures=figures(g)) for g in (90, again))
+    tried = (
+        MeasuredTrial(name=f"candidate {n}", values={}, figures=figures(gbps))
+        for n, gbps in enumerate(trials, 1)
+    )
+    bare = MeasuredSearch(
+        search="small",
+        objective="throughput",
+        canary=CANARY,
+        target="b",
+        senders=("a",),
+        window="",
+        trial_s=60,
+        today=tuple(names),
+        trials=tuple(tried),
+        noise_percent=None,
+        chosen="",
+        verdict="",
+        not_measured=(),
+    )
+    return judged(bare, "")
+
+
+def test_a_candidate_is_chosen_if_it_is_better_by_more_than_the_noise() -> None:
+    assert judged_of(90, 90.5).chosen == ""
+    assert judged_of(90, 93, 92).chosen == "candidate 1"
+    noisy = judged_of(85, 93)
+    assert noisy.chosen == ""
+    assert noisy.noise_percent == pytest.approx(100 * (90 / 85 - 1), rel=0.01)
+    assert noisy.verdict == "no candidate is better by more than today's values vary, and 1 %"
+
+
+def test_ratios_are_below_one_for_what_is_better() -> None:
+    ratio = measured_ratios(figures(90, 20), figures(60, 30))
+    assert ratio["goodput"] == pytest.approx(2 / 3)
+    assert ratio["completion p99"] == 1.5
+
+
+# --- a dead tuner ---------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_the_timer_restores_the_leaf_after_a_killed_tuner(bench: Bench, tmp_path: Path) -> None:
+    before = bench.runs
+    words = ("tune", "measure", bench.fabric, "--connections", bench.lab.file, "--trials", "1")
+    quick = ("--method", "annealing", "--evaluations", "3", "--results", tmp_path / "results")
+    load = ("--servers", ",".join(SERVERS), "--history", tmp_path / "tuning.db")
+    command = [sys.executable, "-m", "rocefort", *words, *quick, *load]
+    tuner = subprocess.Popen(list(map(str, command)), cwd=tmp_path, stdout=subprocess.DEVNULL)
+    switch, began = bench.lab.switches[CANARY], time.monotonic()
+    while switch.trial is None and time.monotonic() - began < 60:
+        time.sleep(0.1)
+    tuner.send_signal(signal.SIGKILL)
+    tuner.wait()
+    assert bench.runs != before
+    while bench.runs != before and time.monotonic() - began < 180:
+        time.sleep(5)
+        running_of(bench.fabric, bench.lab.connections, None)  # a login: it ends an old trial
+    assert bench.runs == before
