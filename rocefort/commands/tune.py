@@ -148,7 +148,8 @@ def search(
     **documented(
         "rocefort tune measure heps --servers k8sgn08,k8sgn12,readout04"
         " --connections connections.yaml",
-        "rocefort tune measure heps --servers k8sgn08,k8sgn12,readout04 --trials 3 --write",
+        "rocefort tune measure heps --servers k8sgn08,k8sgn12,readout04"
+        " --connections connections.yaml --trials 3 --write",
         topic=Topic.MEASURE,
     )
 )

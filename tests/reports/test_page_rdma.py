@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from page_looks import LOOKS
+from page_contents import LOOKS
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun, Suite

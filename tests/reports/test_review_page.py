@@ -10,7 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from page_looks import LOOKS
+from page_contents import LOOKS
 
 from rocefort.models.results.review import Reviews
 from rocefort.reports.review.page import review_page, reviews_page

@@ -1,8 +1,10 @@
-"""Fabrics without configuration for pages: a Clos, and findings on it."""
+"""Pages in tests: fabrics without configuration, findings on them, and the looks of a page."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import pytest
 
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, MissingFact, NotJudged, Report, Severity, Where
@@ -12,6 +14,14 @@ from rocefort.reports.page.page import PageContent
 # A missing fact for verdicts that tests build by hand, and how a report shows it.
 FACT = MissingFact(fact="the size", ask="display size", key="size")
 SHOWN = "the size; ask a switch: `display size`; state: size"
+
+# Widths and dark colors in which axe-core judges a page: each once in a quick run, all thorough.
+LOOKS = [
+    (1400, False),
+    (400, True),
+    pytest.param(1400, True, marks=pytest.mark.thorough),
+    pytest.param(400, False, marks=pytest.mark.thorough),
+]
 
 
 def content_of(network: Network, *verdicts: Finding | NotJudged, **rest: Any) -> PageContent:

@@ -10,7 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from page_looks import LOOKS
+from page_contents import LOOKS
 from planned import unreached
 
 from rocefort.design.derive.derive import DerivedNetwork

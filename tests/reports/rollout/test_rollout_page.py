@@ -10,7 +10,7 @@ from html import unescape
 from itertools import pairwise
 
 import pytest
-from page_looks import LOOKS
+from page_contents import LOOKS
 from planned import begun, run_of, status_of, wave_events
 from rollout_events import make_event
 
