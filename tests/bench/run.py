@@ -65,6 +65,7 @@ def main() -> None:
     sys.stdout.flush()
     subprocess.run([sys.executable, HERE / "reviews.py"], check=True)
     subprocess.run([sys.executable, HERE / "page.py"], check=True)
+    subprocess.run([sys.executable, HERE / "tuning.py"], check=True)
     devices()
     sys.stdout.flush()
     subprocess.run([sys.executable, HERE / "live.py"], check=True)

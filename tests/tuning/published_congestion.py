@@ -137,6 +137,16 @@ def fixed_points(
     yield Case(f"{title}, cuts by CNP", FLUID, long_flows(senders), figures, tuple(range(1, 17)))
 
 
+def all_the_time(title: str, keys: dict[str, Any], pause: float) -> Case:
+    """Pauses of all 10 ms: whether the prototype counts those of the first is not published."""
+    return Case(
+        f"{title}, all 10 ms",
+        PROTOTYPE,
+        {**keys, "measure_from_ms": 0},
+        (Figure("pauses", pauses, pause, 25),),
+    )
+
+
 PROTOTYPE, INDEPENDENT = "prototype", "HPCC simulator"
 FLUID = "fluid model, CoNEXT'16"
 CASES = (
@@ -162,6 +172,9 @@ CASES = (
         cells(24, 0, 60, 1 / 64, 500),
         measured(None, 494, 424),
     ),
+    all_the_time("24 to 1, start point", cells(24, 200, 20, 1 / 32, 140, 1200), 448),
+    all_the_time("24 to 1, Kmin 3500, alpha 1/64", cells(24, 3500, 20, 1 / 64, 500), 895),
+    all_the_time("24 to 1, Kmin 0, Pmax 60 %, alpha 1/64", cells(24, 0, 60, 1 / 64, 500), 424),
     Case(
         "2 flows of 25 MB, Kmin 0, Pmax 90 %",
         INDEPENDENT,

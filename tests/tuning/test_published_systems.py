@@ -113,3 +113,17 @@ def test_hpcc_keeps_its_queue_near_zero() -> None:
     result = run_scenario(**keys, congestion_control="hpcc", flows={"count": 4})
     assert result.queue_kbytes.p99 < 10
     assert result.goodput_gbps == pytest.approx(95 * 1000 / 1090, rel=0.02)
+
+
+@pytest.mark.parametrize(("step_mbps", "least", "most"), [(10, 0.3, 0.6), (200, 0.99, 1)])
+def test_the_step_of_hpcc_decides_its_fairness(step_mbps: int, least: float, most: float) -> None:
+    """The page explains it; a change of the simulator that changes it is seen here."""
+    result = run_scenario(
+        congestion_control="hpcc",
+        flows={"count": 4},
+        duration_ms=20,
+        measure_from_ms=10,
+        nic={"step_mbps": step_mbps},
+        seeds=[1, 2],
+    )
+    assert all(least <= run.fairness <= most for run in result.runs)
