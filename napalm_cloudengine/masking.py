@@ -18,6 +18,9 @@ _HINTS = re.compile(
 )
 # Cipher text as a switch saves it, in any position: %^%#..%^%#, %+%##!!!..%+%#, $1d$..$, and older
 _CIPHER_TEXT = re.compile(r"(?:%\^%#|%\+%#|%@%@|@%@%|%\$%\$|\$1[a-z]\$)\S*", re.ASCII)
+# The user and password of a URL; one slash where it was read as a path. A password that is not
+# encoded may contain a slash.
+LOGIN = re.compile(r"(:/{1,2})(?:[^\s/@]*:\S*|[^\s/@]+)@")
 
 
 def secret_pattern(placeholder: str = r"(?!)") -> re.Pattern[str]:
@@ -44,4 +47,9 @@ def mask_secrets(text: str, pattern: re.Pattern[str] = _SECRET) -> str:
         pattern.sub(rf"\g<1>{MASK}", row) if _HINTS.search(row) else row
         for row in text.splitlines(keepends=True)
     )
-    return _CIPHER_TEXT.sub(MASK, "".join(rows))
+    return mask_logins(_CIPHER_TEXT.sub(MASK, "".join(rows)))
+
+
+def mask_logins(text: str) -> str:
+    """Copy a text with the user and password of every URL replaced by `<removed>`."""
+    return LOGIN.sub(rf"\g<1>{MASK}@", text) if ":/" in text else text

@@ -6,11 +6,13 @@ import sys
 import tempfile
 import traceback
 
+from napalm_cloudengine.masking import mask_logins
+
 
 def masked(text: str) -> str:
-    """Mask the secrets that this process has read, if it has read any."""
+    """Mask logins in URLs, and the secrets that this process has read, if it has read any."""
     masking = sys.modules.get("rocefort.fleet.secret_masking")
-    return str(masking.masked(text)) if masking else text
+    return mask_logins(str(masking.masked(text)) if masking else text)
 
 
 def described(error: BaseException) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 
+from napalm_cloudengine.masking import LOGIN
 from rocefort.models.base import Frozen
 from rocefort.models.device.secret import SECRET_KEYS
 
@@ -21,7 +22,6 @@ STEMS = (
 WHOLE_WORDS = ("pin", "pw", "otp", "sha")  # parts of other words: `spine`
 NEAR = 0.8  # a key with a typing mistake
 SHORT = 4  # letters of a word that is compared as a whole
-LOGIN = re.compile(r"://\S*@")
 WORD = re.compile(r"[^\W\d][\w]*")
 VALUE = r"""["']?(?:env:[^\W\d]\w*|(?:file|key|keyring):[\w./~@+-]+)["']?(?=[ ]*(?:[,}]|$))"""
 REFERENCE = re.compile(rf"""[\w-]+["']?[ ]*[:=][ ]*{VALUE}""")

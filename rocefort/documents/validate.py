@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from napalm_cloudengine.masking import mask_logins
 from rocefort.documents.model_fields import (
     bounds_of,
     fields_at,
@@ -296,6 +297,7 @@ def _value_text(value: object) -> str:
         return "a mapping" if isinstance(value, dict) else "a list"
     if value is None or isinstance(value, bool):
         return "nothing" if value is None else str(value).lower()
+    value = mask_logins(value) if isinstance(value, str) else value  # a cut could hide its end
     text = str(value)
     return repr(value if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..")
 
