@@ -49,6 +49,18 @@ class TextLine:
     text: str
     line: int  # 1-based
     command: str = ""  # its command, if it is in the command table but in no model
+    # Views and text for messages, if a part of the line may be a secret of an unknown form
+    shown: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def shown_path(self) -> tuple[str, ...]:
+        """The enclosing views as a message shows them."""
+        return self.shown[:-1] if self.shown else self.path
+
+    @property
+    def shown_text(self) -> str:
+        """The text as a message shows it."""
+        return self.shown[-1] if self.shown else self.text
 
 
 class Node(Frozen):

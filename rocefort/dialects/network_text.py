@@ -61,7 +61,7 @@ def _read(node: Node, text: str, problems: list[Problem]) -> ParsedConfig | None
     if own:
         problems += overrides.problems_of(node, parsed, text, template_lines(node))
     else:
-        line = parsed.unmodelled[0].text if parsed.unmodelled else "a value differs"
+        line = parsed.unmodelled[0].shown_text if parsed.unmodelled else "a value differs"
         problems.append(Problem(node.name, f"its text gives another Device ({line})", "report it"))
     return parsed
 

@@ -46,19 +46,22 @@ def problems_of(node: Node, parsed: ParsedConfig, text: str, lines: Lines) -> It
         position = lines.get(line.line)
         if dialect_of(node).removes(line):
             what = (
-                f"`{line.text}` removes a line and is no line of a saved configuration "
+                f"`{line.shown_text}` removes a line and is no line of a saved configuration "
                 f"on {node.name}"
             )
             yield _problem(node, position, what, REMOVED)
         if dialect_of(node).leaves_view(line, node.family):
-            what = f"`{line.text}` opens a view outside of `{line.path[-1]}` on {node.name}"
+            view = line.shown_path[-1]
+            what = f"`{line.shown_text}` opens a view outside of `{view}` on {node.name}"
             how = "write it at the left margin, with `#` before it"
             yield _problem(node, position, what, how)
         if (*line.path, line.text) in refused:
-            what = f"the switch refuses `{line.text}` in `{line.path[-1]}` on {node.name}"
+            what = (
+                f"the switch refuses `{line.shown_text}` in `{line.shown_path[-1]}` on {node.name}"
+            )
             yield _problem(node, position, what, ELSEWHERE)
         if " ".join(rows[line.line - 1].split()) != line.text:
-            what = f"`{line.text}` contains a secret on {node.name}"
+            what = f"`{line.shown_text}` contains a secret on {node.name}"
             yield _problem(node, position, what, BY_REFERENCE)
 
 

@@ -11,15 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 
-from napalm_cloudengine.masking import LOGIN
+from napalm_cloudengine.masking import LOGIN, is_secret_word
 from rocefort.models.base import Frozen
 from rocefort.models.device.secret import SECRET_KEYS
 
-STEMS = (
-    *("pass", "pwd", "secret", "cred", "auth", "priv", "key", "token", "communit", "cipher"),
-    *("psk", "md5", "hash", "snmp", "salt", "wpa"),
-)
-WHOLE_WORDS = ("pin", "pw", "otp", "sha")  # parts of other words: `spine`
+KEY_STEMS = ("hash", "snmp", "salt", "wpa", "radius", "tacacs")  # in keys; no names in VRP
 NEAR = 0.8  # a key with a typing mistake
 SHORT = 4  # letters of a word that is compared as a whole
 WORD = re.compile(r"[^\W\d][\w]*")
@@ -103,8 +99,8 @@ def sounds_secret(text: str) -> bool:
 @lru_cache(maxsize=10_000)
 def _secret_word(word: str) -> bool:
     return (
-        any(stem in word for stem in STEMS)
-        or not set(word.split("_")).isdisjoint(WHOLE_WORDS)
+        is_secret_word(word)
+        or any(stem in word for stem in KEY_STEMS)
         or bool(get_close_matches(word, SECRET_KEYS, 1, 0.7))
     )
 

@@ -12,6 +12,17 @@ EditHeps = Callable[..., Path]
 Rocefort = Callable[..., Any]
 SECRET = "Gh3im-Wrt99"
 LONG_USER = "u" * 50
+AAA = " local-user netops level 3\n"
+END = "#\nreturn\n"
+PEER = " peer 10.1.0.0 description spine01\n"
+FORMS = ((), ("--format", "json"))
+
+
+@pytest.fixture
+def texts(rocefort: Rocefort, heps_file: Path, tmp_path: Path) -> Path:
+    """Texts of all switches of HEPS."""
+    assert rocefort("render", heps_file, "--out", tmp_path / "texts").code == 0
+    return tmp_path / "texts"
 
 
 def shown_by(rocefort: Rocefort, *command: object) -> str:
@@ -62,3 +73,56 @@ def test_a_login_in_a_path(rocefort: Rocefort) -> None:
     text = shown_by(rocefort, "check", f"https://admin:{SECRET}@nb/fabric.yaml")
     assert "https:/<removed>@nb/fabric.yaml: no such fabric" in text
     assert SECRET not in text
+
+
+@pytest.mark.parametrize(
+    ("at", "lines", "shown"),
+    [
+        (END, f"backup configuration to ftp://u:{SECRET}@10.0.0.1/x\n", "ftp://<removed>@10.0.0.1"),
+        (END, f"Password: {SECRET}\n", "`Password: ..` is not"),
+        (END, f"Password:\n{SECRET}\n", "`..` is not"),
+        (AAA, f" local-user netops password simple\n{SECRET}\n", "`..` is not"),
+        (AAA, f" local-user netops password simple\n {SECRET}\n", "`..` in aaa is not"),
+        (AAA, f" local-user netops password\n  {SECRET}\n", "`..` in aaa / local-user netops pass"),
+        (AAA, f" local-user netops pwd {SECRET}\n", "`local-user netops pwd ..` in aaa is not"),
+        (
+            AAA,
+            f" local-user netops pwd {SECRET}\n  more\n",
+            "`more` in aaa / local-user netops pwd ..",
+        ),
+        (AAA, f" local-user netops pasword {SECRET}\n", "`local-user netops pasword ..` in aaa"),
+        (AAA, f" local-user netops pw={SECRET}\n", "`local-user netops pw=..` in aaa"),
+        (END, f"dot1x passphrase {SECRET}\n", "`dot1x passphrase ..` is not"),
+        (
+            END,
+            f"radius server group g\n radius server shared {SECRET}\n",
+            "`radius server shared ..`",
+        ),
+        (END, f"keychain K\n key-id 1\n  keystring {SECRET}\n", "`keystring ..` in keychain"),
+        (END, f"ntp authentcation-keyid 1 md5 {SECRET}\n", "`ntp authentcation-keyid ..` is not"),
+        (PEER, f" peer 10.1.0.0 md5 {SECRET}\n", "`peer 10.1.0.0 md5 ..` in bgp 65101 is not"),
+    ],
+)
+def test_a_secret_in_a_line_that_is_not_understood(
+    rocefort: Rocefort, texts: Path, at: str, lines: str, shown: str
+) -> None:
+    file = texts / "leaf01.cfg"
+    before = file.read_text()
+    assert at in before
+    file.write_text(before.replace(at, (at + lines) if at == AAA else (lines + at), 1))
+    ran = [rocefort("check", "--configs", texts, "--select", "TXT", *form) for form in FORMS]
+    ran += [rocefort("verify", "--configs", texts, *form) for form in FORMS]
+    text = " ".join("".join(one.out + one.err for one in ran).split())
+    assert shown in text
+    assert SECRET not in text
+
+
+def test_ordinary_lines_that_are_not_understood_are_shown_whole(
+    rocefort: Rocefort, texts: Path
+) -> None:
+    lines = ("load-balance hash-fields ip 5", "qos buffer shared 7", "frobnicate 100GE1/0/1 9")
+    file = texts / "leaf01.cfg"
+    file.write_text(file.read_text().replace(END, "\n".join((*lines, END)), 1))
+    shown = rocefort("check", "--configs", texts, "--select", "TXT002").out
+    for line in lines:
+        assert f"`{line}` is not understood" in shown

@@ -169,7 +169,7 @@ def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
     for line in node.unmodelled:
         effect = dialect.forwarding_effect(line)
         if effect and not dialect.changes_nothing(line, node.device):
-            yield line, f"`{line.text}` may change {effect} and is not modelled"
+            yield line, f"`{line.shown_text}` may change {effect} and is not modelled"
 
 
 def _check_device(device: Device, sources: Sources) -> None:

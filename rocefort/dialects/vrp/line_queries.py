@@ -160,11 +160,11 @@ def actions(text: str, unmodelled: Sequence[TextLine]) -> Iterator[tuple[int, st
 
     The `return` at the end is of a saved text.
     """
-    numbers = {line.line for line in unmodelled}
+    kept = {line.line: line.shown_text for line in unmodelled}
     rows = text.rstrip("\n").removesuffix(f"\n{RETURN}").split("\n")
     for number, row in enumerate(rows, 1):
         line = " ".join(row.split())
-        if number in numbers:
+        if number in kept:
             leaves = len(line) > 1 and QUIT.startswith(line.casefold())
             why = "'quit' leaves a view and is not configuration" if leaves else why_not_sent(line)
         elif is_noise(line) and not line.startswith("#"):
@@ -172,7 +172,7 @@ def actions(text: str, unmodelled: Sequence[TextLine]) -> Iterator[tuple[int, st
         else:
             continue
         if why:
-            yield number, f"`{quotable(masked_text(line))}`: {why}"
+            yield number, f"`{quotable(kept.get(number) or masked_text(line))}`: {why}"
 
 
 def opens_ssh(line: TextLine) -> bool:

@@ -69,7 +69,7 @@ def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
         for line in filter(dialect_of(node).shows_secret, node.unmodelled):
             yield subject.finding(
                 node,
-                f"`{line.text}` shows its secret",
+                f"`{line.shown_text}` shows its secret",
                 "set it again with «an encrypted secret», and change it",
                 path=f"unmodelled[{line.line}]",
             )

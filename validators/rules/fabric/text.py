@@ -165,8 +165,8 @@ def _without_device(finding: Finding) -> Finding:
 
 
 def _line_text(line: TextLine) -> str:
-    view = f" in {_short(' / '.join(line.path))}" if line.path else ""
-    return f"`{_short(line.text)}`{view}"
+    view = f" in {_short(' / '.join(line.shown_path))}" if line.path else ""
+    return f"`{_short(line.shown_text)}`{view}"
 
 
 def _short(text: str) -> str:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.detect import COMWARE, looks_like
+from rocefort.dialects.vrp.parse.kept_lines import kept_lines
 from rocefort.dialects.vrp.parse.lines import UNMODELLED, View, read
 from rocefort.dialects.vrp.readers import interface, lossless
 from rocefort.dialects.vrp.readers.draft import BadArgumentError, Log, Part
@@ -18,7 +19,6 @@ from rocefort.dialects.vrp.text.config_tree import RETURN, is_noise, release_in
 from rocefort.dialects.vrp.text.secrets import masked_text
 from rocefort.errors import BadInput, Problem
 from rocefort.models.device.device import Device
-from rocefort.models.network.network import TextLine
 
 DEEPEST_VIEW = 16  # VRP nests 4 deep; deeper lines are not configuration and stay flat here
 # V300R023C00, `header`: up to 480 characters on any number of lines, between two equal signs.
@@ -160,16 +160,11 @@ class _ConfigReader:
         self.check()
         device = self._device()
         lines = self.places()
-        unmodelled = ((number, *self.seen[number]) for number in sorted(self.unmodelled))
-        text_lines = tuple(
-            TextLine(tuple(map(masked_text, path)), masked_text(line), number)
-            for number, path, line in unmodelled
-        )
         last = max(self.seen)
         return ParsedConfig(
             device,
             lines,
-            text_lines,
+            tuple(kept_lines(self.seen, self.unmodelled)),
             len(self.seen),
             self.software,
             last if self.returned < last else None,
