@@ -48,6 +48,7 @@ EXPECTED = {  # pydantic's messages name Python's types
     "ip_v4_address": "write an address without a length, such as 10.0.0.1",
     "ip_v4_interface": "write an address with its length, such as 10.65.1.1/24",
     "string_type": "write text; in quotes if it looks like a number",
+    "path_type": "write the path of a file",
     "bool_parsing": "write true or false",
     "bool_type": "write true or false",
 }

@@ -35,13 +35,16 @@ def opener_of(word: str, workers: int, folder: Path) -> Opener:
 
     WHERE: a scheduler of Dask, HOST:PORT; a partition of Slurm. folder: of a batch system's files.
     """
-    kind, _, where = word.partition("=")
+    kind, equals, where = word.partition("=")
     if kind not in KINDS:
         what = f"no executor {kind!r}"
         raise BadInput(what, where="--executor", how=f"write one of {', '.join(KINDS)}")
     if kind in ("processes", "submitit") and where:
         how = f"write --executor {kind}"
         raise BadInput(f"{kind} has no place {where!r}", where="--executor", how=how)
+    if equals and not where:
+        how = f"write --executor {kind}" + ("" if kind not in MODULES else f", or {kind}=PLACE")
+        raise BadInput(f"{word} names no place", where="--executor", how=how)
     module, extra = MODULES.get("slurm" if kind == "submitit" else kind, ("", ""))
     if module and find_spec(module) is None:
         what = f"the executor {kind} needs {module}, which is not installed"

@@ -72,6 +72,11 @@ def test_written_and_read_again(tmp_path: Path) -> None:
             ":6:17: devices[0].credential: a credential that is not a reference;"
             " write env:NAME or file:PATH",
         ),
+        (
+            "known_hosts: keys/known_hosts",
+            "known_hosts: {file: known_hosts}",
+            ":1:14: known_hosts: a mapping cannot be used; write the path of a file",
+        ),
         ("k8sgn08.example", "-oProxyCommand=x", "is not an address or a host name"),
         ("user: rdma", "user: 'a b'", "is not a name"),
         ("name: k8sgn08", "name: leaf01", "leaf01 more than once; keep one entry per name"),

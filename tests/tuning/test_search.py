@@ -265,6 +265,13 @@ def test_the_page_has_its_pictures_and_data(tune: Tune, tmp_path: Path) -> None:
     [
         ("", "", ("--executor", "ray"), "no executor 'ray'; write one of processes, dask"),
         ("", "", ("--executor", "processes=9"), "processes has no place '9'"),
+        ("", "", ("--executor", "dask="), "dask= names no place; write --executor dask, or dask=P"),
+        (
+            "",
+            "",
+            ("--executor", "submitit="),
+            "submitit= names no place; write --executor submitit",
+        ),
         ("", "", ("heps",), "--scenario searches no fabric; remove --scenario"),
         ("[5, 50, 200]", "[]", (), "the space has no values"),
         ("[5, 50, 200]", "[-1]", (), "search.kmin_kbytes[0]: -1 is out of range"),
