@@ -100,6 +100,9 @@ class SearchResult(Frozen):
     combinations: int
     refused: dict[str, int] = Field(description="Combinations that rules refuse, by reason.")
     evaluated: int
+    notes: tuple[str, ...] = Field(
+        default=(), description="Early end of the search; kind of ECN that the choice replaces."
+    )
     simulated: int = Field(description="Simulations that this command ran.")
     reused: int = Field(description="Simulations whose results the folder had.")
     start: Option

@@ -74,7 +74,7 @@ def search(
         typer.Option(help="Method; auto: the grid of up to 3,300 combinations, else nsga2."),
     ] = options.MethodOption.AUTO,
     evaluations: Annotated[
-        int, typer.Option(min=1, help="Number of candidates of a method that is no grid.")
+        int, typer.Option(min=1, help="Most candidates of a method that is no grid.")
     ] = 400,
     executor: Annotated[
         str,
@@ -174,7 +174,7 @@ def measure(
         options.MethodOption, typer.Option(help="Method of the search, as of `tune search`.")
     ] = options.MethodOption.AUTO,
     evaluations: Annotated[
-        int, typer.Option(min=1, help="Number of candidates of a method that is no grid.")
+        int, typer.Option(min=1, help="Most candidates of a method that is no grid.")
     ] = 400,
     trials: Annotated[int, typer.Option(min=1, max=50, help="Most candidates to measure.")] = 5,
     minutes: Annotated[

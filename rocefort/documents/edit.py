@@ -97,6 +97,21 @@ def with_entry(text: str, path: YamlPath, value: object) -> str:
     return spliced(text, source.in_file([source.set(path, value)]))
 
 
+def line_comments(text: str, path: YamlPath) -> dict[YamlPath, str]:
+    """Return comments behind the keys and values of a block below a path, by the rest of theirs."""
+    source = _Source(text)
+    return dict(source.line_comments(source.at(path)[1], ()))
+
+
+def with_line_comments(text: str, comments: Mapping[YamlPath, str]) -> str:
+    """Return the text with comments at the end of lines that have none.
+
+    The second and later keys of a mapping in braces are named in theirs.
+    """
+    source = _Source(text)
+    return spliced(text, source.in_file(source.comment_lines(comments)))
+
+
 def comments_above(text: str, paths: Sequence[YamlPath]) -> list[str]:
     """Return comments directly above block items; `without` keeps them."""
     source = _Source(text)
@@ -163,7 +178,7 @@ class _Source:
 
     def replace(self, path: YamlPath, value: str) -> Insertion:
         """Return the replacement of a scalar."""
-        _, node = self._at(path)
+        _, node = self.at(path)
         start, end = _offset(node.start_mark), _end(node, self.text)
         style = node.style if isinstance(node, yaml.ScalarNode) else None
         quoted = {"'": single, '"': double}.get(style or "", self._generic)(value)
@@ -201,7 +216,7 @@ class _Source:
 
     def extend(self, path: YamlPath, scalars: Sequence[str]) -> Insertion:
         """Return the insertion of plain scalars at the end of a list, or of a new list."""
-        _, parent = self._at(path[:-1])
+        _, parent = self.at(path[:-1])
         node = next((value for key, value in parent.value if key.value == path[-1]), None)
         words = ", ".join(scalars)
         if node is None:
@@ -221,7 +236,7 @@ class _Source:
 
     def cut(self, path: YamlPath, indexes: Collection[int]) -> Iterator[Insertion]:
         """Yield cuts of items of a list; a block list without items is written as `[]`."""
-        key, node = self._at(path)
+        key, node = self.at(path)
         items = range(len(node.value))
         spans_of = self._flow_spans if _is_flow(node) else self._block_spans
         spans = [span for run in _runs(indexes) for span in spans_of(node, run)]
@@ -231,14 +246,45 @@ class _Source:
 
     def comments_above(self, path: YamlPath) -> Iterator[str]:
         """Yield the comments directly above a block item, from the nearest."""
-        _, node = self._at(path[:-1])
+        _, node = self.at(path[:-1])
         if not _is_flow(node):
             end = self._dash_line(node, node.value[path[-1]])
             while (line := self._line_before(end) or "").startswith("#"):
                 yield line
                 end = self.text.rfind("\n", 0, end - 1) + 1
 
-    def _at(self, path: YamlPath) -> tuple[yaml.Node | None, yaml.Node]:
+    def line_comments(self, node: yaml.Node, path: YamlPath) -> Iterator[tuple[YamlPath, str]]:
+        """Yield comments at the end of lines of a block mapping, by the path below it."""
+        if isinstance(node, yaml.MappingNode) and not _is_flow(node):
+            for key, value in node.value:
+                rest = self._behind(key, value)[1]
+                if rest.startswith("#"):
+                    yield (*path, key.value), rest
+                yield from self.line_comments(value, (*path, key.value))
+
+    def comment_lines(self, comments: Mapping[YamlPath, str]) -> Iterator[Insertion]:
+        """Yield insertions of comments at the end of lines, those of one line together."""
+        lines: dict[int, list[str]] = {}
+        for path, comment in comments.items():
+            key, value = self.at(path)
+            if key is None:
+                continue
+            at, rest = self._behind(key, value)
+            if "#" not in rest:
+                end = len(self.text[: self._line_end(at)].rstrip())
+                start = self.text.rfind("\n", 0, _offset(key.start_mark)) + 1
+                first = not self.text[start : _offset(key.start_mark)].strip()
+                words = comment.lstrip("# ")
+                lines.setdefault(end, []).append(words if first else f"{path[-1]} {words}")
+        yield from (Insertion(at, f"  # {'; '.join(words)}") for at, words in lines.items())
+
+    def _behind(self, key: yaml.Node, value: yaml.Node) -> tuple[int, str]:
+        """Offset behind a value, or the colon of a block, and the rest of that line."""
+        block = isinstance(value, yaml.CollectionNode) and not _is_flow(value)
+        at = self.text.index(":", _end(key, self.text)) + 1 if block else _end(value, self.text)
+        return at, self.text[at : self._line_end(at)].strip()
+
+    def at(self, path: YamlPath) -> tuple[yaml.Node | None, yaml.Node]:
         """Key and value at a path."""
         key, node = None, self.root
         for part in path:

@@ -22,6 +22,7 @@ Ratios = Mapping[str, float]
 Ask = Callable[[Sequence[Point]], list[dict[str, float]]]  # ratios of points, by goal
 POPULATION = 40  # of NSGA-II
 COOLING, FIRST_TEMPERATURE, COLD = 0.95, 0.3, 0.002
+TRIES = 50  # of Optuna for each point of a budget, refused and repeated ones included
 
 
 def grid(space: Space, ask: Ask) -> None:
@@ -86,14 +87,17 @@ class OptunaOptions:
 def optuna_search(space: Space, ask: Ask, o: OptunaOptions) -> None:
     """Search by Optuna: NSGA-II for all goals, TPE for one objective.
 
-    A refused point costs no evaluation. A study with a journal continues where it ended.
+    A refused point costs no evaluation. A study with a journal continues where it ended. The budget
+    counts all points, those of the journal and the first one, which only names the goals.
     """
     import optuna  # noqa: PLC0415 - optional
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     complete = (optuna.trial.TrialState.COMPLETE,)
     multiple = o.kind == "nsga2"
-    names = sorted(ask([draw(space, Random(o.seed))])[0])  # noqa: S311 - a search
+    limit = min(o.budget, space.size)
+    first = draw(space, Random(o.seed))  # noqa: S311 - a search
+    names = sorted(ask([first])[0])
     study = optuna.create_study(
         storage=_journal(o.journal) if o.journal else None,
         study_name=o.kind,
@@ -102,20 +106,23 @@ def optuna_search(space: Space, ask: Ask, o: OptunaOptions) -> None:
         directions=["minimize"] * (len(names) if multiple else 1),
     )
     past = [tuple(t.params[a.name] for a in space.axes) for t in study.get_trials(states=complete)]
-    seen, tries = set(past), 0
-    ask(past)
-    while len(seen) < min(o.budget, space.size) and tries < 50 * o.budget:
+    kept = list(dict.fromkeys((first, *filter(space.allowed, past))))[:limit]
+    ask(kept)
+    seen, tries = set(kept), 0
+    while len(seen) < limit and tries < TRIES * o.budget:
         trials: list[tuple[optuna.Trial, Point]] = []
         for _ in range(o.batch):
+            if len(seen) == limit:
+                break
             tries += 1
             trial = study.ask()
             point = _suggest(trial, space)
             if space.allowed(point):
                 trials.append((trial, point))
+                seen.add(point)
             else:
                 study.tell(trial, state=optuna.trial.TrialState.FAIL)
-        for (trial, point), ratio in zip(trials, ask([p for _, p in trials]), strict=True):
-            seen.add(point)
+        for (trial, _), ratio in zip(trials, ask([p for _, p in trials]), strict=True):
             values = [ratio[n] for n in names] if multiple else [score(ratio, o.objective)]
             study.tell(trial, values)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, floor, log
+from math import exp, floor, log, log1p
 from typing import TypeVar
 
 from rocefort.models.results.simulation import Measures
+from rocefort.models.tuning.scenario import Scenario
+from rocefort.models.tuning.settings import Settings
 
 Key = TypeVar("Key")
 Scores = Mapping[str, float]
@@ -86,6 +88,24 @@ def score(ratio: Scores, objective: str) -> float:
 
 
 LEAST_GOODPUT = 0.95  # of the start point's: latency is not bought with more than the rest
+
+
+def distance(own: Settings, other: Settings, base: Scenario) -> float:
+    """Return how far settings of a scenario differ, as a sum of logarithms."""
+    one, two = (dict(_numbers(s.applied(base).model_dump(include=TUNED))) for s in (own, other))
+    return sum(abs(log1p(one.get(key, 0)) - log1p(two.get(key, 0))) for key in {*one, *two})
+
+
+TUNED = {"ecn", "buffer", "nic"}  # keys of a scenario that settings change
+
+
+def _numbers(data: object, path: tuple[object, ...] = ()) -> Iterator[tuple[object, float]]:
+    """Yield the numbers of nested mappings by their path."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            yield from _numbers(value, (*path, key))
+    elif isinstance(data, int | float):
+        yield path, float(data)
 
 
 def front(scored: Mapping[Key, Scores], resolution: float) -> list[Key]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -10,11 +10,13 @@ from pathlib import Path
 from rocefort.models.results.search import Option, OtherObjective, SearchResult
 from rocefort.models.results.simulation import Simulation
 from rocefort.models.tuning.settings import Settings
+from rocefort.models.wording import count_of
 from rocefort.tuning import methods
 from rocefort.tuning.evaluate import Evaluator
-from rocefort.tuning.jobs import code_digest
+from rocefort.tuning.jobs import base_digest
 from rocefort.tuning.objectives import (
     Extremes,
+    distance,
     paper_objective,
     program_objective,
     ratios,
@@ -32,6 +34,7 @@ LARGEST_GRID = 3300  # points that `auto` evaluates all
 LARGEST_FRONT = 24
 BETAS = (0.1, 0.5, 0.9)
 FRESH = 1000  # added to a seed
+EQUAL = 1e-9  # scores that differ by less are equal
 Evaluation = tuple[Simulation, ...]
 
 
@@ -47,7 +50,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Options of a search. budget: evaluations of a method that is no grid."""
+    """Options of a search. budget: most candidates of a method that is no grid."""
 
     objective: str = "both"
     method: str = "auto"
@@ -77,13 +80,13 @@ class Search:
         self._screen(method)
         scored = {point: ratios(own, self._start) for point, own in self.table.items()}
         members, resolution = short_front(scored, LARGEST_FRONT)
-        leaders = [min(scored, key=lambda p: score(scored[p], name)) for name in OBJECTIVES]
+        leaders = [self._best(scored, name) for name in OBJECTIVES]
         finalists = list(dict.fromkeys([*members, *leaders]))
         settings = [self.space.at(point) for point in finalists]
         all_of = self.evaluator.evaluate([*references, *settings], o.seeds, "compare the front")
         start, known = all_of[0], all_of[len(references) :]
         final = {p: ratios(own, start) for p, own in zip(finalists, known, strict=True)}
-        chosen = {n: min(final, key=lambda p: score(final[p], n)) for n in OBJECTIVES}
+        chosen = {name: self._best(final, name) for name in OBJECTIVES}
         options = {
             point: self._option(f"candidate {n}", point, own, start)
             for n, (point, own) in enumerate(zip(finalists, known, strict=True), 1)
@@ -105,6 +108,7 @@ class Search:
             combinations=self.space.combinations,
             refused=self.space.refused,
             evaluated=len(self.table),
+            notes=tuple(self._early_end(method)),
             start=compared[0],
             chosen=winner,
             best={name: options[point] for name, point in chosen.items()},
@@ -141,6 +145,23 @@ class Search:
             )
             methods.optuna_search(space, self.ask, chosen)
 
+    def _best(self, scored: Mapping[Point, Mapping[str, float]], objective: str) -> Point:
+        """Return the best point; of equal ones that with the least change of today's values."""
+        scores = {point: score(ratio, objective) for point, ratio in scored.items()}
+        least = min(scores.values())
+        equal = [point for point, value in scores.items() if value <= least + EQUAL]
+        today, base = self.references[0].settings, self.evaluator.bases[0].scenario
+        return min(equal, key=lambda p: distance(self.space.at(p), today, base))
+
+    def _early_end(self, method: str) -> Iterator[str]:
+        """Yield why fewer candidates are evaluated than the options allow."""
+        most, done = min(self.options.budget, self.space.size), len(self.table)
+        if method != "grid" and done < most:
+            yield (
+                f"{method} ended early, at {done} of {count_of(most, 'candidate')}: its other "
+                "tries were refused or repeated"
+            )
+
     def ask(self, points: Sequence[Point]) -> list[dict[str, float]]:
         """Evaluate points with the first seed; return their ratios to the start point."""
         new = [point for point in dict.fromkeys(points) if point not in self.table]
@@ -153,15 +174,17 @@ class Search:
         """File of Optuna's study: its name has the digest of all that it depends on."""
         if self.options.journal is None:
             return None
-        scenarios = [base.scenario.model_dump_json() for base in self.evaluator.bases]
+        bases = self.evaluator.bases
         parts = (
-            code_digest(),
             method,
             self.options.objective,
-            *scenarios,
-            *map(str, self.space.axes),
+            str(self.options.seeds),
+            self.space.digest,
+            self.references[0].settings.model_dump_json(),  # ratios are to them
+            *map(base_digest, bases),
+            *(base.scenario.model_dump_json() for base in bases),
         )
-        digest = sha256("\n".join((*parts, str(self.options.seeds))).encode()).hexdigest()
+        digest = sha256("\n".join(parts).encode()).hexdigest()
         return self.options.journal / f"study-{digest[:16]}.log"
 
     def _option(self, name: str, point: Point, own: Evaluation, start: Evaluation) -> Option:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from itertools import product
 from math import prod
 
@@ -64,6 +65,12 @@ class Space:
         """Return the number of refused points by reason."""
         times = prod(len(axis.values) for axis in self.axes if axis.name not in SWITCH_AXES)
         return {reason: count * times for reason, count in self._judged[1].items()}
+
+    @property
+    def digest(self) -> str:
+        """Digest of the axes, of what is allowed, and of the settings of the first point."""
+        first = self.at((0,) * len(self.axes))
+        return sha256(repr((self.axes, sorted(self._allowed_parts), first)).encode()).hexdigest()
 
     def points(self) -> Iterator[Point]:
         """Yield all allowed points, in the order of the axes."""

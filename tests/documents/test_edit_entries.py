@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.documents.edit import with_entry
+from rocefort.documents.edit import line_comments, with_entry, with_line_comments
 from rocefort.documents.read import document_of
 
 TEXT = """\
@@ -79,3 +79,14 @@ def test_entries_read_back(entries: list[tuple[list[str], object]]) -> None:
         data[path[-1]] = value
         text = with_entry(text, tuple(path), value)
         assert document_of(text, "").data == expected
+
+
+def test_comments_at_the_end_of_lines_are_read_and_added() -> None:
+    text = "a:\n  b:  # one\n    c: 1  # two\n    d: 'x # y'\n  e: [1]  # three\n"
+    comments = line_comments(text, ("a",))
+    assert comments == {("b",): "# one", ("b", "c"): "# two", ("e",): "# three"}
+    new = "a:\r\n  b: {d: 2, c: 1}\r\n  e: [1]  # own\r\n"
+    below = {("a", *path): comment for path, comment in comments.items()}
+    assert with_line_comments(new, below) == (
+        "a:\r\n  b: {d: 2, c: 1}  # one; c two\r\n  e: [1]  # own\r\n"
+    )

@@ -1,4 +1,4 @@
-"""The choice of `tune search --write` goes to the switches like any change, and back."""
+"""A choice that `tune` writes goes to the switches like any change, and back."""
 
 from __future__ import annotations
 
@@ -14,22 +14,31 @@ from rocefort.design.derive.derive import derive
 from rocefort.paths import ROOT
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.plan import running_of
+from rocefort.steps.tune.search import SearchRequest, search
+from rocefort.steps.tune.write import write_choice
 
 Command = Callable[..., Any]
 UPDATED = re.compile(r"(?m)^!Last configuration was updated at .*\n")
-QUICK = ("--method", "annealing", "--evaluations", "3", "--workers", "1")
 
 
 @pytest.fixture
-def winner(hall_text: str, tmp_path: Path, command: Command) -> Path:
-    """HEPS's hall2 with the choice of a search for low latency."""
+def winner(hall_text: str, tmp_path: Path) -> Path:
+    """HEPS's hall2 with the choice of a search for low latency, as `tune measure` writes it."""
     shutil.copytree(ROOT / "inventory/heps", tmp_path / "heps")
     file = tmp_path / "heps/fabric.yaml"
     file.write_text(hall_text, encoding="utf-8")
     (tmp_path / "heps/demand.yaml").unlink()
-    results = ("--results", tmp_path / "results")
-    done = command("tune", "search", file, "--objective", "latency", *QUICK, *results, "--write")
-    assert done.code == 0, done.err
+    request = SearchRequest(
+        fabric=file,
+        objective="latency",
+        method="annealing",
+        evaluations=3,
+        workers=1,
+        results=tmp_path / "results",
+    )
+    write_choice(
+        search(request), ", measured"
+    )  # a pair of servers fills no queue: no candidate wins
     return file
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -193,10 +194,26 @@ def test_optuna_spends_nothing_on_refused_points_and_continues(kind: str, tmp_pa
     optuna_search(space, ask, options)
     assert all(map(space.allowed, asked))
     first = set(asked)
-    assert 50 <= len(first) < 60
+    assert len(first) == 50, "no point more than the budget"
     asked.clear()
     optuna_search(space, ask, options)
-    assert first >= set(asked), "a finished study evaluates nothing new"
+    assert first == set(asked), "a finished study evaluates nothing new"
+    asked.clear()
+    optuna_search(space, ask, replace(options, budget=20))
+    assert len(set(asked)) == 20, "a larger study does not go beyond the budget"
+    assert set(asked) < first
+
+
+def test_a_study_whose_points_are_refused_now_is_continued_without_them(tmp_path: Path) -> None:
+    space, asked, ask = bowl()
+    options = OptunaOptions("tpe", "throughput", 40, 3, 10, tmp_path / "study.log")
+    optuna_search(space, ask, options)
+    smaller = replace(space, refusal=lambda s: "far" if (s.headroom_kbytes or 0) > 12 else "")
+    assert not all(map(smaller.allowed, asked))
+    asked.clear()
+    optuna_search(smaller, ask, options)
+    assert asked
+    assert all(map(smaller.allowed, asked))
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -224,6 +241,66 @@ def test_the_json_has_the_choice_and_a_second_run_simulates_nothing(tune: Tune) 
     assert again.simulated == 0
     known = {"simulated", "reused"}
     assert again.model_dump(exclude=known) == result.model_dump(exclude=known)
+
+
+FABRIC_SCENARIO = """\
+scenario: small
+flows: {{pattern: between, senders: [{a}], receivers: [{b}], bytes: 50000}}
+topology: {{kind: fabric, fabric: {file}}}
+port_gbps: 25
+buffer: {{xoff_kbytes: 600, xon_kbytes: 500}}
+ecn: {{kmin_kbytes: 100, kmax_kbytes: 400, pmax_percent: 20}}
+seeds: [7]
+search: {{kmin_kbytes: [5, 50, 200], pmax_percent: [1, 50]}}
+"""
+
+
+def test_a_study_is_continued_only_for_the_same_fabric(tune: Tune, tmp_path: Path) -> None:
+    size = ("--spines", "1", "--leaves", "2", "--servers-per-leaf", "2")
+    command = ["new", "tiny", *size, "--directory", str(tmp_path)]
+    assert CliRunner().invoke(cli, command).exit_code == 0
+    file = tmp_path / "tiny/fabric.yaml"
+    text = FABRIC_SCENARIO.format(file=file, a="leaf001-s01", b="leaf002-s01")
+
+    def studies() -> int:
+        done = tune(text, "--method", "tpe", "--evaluations", "3", "--format", "json")
+        assert done.exit_code == 0, done.exception
+        assert fields_of(done.stdout)["evaluated"] == 3
+        return len(list((tmp_path / "results").glob("study-*.log")))
+
+    assert studies() == studies() == 1
+    before = file.read_text(encoding="utf-8")
+    assert "fabric_m: 50" in before
+    file.write_text(before.replace("fabric_m: 50", "fabric_m: 2000"), encoding="utf-8")
+    assert studies() == 2
+
+
+def test_a_study_depends_on_what_the_rules_refuse() -> None:
+    space, _, _ = bowl()
+    assert space.digest == bowl()[0].digest
+    smaller = replace(space, refusal=lambda s: "far" if (s.headroom_kbytes or 0) > 12 else "")
+    assert smaller.digest != space.digest
+
+
+def test_a_search_that_ends_early_says_so(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = tune(SCENARIO, "--method", "tpe", "--evaluations", "4")
+    assert "4 candidates evaluated" in full.stdout
+    assert "ended early" not in full.stdout
+    monkeypatch.setattr("rocefort.tuning.methods.TRIES", 0)
+    done = tune(SCENARIO, "--method", "tpe", "--evaluations", "5", "--objective", "latency")
+    assert done.exit_code == 0, done.exception
+    assert "tpe ended early, at 1 of 5 candidates" in done.stdout
+
+
+def test_of_equal_candidates_that_of_today_is_chosen(tune: Tune) -> None:
+    """One flow fills no queue, so all candidates are equal."""
+    text = SCENARIO.replace("count: 2, bytes: 200000", "count: 1, bytes: 2000")
+    text = text.replace("[5, 50, 200]", "[5, 50, 100, 200]").replace("[1, 50]", "[1, 20, 50]")
+    done = tune(text, "--format", "json")
+    assert done.exit_code == 0, done.exception
+    result = SearchResult.model_validate(fields_of(done.stdout))
+    assert set(result.chosen.ratios.values()) == {1}
+    assert result.chosen.values == {"kmin_kbytes": 100, "pmax_percent": 20}
 
 
 def test_the_text_names_the_choice_and_how_sure_it_is(tune: Tune) -> None:

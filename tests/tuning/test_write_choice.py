@@ -17,7 +17,7 @@ from rocefort.models.finding import Severity
 from rocefort.paths import ROOT
 from rocefort.steps.fabric.subject import subject_of
 from rocefort.steps.tune.fabric_search import fabric_search
-from rocefort.steps.tune.search import Searched, SearchRequest, plan_of
+from rocefort.steps.tune.search import Searched, SearchRequest, plan_of, search
 from rocefort.steps.tune.write import write_choice
 from rocefort.tasks import cli
 from rocefort.validators.checks import check
@@ -37,7 +37,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     shutil.copytree(ROOT / "inventory/heps", folder)
     file = folder / "fabric.yaml"
     before = file.read_text(encoding="utf-8")
-    options = ("--objective", "latency", "--nic", "--method", "annealing", "--evaluations", "3")
+    options = ("--objective", "throughput", "--nic", "--method", "annealing", "--evaluations", "3")
     command = ["tune", "search", str(folder), *options, "--workers", "2", "--write"]
     run = CliRunner().invoke(cli, [*command, "--results", str(folder.parent / "results")])
     return Written(file, before, run)
@@ -53,17 +53,17 @@ def errors(path: Path, *severities: Severity) -> set[str]:
 def test_the_fabric_uses_the_profiles_and_has_no_new_error(written: Written) -> None:
     assert written.run.exit_code == 0, written.run.exception
     fabric = derive(written.file).fabric
-    assert (fabric.lossless, fabric.congestion_control) == ("tuned-latency", "tuned-latency")
-    ecn = fabric.profiles.ecn["tuned-latency"]
+    assert (fabric.lossless, fabric.congestion_control) == ("tuned-throughput", "tuned-throughput")
+    ecn = fabric.profiles.ecn["tuned-throughput"]
     assert ecn.source is not None
     assert ecn.source.startswith("rocefort tune search, 20")
     assert not ecn.confirmed
-    lossless = fabric.profiles.lossless["tuned-latency"]
-    assert lossless.ecn == "tuned-latency"
+    lossless = fabric.profiles.lossless["tuned-throughput"]
+    assert lossless.ecn == "tuned-throughput"
     assert lossless.source_of("xoff_kbytes") == ecn.source
     assert lossless.source_of("queue") == fabric.profiles.lossless["heps"].source
     assert lossless.deadlock == fabric.profiles.lossless["heps"].deadlock
-    assert fabric.profiles.congestion_control["tuned-latency"].lossless == "tuned-latency"
+    assert fabric.profiles.congestion_control["tuned-throughput"].lossless == "tuned-throughput"
     assert errors(written.file) == errors(ROOT / "inventory/heps/fabric.yaml") == set()
 
 
@@ -74,27 +74,33 @@ def test_all_other_lines_stay(written: Written) -> None:
         "lossless: heps",
         "congestion_control: connectx-dcqcn  # assumed: the NICs' own defaults",
     ]
-    assert "congestion_control: tuned-latency  # assumed: the NICs' own defaults" in after
+    assert "congestion_control: tuned-throughput  # assumed: the NICs' own defaults" in after
 
 
 def test_the_result_names_the_profiles(written: Written) -> None:
     text = "".join(written.run.stdout.split())
     sentence = (
-        f"{written.file} now uses lossless and ECN profile tuned-latency, "
-        "and congestion control profile tuned-latency"
+        f"{written.file} now uses lossless and ECN profile tuned-throughput, "
+        "and congestion control profile tuned-throughput"
     )
     assert sentence.replace(" ", "") in text
 
 
 def test_a_second_search_replaces_the_profiles(written: Written) -> None:
     first = written.file.read_text(encoding="utf-8")
-    options = ("--objective", "latency", "--nic", "--method", "annealing", "--evaluations", "2")
-    command = ["tune", "search", str(written.file), *options, "--workers", "2", "--write"]
-    run = CliRunner().invoke(cli, [*command, "--results", str(written.file.parents[1] / "results")])
-    assert run.exit_code == 0, run.exception
+    request = SearchRequest(
+        fabric=written.file,
+        objective="throughput",
+        method="annealing",
+        evaluations=2,
+        nic=True,
+        workers=2,
+        results=written.file.parents[1] / "results",
+    )
+    write_choice(search(request), ", measured")  # of a search alone it is refused: no better
     again = written.file.read_text(encoding="utf-8")
     assert yaml.safe_load(again).keys() == yaml.safe_load(first).keys()
-    assert again.count("    tuned-latency:\n") == 3
+    assert again.count("    tuned-throughput:\n") == 3
 
 
 def test_allowed_candidates_bring_no_error_to_check(tmp_path: Path) -> None:
@@ -118,6 +124,45 @@ def test_allowed_candidates_bring_no_error_to_check(tmp_path: Path) -> None:
         changed = with_entry(changed, (*lossless, "xon_kbytes"), xoff - gap)
         path.write_text(changed, encoding="utf-8")
         assert errors(path, Severity.WARNING) <= before
+
+
+QUICK = ("--method", "annealing", "--evaluations", "3", "--workers", "2", "--write")
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A fabric of two servers, of `rocefort new`."""
+    size = ("--spines", "1", "--leaves", "2", "--servers-per-leaf", "1")
+    run = CliRunner().invoke(cli, ["new", "tiny", *size, "--directory", str(tmp_path)])
+    assert run.exit_code == 0, run.exception
+    return tmp_path / "tiny/fabric.yaml"
+
+
+def test_a_choice_that_is_no_better_than_today_is_not_written(tiny: Path, tmp_path: Path) -> None:
+    before = tiny.read_bytes()
+    results = ("--results", str(tmp_path / "results"))
+    run = CliRunner().invoke(cli, ["tune", "search", str(tiny), *QUICK, *results])
+    assert isinstance(run.exception, Refused)
+    first, last = run.exception.problems
+    assert first.what == "the choice is better than 'as it is (ai-ecn-hpc)' in 0 of 5 fresh seeds"
+    assert last.how == "the file is untouched"
+    assert tiny.read_bytes() == before
+
+
+def test_comments_of_kept_values_stay_with_them(written: Written) -> None:
+    text = written.file.read_text(encoding="utf-8")
+    new = text[text.index("\n    tuned-throughput:\n", text.index("\n  lossless:\n")) :]
+    assert "      roce_dscp: 34  # assumed: AF41, queue 4 by a CloudEngine's default map" in new
+    assert "      scheduling:  # assumed: weights of the vendor's AI Fabric HPC case" in new
+    assert "detect_time: 10  # assumed: as seen on public V200 configurations" in new
+    assert "\n      xon_kbytes: " in new
+    assert "# published\n" not in new, "a value of the search is not the published one"
+
+
+def test_a_result_names_the_kind_of_ecn_that_is_replaced(written: Written) -> None:
+    assert "AI-ECN (ai-ecn-hpc) gives way to the choice's static thresholds" in " ".join(
+        written.run.stdout.split()
+    )
 
 
 def test_a_fabric_that_changed_is_not_written(tmp_path: Path) -> None:

@@ -124,6 +124,7 @@ def _row(name: str, values: Mapping[str, float], ratios: Mapping[str, float]) ->
 def counts(result: SearchResult) -> Iterator[str]:
     """Yield the numbers of candidates and simulations."""
     yield f"{count_of(result.evaluated, 'candidate')} evaluated"
+    yield from result.notes
     for reason, count in result.refused.items():
         yield f"{count_of(count, 'combination')} refused: {reason}"
     yield (

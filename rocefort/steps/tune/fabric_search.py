@@ -44,13 +44,14 @@ XOFF, XON_GAP = (128, 256, 512, 1024, 2048), (32, 64)
 
 @dataclass(frozen=True)
 class FabricSearch:
-    """Search of a fabric, with what a winner is written from."""
+    """Search of a fabric, with what a winner is written from. ai_ecn: a profile, or empty."""
 
     name: str
     file: Path
     text: str
     derived: DerivedNetwork
     congestion_control: Dcqcn | None
+    ai_ecn: str
     base_gbps: int
     speeds: tuple[int, ...]
     bases: tuple[Base, ...]
@@ -98,6 +99,7 @@ def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch
         text=text,
         derived=derived,
         congestion_control=_dcqcn(derived, library),
+        ai_ecn=_ai_ecn(derived, library),
         base_gbps=base_gbps,
         speeds=speeds,
         bases=bases,
@@ -202,6 +204,12 @@ def _dcqcn(derived: DerivedNetwork, library: Library) -> Dcqcn | None:
     """Return the fabric's DCQCN profile; None: senders ignore marks."""
     chosen = library.get("congestion_control", derived.fabric.congestion_control or "")
     return chosen.profile if chosen and isinstance(chosen.profile, Dcqcn) else None
+
+
+def _ai_ecn(derived: DerivedNetwork, library: Library) -> str:
+    """Return the name of the fabric's AI-ECN profile; empty: its ECN is static."""
+    chosen = library.get("ecn", derived.lossless.ecn)
+    return derived.lossless.ecn if chosen and isinstance(chosen.profile, AiEcnProfile) else ""
 
 
 def _scenarios(network: Network, demand: Demand | None) -> Iterator[Mapping[str, Any]]:

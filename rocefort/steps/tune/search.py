@@ -95,6 +95,12 @@ def search(request: SearchRequest) -> Searched:
         evaluator = Evaluator(plan.bases, workers, count, folder)
         study = Search(plan.name, plan.space, plan.references, evaluator, options)
         result = study.run()
+    if plan.fabric and plan.fabric.ai_ecn:
+        note = (
+            f"AI-ECN ({plan.fabric.ai_ecn}) gives way to the choice's static thresholds; it is "
+            "compared at the bounds of the vendor's sample"
+        )
+        result = result.model_copy(update={"notes": (*result.notes, note)})
     scored = [(point, study.ask([point])[0]) for point in study.table]
     return Searched(result, plan, tuple(_rows(plan.space, scored)))
 

@@ -8,10 +8,13 @@ from typing import Any
 
 from rocefort.clock import utc_now
 from rocefort.design.remove import EditedFabric, read_back
-from rocefort.documents.edit import with_entry
-from rocefort.errors import Refused
+from rocefort.documents.edit import line_comments, with_entry, with_line_comments
+from rocefort.documents.read import YamlPath
+from rocefort.documents.repair import value_at
+from rocefort.errors import Problem, Refused
 from rocefort.models.fabric.sourced import Sourced
 from rocefort.models.results.search import SearchResult
+from rocefort.models.wording import count_of
 from rocefort.steps.fabric.edit import FabricFile, read_fabric, versions_of
 from rocefort.steps.tune.fabric_search import FabricSearch
 from rocefort.steps.tune.search import Searched
@@ -23,8 +26,9 @@ Entries = Mapping[tuple[str, ...], object]
 def write_choice(searched: Searched, measured: str = "") -> SearchResult:
     """Write the choice and return the result with what was written.
 
-    measured: for its source, where servers measured it. Raises Refused if `check` would have a new
-    error; then the file is untouched.
+    measured: for its source, where servers measured it, so that they have compared it with today's
+    values. Raises Refused if it is not better than today's in most fresh seeds, or if `check` would
+    have a new error; then the file is untouched.
     """
     own, result = searched.plan.fabric, searched.result
     if own is None:
@@ -33,6 +37,8 @@ def write_choice(searched: Searched, measured: str = "") -> SearchResult:
     if file.text != searched.plan.text:
         what = "the fabric has changed since the search began"
         raise Refused(what, file=str(file.path), how="search again; simulations are kept")
+    if not measured:
+        _refuse_no_better(file, result)
     versions = versions_of(file, lambda: candidate(file, own, result, measured))
     versions.refuse(())
     versions.write()
@@ -43,6 +49,18 @@ def write_choice(searched: Searched, measured: str = "") -> SearchResult:
     notes += [f"new warning: {warning}" for warning in versions.warnings]
     notes.append(f"`rocefort diff HEAD:{file.path} {file.path} --patch` shows the commands")
     return result.model_copy(update={"written": tuple(notes)})
+
+
+def _refuse_no_better(file: FabricFile, result: SearchResult) -> None:
+    """Raise Refused unless the choice is better than today's values in most fresh seeds."""
+    today = result.certainty[0]
+    if 2 * today.better <= today.seeds:
+        what = (
+            f"the choice is better than {today.against!r} in {today.better} of "
+            f"{count_of(today.seeds, 'fresh seed')}"
+        )
+        how = "keep today's values, or search without --write to see the comparison"
+        raise file.untouched([Problem("", what, how, str(file.path))])
 
 
 def profile_name(result: SearchResult) -> str:
@@ -59,7 +77,34 @@ def candidate(
     for path, value in entries.items():
         text = with_entry(text, path, value)
         _set(expected, path, value)
+    text = with_line_comments(text, dict(_comments(file, own, entries)))
     return EditedFabric(text, read_back(text, file.loaded, expected))
+
+
+def _comments(
+    file: FabricFile, own: FabricSearch, entries: Entries
+) -> Iterator[tuple[YamlPath, str]]:
+    """Yield comments of values that a new profile has from the fabric's own, by their new path."""
+    fabric, data = own.derived.fabric, file.loaded.document.data
+    for kind, name in (
+        ("lossless", fabric.lossless),
+        ("congestion_control", fabric.congestion_control),
+    ):
+        before = value_at(data, ("profiles", kind, str(name)))
+        new = next((path for path in entries if path[:2] == ("profiles", kind)), None)
+        if not isinstance(before, dict) or new is None:
+            continue
+        after = entries[new]
+        for path, comment in line_comments(file.text, ("profiles", kind, str(name))).items():
+            of_value = path, ("sources", path[0])
+            if all(_alike(value_at(before, at), value_at(after, at)) for at in of_value):
+                yield (*new, *path), comment
+
+
+def _alike(one: object, other: object) -> bool:
+    """Whether two values are equal, or both lists or mappings, whose items have comments too."""
+    both = isinstance(one, dict | list) and isinstance(other, dict | list)
+    return both or one == other
 
 
 def _set(data: Any, path: tuple[str, ...], value: object) -> None:  # noqa: ANN401 - of YAML
