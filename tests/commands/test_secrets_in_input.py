@@ -117,6 +117,16 @@ def test_a_secret_in_a_line_that_is_not_understood(
     assert SECRET not in text
 
 
+def test_a_wrapped_secret_is_no_view_of_the_lines_below(rocefort: Rocefort, texts: Path) -> None:
+    file = texts / "leaf01.cfg"
+    wrapped = f" local-user netops password simple\n{SECRET}\n{AAA}"
+    file.write_text(file.read_text().replace(AAA, wrapped, 1))
+    ran = [rocefort("check", "--configs", texts, "--select", "TXT002", *form) for form in FORMS]
+    text = "".join(one.out + one.err for one in ran)
+    assert "`local-user netops level 3` in .. is not understood" in text
+    assert SECRET not in text
+
+
 def test_ordinary_lines_that_are_not_understood_are_shown_whole(
     rocefort: Rocefort, texts: Path
 ) -> None:

@@ -19,14 +19,19 @@ Path = tuple[str, ...]
 
 def kept_lines(seen: Mapping[int, tuple[Path, str]], numbers: Iterable[int]) -> Iterator[TextLine]:
     """Yield lines by their numbers; seen: every line of the text with the views around it."""
+    rests: set[Path] = set()  # of wrapped lines
     for number in sorted(numbers):
-        path, line = seen[number]
-        whole = (*path, line)
+        whole = _whole(*seen[number])
         kept = tuple(map(masked_text, whole))
-        shown = tuple(_shown(whole[: depth + 1]) for depth in range(len(whole)))
-        if number - 1 in seen and _is_wrapped((*seen[number - 1][0], seen[number - 1][1])):
-            shown = (*shown[:-1], REST)
+        if number - 1 in seen and _is_wrapped(_whole(*seen[number - 1])):
+            rests.add(whole)
+        heads = [whole[: depth + 1] for depth in range(len(whole))]
+        shown = tuple(REST if head in rests else _shown(head) for head in heads)
         yield TextLine(kept[:-1], kept[-1], number, shown=() if shown == kept else shown)
+
+
+def _whole(path: Path, line: str) -> Path:
+    return (*path, line)
 
 
 def _shown(whole: Path) -> str:
