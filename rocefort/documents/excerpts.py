@@ -15,6 +15,7 @@ from rocefort.documents.secret_lines import (
     below_secret,
     has_own_keys,
     may_be_secret,
+    of_users,
     repeats_line,
     without_unknown_keys,
 )
@@ -68,12 +69,27 @@ def sentences_with_excerpts(problems: Sequence[Problem], width: int) -> str:
 def masked(problem: Problem) -> Problem:
     """Return a problem without words of a line that may continue a secret above it."""
     lines = _texts.get(problem.file, "").split("\n")
-    if not 0 < problem.line <= len(lines) or not below_secret(lines, problem.line):
+    if not 0 < problem.line <= len(lines):
+        return problem
+    if of_users(lines, problem.line):
+        return _without_user(problem, lines[problem.line - 1])
+    if not below_secret(lines, problem.line):
         return problem
     subject, removed = without_unknown_keys(problem.subject)
     if not repeats_line(f"{problem.what} {problem.how}", lines[problem.line - 1], removed):
         return replace(problem, subject=subject)
     what, how = "a line that may be a part of the secret above it", "write a reference, env:NAME"
+    return replace(problem, subject=subject, what=what, how=how)
+
+
+def _without_user(problem: Problem, row: str) -> Problem:
+    """Return a problem of a line of users without words that may be a password."""
+    subject, removed = without_unknown_keys(problem.subject)
+    what, how = problem.what, problem.how
+    if repeats_line(what, row, removed, whole=True):
+        what = "a user that may have a password here; it is set on the switches"
+    if repeats_line(how, row, removed, whole=True) or what != problem.what:
+        how = "write the keys of a user, such as `name: NAME` and `level: 3`"
     return replace(problem, subject=subject, what=what, how=how)
 
 

@@ -25,13 +25,34 @@ BARE = re.compile(r"""[\w-]+["']?[ ]*:[ ]*$""")  # a key whose value is below it
 KEY = re.compile(r"""([^\s'"{\[,][^\s'"{\[,:=]*)["']?[ ]*[:=](?=\s|$)""")
 BEGIN = re.compile(rf"""(?P<dashes>[ ]*(?:-[ ]+)*)(?:[{{\[]+[ ]*)?["']?{KEY.pattern}""")
 PART = re.compile(r"""[^\s'"\\{}\[\],:=!&*#]+""")
+USERS = re.compile(r"""(?:^|[\s{,])["']?users["']?[ ]*:(?=\s|$)""")
 NOWHERE = 1 << 30  # right of every line
 
 
 def may_be_secret(lines: Sequence[str], line: int) -> bool:
     """Whether a line may contain a secret, or continue the value of a secret key above it."""
     row = BARE.sub("", REFERENCE.sub("", lines[line - 1].rstrip()))
-    return sounds_secret(row) or below_secret(lines, line)
+    return sounds_secret(row) or below_secret(lines, line) or of_users(lines, line)
+
+
+def of_users(lines: Sequence[str], line: int) -> bool:
+    """Whether a line is of a list of users: the second word of an entry may be a password."""
+    row = lines[line - 1]
+    if USERS.search(row):
+        return True
+    indent, is_item = _indent(row), row.lstrip().startswith("-")
+    for above in reversed(lines[: line - 1]):
+        code = above.strip()
+        if not code or code.startswith("#"):
+            continue
+        # a list may begin in the column of its key
+        if _indent(above) < indent or (
+            is_item and _indent(above) == indent and not code.startswith("-")
+        ):
+            if USERS.search(above):
+                return True
+            indent, is_item = _indent(above), code.startswith("-")
+    return False
 
 
 def below_secret(lines: Sequence[str], line: int) -> bool:
@@ -66,13 +87,14 @@ def has_own_keys(lines: Sequence[str], line: int) -> bool:
     return True
 
 
-def repeats_line(message: str, row: str, keys: Iterable[str]) -> bool:
+def repeats_line(message: str, row: str, keys: Iterable[str], *, whole: bool = False) -> bool:
     """Whether a message repeats some of these keys, or words of a line that are no keys of a model.
 
-    The value of a line that begins with a key of a model is none of the secret above it.
+    The value of a line that begins with a key of a model is none of the secret above it, except
+    where the `whole` line may be secret.
     """
     unknown = [key for key in KEY.findall(row) if not _is_own_key(key)]
-    texts = [*keys, *unknown] if _begins_with_own_key(row) else [*keys, row]
+    texts = [*keys, *unknown] if _begins_with_own_key(row) and not whole else [*keys, row]
     return any(
         _contains(message, part)
         for text in texts

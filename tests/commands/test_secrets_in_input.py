@@ -136,3 +136,27 @@ def test_ordinary_lines_that_are_not_understood_are_shown_whole(
     shown = rocefort("check", "--configs", texts, "--select", "TXT002").out
     for line in lines:
         assert f"`{line}` is not understood" in shown
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        f"  users: {{netops: {SECRET}}}\n",
+        f"  users:\n    - netops: {SECRET}\n",
+        f"  users:\n  - netops: {SECRET}\n",
+        f"  users:\n    - [netops, {SECRET}]\n",
+        f"  users:\n    - netops:{SECRET}\n",
+        f"  users:\n    - netops {SECRET}\n",
+        f"  users:\n    - name: netops\n      level: {SECRET}\n",
+        f"  users:\n    - name: netops/{SECRET}\n      level: 3\n",
+        f"  users:\n    - name: netops\n      login: {SECRET}\n",
+        f"  users:\n    - name: netops\n      {SECRET}: 3\n",
+        f"  users:\n    - name: netops\n      {SECRET}\n",
+        f"  users: [netops, {SECRET}\n",
+    ],
+)
+def test_a_password_beside_a_user(rocefort: Rocefort, edit_heps: EditHeps, users: str) -> None:
+    fabric = edit_heps(("  users:\n    - name: netops\n      level: 3\n", users))
+    text = shown_by(rocefort, "check", fabric)
+    assert "fabric.yaml:22" in text
+    assert not any(part in text for part in SECRET.split("-"))

@@ -10,7 +10,7 @@ from napalm.base.exceptions import MergeConfigException
 from napalm_cloudengine.answers import answer_to, answers_from
 from napalm_cloudengine.changing import config_lines_of
 from napalm_cloudengine.dialogue import same_configuration
-from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.masking import cut_at_secret_word, mask_secrets
 from napalm_cloudengine.text import (
     SendLine,
     UnsendableError,
@@ -206,3 +206,23 @@ def test_the_callers_answers_come_first() -> None:
 def test_a_broken_table_of_answers_is_refused(rows: dict[str, str], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         answers_from(rows)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("local-user netops pwd Hunter2", "local-user netops pwd .."),
+        ("Password:Hunter2", "Password:.."),
+        ("peer 10.1.0.0 md5 Hunter2 more", "peer 10.1.0.0 md5 .."),
+        ("radius server shared Hunter2", "radius server shared .."),
+        ("copy to ftp://a:Hunter2@10.0.0.1/x", "copy to ftp://<removed>@10.0.0.1/x"),
+        ("mka cak-mode static cak simple Hunter2", "mka cak-mode static cak simple <removed>"),
+        ("x password Hunter2 token Hunter2", "x password <removed> token .."),
+        ("undo keychain", "undo keychain"),
+        ("load-balance hash-fields ip", "load-balance hash-fields ip"),
+        ("interface 100GE1/0/1", "interface 100GE1/0/1"),
+    ],
+)
+def test_a_line_of_an_unknown_command_is_cut_at_a_secret_word(line: str, shown: str) -> None:
+    assert cut_at_secret_word(mask_secrets(line)) == shown
+    assert cut_at_secret_word(shown) == shown
