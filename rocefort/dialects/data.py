@@ -34,11 +34,15 @@ class AccessWeakness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WeakAccess:
-    """Weakness of one line: its kind, a sentence, and the fix."""
+    """Weakness of one line: its kind, a sentence, and the fix.
+
+    telnet: `ipv4` or `ipv6` if the line starts the Telnet server.
+    """
 
     kind: AccessWeakness
     what: str
     how: str
+    telnet: str = ""
 
 
 @dataclass(frozen=True)

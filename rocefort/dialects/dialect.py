@@ -200,6 +200,10 @@ class UnmodelledLines(OperatingSystem, Protocol):
         """Whether a line removes another one, and no saved text has it."""
         return False
 
+    def removes_setting(self, line: TextLine) -> bool:
+        """Whether a line removes a known setting, and no saved text has it."""
+        return False
+
     def actions(
         self,
         text: str,

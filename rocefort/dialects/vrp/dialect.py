@@ -130,6 +130,10 @@ class Vrp(Dialect):
         """Decide by the first word, and by what the interpreter saves after the line."""
         return line_queries.removes(line)
 
+    def removes_setting(self, line: TextLine) -> bool:
+        """Decide as for any line that removes, and by the command table."""
+        return line_queries.removes_setting(line)
+
     def actions(self, text: str, unmodelled: Sequence[TextLine]) -> Iterable[tuple[int, str]]:
         """Decide as the driver does, which refuses to send them; a parser does not see all."""
         return line_queries.actions(text, unmodelled)

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from napalm_cloudengine.masking import MASK
 from napalm_cloudengine.text import quotable, why_not_sent
 from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
-from rocefort.dialects.vrp.commands.unmodelled import view_of
+from rocefort.dialects.vrp.commands.unmodelled import row_of, view_of
 from rocefort.dialects.vrp.interpreter.execute import VrpRefusal, view_kind
 from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
@@ -45,6 +45,7 @@ FORWARDING: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("the connected subnets", r"interface (?!MEth)\S+ ip (address|binding)"),
         ("the routes", r"interface (?!MEth)\S+ (ospf|isis)"),
         ("the VLANs of a port", r"interface (?!MEth)\S+ (port|vlan)"),
+        ("the interfaces and VLANs in use", r"undo (interface (?!MEth)\S+|vlan \d+)"),
     )
 )
 # A management VPN instance is harmless: the port's own line in one is refused.
@@ -100,9 +101,11 @@ USES: dict[str, Callable[[Device], bool]] = {
 
 def forwarding_effect(line: TextLine) -> str:
     """Return the answers of a routing engine that a line may change, in words; empty: none."""
-    command = " ".join((*line.path, line.text))
-    effect = next((answer for answer, begin in FORWARDING if begin.match(command)), "")
-    if not effect or HARMLESS.match(line.text):
+    bare = line.text.removeprefix(f"{UNDO} ") if removes(line) else line.text
+    commands = [" ".join((*line.path, text)) for text in dict.fromkeys((line.text, bare))]
+    effects = (answer for answer, begin in FORWARDING if any(map(begin.match, commands)))
+    effect = next(effects, "")
+    if not effect or HARMLESS.match(bare):
         return ""
     return "" if ignored_command(view_of(line.path), line.text) else effect
 
@@ -141,6 +144,11 @@ def removes(line: TextLine) -> bool:
     return not written_by_itself(line) and not any(
         _is_saved(line.path, line.text, family) for family in SyntaxFamily
     )
+
+
+def removes_setting(line: TextLine) -> bool:
+    """Whether a line removes one of the command table, and no switch is known to save it."""
+    return removes(line) and row_of((*line.path, line.text)) is not None
 
 
 @lru_cache(maxsize=4096)  # switches repeat the lines of a template

@@ -47,7 +47,9 @@ def _server(text: str) -> Iterator[WeakAccess]:
     for pattern, name in SERVERS:
         if re.fullmatch(pattern, text):
             what = f"the {name} server runs: passwords and files cross the network as text"
-            yield WeakAccess(AccessWeakness.SERVER, what, f"remove `{text}`")
+            version = "ipv6" if " ipv6 " in text else "ipv4"
+            telnet = version if name == "Telnet" else ""
+            yield WeakAccess(AccessWeakness.SERVER, what, f"remove `{text}`", telnet)
 
 
 def _algorithm(text: str) -> Iterator[WeakAccess]:

@@ -126,3 +126,71 @@ def test_rules_on_the_intent_need_configurations(rocefort: Rocefort) -> None:
     ran = rocefort("check", "heps", "--select", "TXT202")
     assert ran.code == 2
     assert "no rule or family 'TXT202'" in ran.err
+
+
+UPLINK = "interface 100GE1/0/57"
+UNDONE: list[tuple[str, str, str, str]] = [
+    (UPLINK, "trust upstream roce", "undo ip address", "the connected subnets"),
+    (UPLINK, "trust upstream roce", "undo dcb pfc enable", ""),
+    ("", "stelnet server enable", "undo stelnet server enable", ""),
+    ("", "stelnet server enable", "undo bgp 65101", "the routes that BGP uses or announces"),
+    ("", "lldp enable", "undo interface Vlanif120", "the interfaces and VLANs in use"),
+]
+
+
+@pytest.mark.parametrize(("view", "after", "line", "effect"), UNDONE)
+def test_an_undo_of_a_modelled_line_is_a_warning_that_quotes_it(
+    rocefort: Rocefort, saved: Saved, view: str, after: str, line: str, effect: str
+) -> None:
+    """No switch saves such a line; a routing engine refuses one that changes an answer."""
+    texts = saved(Line("leaf01", view, after, f"{after}\n{line}"))
+    why = (
+        f"may change {effect}" if effect else "removes a setting; no switch saves such a line"
+    ) + ", and nothing judges it"
+    shown = f"`{line}` in {view}" if view else f"`{line}`"
+    words = ("check", "heps", "--configs", texts, "--select", "TXT004")
+    assert findings_of(rocefort, *words) == [Found("TXT004", "leaf01", line, f"{shown} {why}")]
+    ran = rocefort("verify", "heps", "--configs", texts)
+    assert ran.code == (4 if effect else 0)
+    assert (f"`{line}` may change {effect}" in " ".join(ran.err.split())) is bool(effect)
+
+
+STOPPED = [
+    (UPLINK, "undo portswitch", "undo portswitch\nshutdown", 1),
+    ("interface 100GE1/0/2", "port default vlan 120", "port default vlan 140", 1),
+    ("interface Vlanif120", "mtu 9000", "mtu 9000\nshutdown", 1),
+    ("interface Vlanif120", "ip address 10.65.0.1 255.255.255.0", "", 1),
+    ("", "route-policy EXPORT permit node 10", "route-policy EXPORT deny node 10", 1),
+    ("bgp 65101", "peer 10.1.0.0 as-number 65000", "peer 10.1.0.0 as-number 65001", 1),
+    ("interface Vlanif120", "mtu 9000", "", 0),
+    (UPLINK, "description to spine01 100GE1/1/1", "description x", 0),
+    ("", "ntp unicast-server 10.255.0.250", "", 0),
+]
+
+
+@pytest.mark.parametrize(("view", "old", "new", "code"), STOPPED)
+def test_a_difference_that_stops_traffic_is_an_error(
+    rocefort: Rocefort, saved: Saved, view: str, old: str, new: str, code: int
+) -> None:
+    texts = saved(Line("leaf01", view, old, new) if new else Line("leaf01", view, old))
+    words = ("check", "heps", "--configs", texts, "--select", "TXT202")
+    assert findings_of(rocefort, *words)
+    assert rocefort(*words).code == code
+
+
+def test_a_telnet_server_is_one_finding_beside_the_difference(
+    rocefort: Rocefort, saved: Saved
+) -> None:
+    line = "telnet server enable"
+    texts = saved(Line("leaf01", "", "telnet server disable", line))
+    words = ("check", "heps", "--configs", texts, "--select", "SEC014,TXT002")
+    plain = "the Telnet server runs: passwords and files cross the network as text"
+    assert findings_of(rocefort, *words) == [Found("SEC014", "leaf01", line, plain)]
+
+
+def test_a_wrong_address_makes_no_peer_external(rocefort: Rocefort, saved: Saved) -> None:
+    address = "ip address 10.1.0.{} 255.255.255.254"
+    texts = saved(Line("leaf01", UPLINK, address.format(1), address.format(9)))
+    words = ("check", "heps", "--configs", texts, "--select")
+    assert findings_of(rocefort, *words, "BGP003") == []
+    assert findings_of(rocefort, *words, "BGP001")

@@ -165,3 +165,39 @@ def test_every_field_of_a_device_is_shared_or_its_own() -> None:
 def test_a_vote(values: Mapping[str, int], taken: int, count: int, clear: bool, tied: bool) -> None:
     vote = Vote(values)
     assert (vote.taken, vote.count, vote.clear, vote.tied) == (taken, count, clear, tied)
+
+
+PAIR = [  # a line that leaf01 and leaf02 have as the only ones of a release
+    (
+        Line("leaf01", "", "telnet server disable", "telnet server enable"),
+        "telnet_off[ipv4]: 2 leaves like leaf01 do not agree: not set (leaf01) and on (leaf02)",
+    ),
+    (
+        Line("leaf01", "dcb pfc", "priority 4 deadlock-detect time 10 deadlock-recovery time 10"),
+        "pfc.profiles[default].timers[4]: 2 leaves like leaf01 do not agree: not set (leaf01) and "
+        "on (leaf02)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "expected"), PAIR)
+def test_a_kind_of_two_that_splits_blames_neither(
+    rocefort: Rocefort, saved: Saved, edit: Line, expected: str
+) -> None:
+    found = findings_of(rocefort, "check", "--configs", saved(edit), "--select", "TXT203")
+    assert [(each.switch, each.message) for each in found] == [("", expected)]
+
+
+def test_the_last_switch_of_a_release_is_not_compared_with_another_release(
+    rocefort: Rocefort, saved: Saved
+) -> None:
+    texts = saved()
+    (texts / "leaf03.cfg").unlink()
+    assert findings_of(rocefort, "check", "--configs", texts, "--select", "TXT203") == []
+
+
+def test_a_map_of_priorities_without_any_paused_queue_is_a_warning() -> None:
+    switch = _switch("a", domains=({"name": "roce", "dscp": ({"value": 32, "phb": "be"},)},))
+    assert _says("PFC201", switch, _switch("b")) == [
+        "warning a: map of priorities roce is here, but no port of any switch pauses a queue"
+    ]

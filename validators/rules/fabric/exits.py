@@ -253,9 +253,12 @@ def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
 
 
 def _outside_peers(overview: Overview) -> Iterator[tuple[Node, Bgp, BgpPeer]]:
-    """Peers outside the network."""
+    """Peers outside the network: no switch has their address, nor their AS number."""
+    inside = {node.device.bgp.asn for node in overview.network.nodes if node.device.bgp}
     for node in overview.network.nodes:
         bgp = node.device.bgp
         for peer in bgp.peers if bgp else ():
-            if bgp is not None and int(peer.address) not in overview.owners:
+            if bgp is None or int(peer.address) in overview.owners:
+                continue
+            if bgp.settings(peer).asn not in inside:  # else an address is wrong: BGP001
                 yield node, bgp, peer

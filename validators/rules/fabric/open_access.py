@@ -32,7 +32,9 @@ def plain_servers(subject: Subject) -> Iterator[Verdict]:
     """
     yield from _weak(subject, AccessWeakness.SERVER)
     for node in subject.network.nodes:
-        on = [each for each in IP_VERSIONS if each not in node.device.telnet_off]
+        weak = map(dialect_of(node).weak_access, node.unmodelled)
+        started = {each.telnet for each in weak if each}  # by a line: a finding of its own
+        on = [v for v in IP_VERSIONS if v not in started and v not in node.device.telnet_off]
         if node.family is not None and node.family.telnet and on:
             yield subject.finding(
                 node,

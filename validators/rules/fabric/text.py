@@ -89,7 +89,7 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
             design = dialect.foreign_design(line)
             if design is not None:
                 designs.setdefault(design, []).append(line)
-            elif not line.command:
+            elif not line.command and dialect.weak_access(line) is None:  # else SEC014 to SEC016
                 yield subject.finding(
                     node,
                     f"{_line_text(line)} is not understood",
@@ -184,7 +184,8 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
     The command is known. Its setting is outside the scope of Rocefort, or the line is in a view
     where it has no effect. Passwords and keys are among these on purpose. A line of a running
     configuration stays on the switch: a plan neither changes nor removes it. A line that may change
-    routes, sessions or paths is a warning: rules judge as if it were not there.
+    routes, sessions or paths is a warning: rules judge as if it were not there. So is a line that
+    removes a setting and that no switch saves: rules judge the setting as if it stayed.
 
     Example: «timeout of LACP» is known, but nothing judges what it sets
     """
@@ -208,6 +209,15 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
                     node,
                     f"{_line_text(line)} may change {effect}, and nothing judges it",
                     "leave the line out, or check its effect by hand",
+                    path=path,
+                    severity=Severity.WARNING,
+                )
+            elif dialect.removes_setting(line):
+                yield subject.finding(
+                    node,
+                    f"{_line_text(line)} removes a setting; no switch saves such a line, and "
+                    "nothing judges it",
+                    "leave the line out, and the one that it removes",
                     path=path,
                     severity=Severity.WARNING,
                 )

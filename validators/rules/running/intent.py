@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rocefort.documents.suggest import nearest
@@ -13,6 +14,23 @@ from rocefort.validators.rules.running.subject import RunningSubject
 
 DEFAULT = "the default"
 REFERENCE = "the fabric is the reference of its switches"
+# Differences that stop traffic or send it elsewhere: an error even where no other rule has one,
+# because most rules judge what runs, and not what the fabric intends beside it.
+ERRORS = {
+    r"interfaces\[\]": "a gateway or a port is missing, and its servers or its link with it",
+    r"interfaces\[\]\.enabled": "a port is down that the fabric has up",
+    r"interfaces\[\]\.(access_vlan|trunk_vlans.*)": "servers are in another VLAN",
+    r"interfaces\[\]\.addresses\[\]": "servers have no gateway, or a link no session",
+    r"bgp|bgp\.(asn|router_id)": "sessions stay down, or two switches have one router id",
+    r"bgp\.(peers|groups)\[\]": "a session is missing, or goes to a peer without intent",
+    r"bgp\.(peers|groups)\[\]\.(asn|group|active|(import|export)_policy)": (
+        "a session stays down, or carries other routes"
+    ),
+    r"bgp\.networks\[\]": "a prefix is not announced, or announced without intent",
+    r"(route_policies|prefix_lists)\[\].*": "BGP accepts or announces other prefixes",
+    r"static_routes\[\]": "a route overrides those of BGP, or is missing",
+}
+STOPS_TRAFFIC = re.compile("|".join(ERRORS))
 
 
 @rule("TXT201", judges=RunningSubject, severity=Severity.ERROR, source=REFERENCE)
@@ -56,7 +74,9 @@ def runs_the_intent(subject: RunningSubject) -> Iterator[Verdict]:
     """Each switch runs what the fabric intends.
 
     Each value that differs is a finding at the line of the configuration, with the line of the
-    fabric. Where it breaks a rule, that rule has a finding, too. Encrypted secrets are not
+    fabric. Where it breaks a rule, that rule has a finding, too. A difference that stops traffic or
+    sends it elsewhere is an error: a gateway or a port that is missing or down, an address, a VLAN
+    of servers, a peer or a policy of BGP, a prefix, a static route. Encrypted secrets are not
     compared. Lines that no fabric sets are in TXT002 and TXT004.
 
     Example: bgp.maximum_paths is the default, the fabric intends 32
@@ -83,4 +103,15 @@ def _difference(subject: RunningSubject, node: Node, edit: Edit) -> Finding:
     else:
         message = f"{what} is {runs or DEFAULT}, the fabric intends {intended or DEFAULT}"
     hint = "roll the intent out (`rocefort plan`), or correct the fabric"
-    return subject.finding(place, message, hint, path=what)
+    severity = Severity.ERROR if _stops_traffic(edit) else None
+    return subject.finding(place, message, hint, path=what, severity=severity)
+
+
+def _stops_traffic(edit: Edit) -> bool:
+    """Whether a difference is an error; a port that is up beyond the intent is none."""
+    if edit.field == "interfaces[].enabled":
+        return edit.before is False
+    if edit.field == "interfaces[]":
+        intended = edit.after if isinstance(edit.after, dict) else {}
+        return edit.before is None and intended.get("enabled") is not False
+    return STOPS_TRAFFIC.fullmatch(edit.field) is not None

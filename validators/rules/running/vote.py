@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ from rocefort.validators.rules.running.subject import VoteSubject
 MOST_NAMED = 4  # switches that a message lists
 AGREED = "agreed, not right: no intent confirms it"
 UNLIKE = "give it the value of the others, or judge the texts by a fabric"
+# Lines that make a switch safer: the others lack them, and it is not advised to remove them.
+SAFER = re.compile(r"telnet_off\[|pfc\.profiles\[[^]]*\]\.timers\[|acls\[")
+SAFER_HERE = "add the line to the others, too, or judge the texts by a fabric"
 
 
 @rule(
@@ -40,6 +44,8 @@ def one_lossless_queue(subject: VoteSubject) -> Iterator[Verdict]:
     RoCE uses one lossless queue on its whole path. A switch that pauses another queue, or none,
     drops the packets of RoCE where the others pause. Without intent, the queues that most switches
     pause are taken as meant, and other rules judge by them. They are agreed, which is not right.
+    Where no switch pauses a queue, a line that is there for RoCE is an error; a map of priorities
+    alone is a warning, as other traffic has such maps, too.
 
     Example: pauses queue 5, but queue 4 is paused on 9 of 10 switches
     Fix: Pause one queue on every switch, or judge the texts by a fabric.
@@ -113,6 +119,15 @@ def _nothing_paused(subject: VoteSubject) -> Iterator[Verdict]:
                 "turn PFC on at the ports that carry RoCE («PFC in manual mode»)",
                 path=path,
             )
+        elif maps := [d for d in device.domains if d.dscp or d.dot1p]:
+            yield subject.finding(
+                node,
+                f"map of priorities {maps[0].name} is here, but no port of any switch pauses a "
+                "queue",
+                "turn PFC on at the ports that carry RoCE («PFC in manual mode»), if any do",
+                path=f"domains[{maps[0].name}]",
+                severity=Severity.WARNING,
+            )
 
 
 @rule(
@@ -128,7 +143,8 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     of a kind and speed) have is taken as meant. Who has another one is reported with both values.
     Switches that differ alike in several settings are another model or release, and are compared
     with each other. What all have may still be wrong: no rule passes because of it. A tie is
-    information, as no switch is more right than the other.
+    information, as no switch is more right than the other. If two switches of a kind differ in a
+    line that the other kinds do not have, both are named in a warning: their release may need it.
 
     Example: lldp is off here, and on at 3 of 4 leaves like leaf05
     Fix: Give it the value of the others, or judge the texts by a fabric.
@@ -232,16 +248,42 @@ def _of_setting(
     own = _vote(voters, members[group], path)
     if own.unanimous and len(own.values) > 1:
         return
+    split = own.tied and len(own.values) > 1
+    severity = Severity.INFO
     for wider in voters[members[group][0]].groups:
         vote = own if wider == group else _vote(voters, members[wider], path)
         if vote.clear and not vote.unanimous and vote.taken in own.counts:
+            if split and vote.taken is None:
+                severity = Severity.WARNING  # the release of this kind alone may need the line
+                break
             for name in members[group]:
                 own_value = voters[name].settings.get(path)
-                if own_value != vote.taken and not _row_differs(voters, name, members[wider], path):
+                if own_value == vote.taken or _row_differs(voters, name, members[wider], path):
+                    continue
+                if not _as_role(voters, members, name, path, own):
                     yield _differs(subject, voters[name], path, vote, wider)
             return
-    if own.tied and len(own.counts) == 2 and len(own.values) > 1:
-        yield _tie(subject, path, own, group)
+    if split and len(own.counts) == 2 and not _row_tied(voters, members[group], path):
+        yield _tie(subject, path, own, group, severity)
+
+
+def _as_role(
+    voters: Mapping[str, _Voter],
+    members: Mapping[str, list[str]],
+    name: str,
+    path: str,
+    own: Vote[Hashable],
+) -> bool:
+    """Whether one against two of its kind has what most of its role have: of another release."""
+    role = _vote(voters, members[voters[name].groups[1]], path)
+    agrees = role.clear and role.taken == voters[name].settings.get(path)
+    return len(own.values) == FEWEST and agrees
+
+
+def _row_tied(voters: Mapping[str, _Voter], names: list[str], path: str) -> bool:
+    """Whether the row that encloses a setting is at some only: a finding of its own."""
+    row, enclosed, _ = path.rpartition("].")
+    return bool(enclosed) and not _vote(voters, names, f"{row}]").unanimous
 
 
 def _vote(voters: Mapping[str, _Voter], names: list[str], path: str) -> Vote[Hashable]:
@@ -269,13 +311,17 @@ def _differs(
     at = f"{voter.prefix}.{path}" if voter.prefix else path
     if voter.prefix:
         message = f"peer {voter.prefix[len('bgp.peers[') : -1]}: {message}"
-    return subject.finding(voter.place, message, UNLIKE, path=at)
+    safer = value is not None and vote.taken is None and SAFER.match(path)
+    return subject.finding(voter.place, message, SAFER_HERE if safer else UNLIKE, path=at)
 
 
-def _tie(subject: VoteSubject, path: str, vote: Vote[Hashable], group: str) -> Finding:
+def _tie(
+    subject: VoteSubject, path: str, vote: Vote[Hashable], group: str, severity: Severity
+) -> Finding:
     sides = (f"{_text(value)} ({_names(vote.voters(value))})" for value in vote.counts)
     message = f"{path}: {_many(len(vote.values), group)} do not agree: {listing(sides)}"
-    return subject.finding(None, message, "", severity=Severity.INFO)
+    hint = "give both switches the intended value" if severity is Severity.WARNING else ""
+    return subject.finding(None, message, hint, severity=severity)
 
 
 def _many(number: int, group: str) -> str:

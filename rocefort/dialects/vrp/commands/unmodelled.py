@@ -27,7 +27,7 @@ def command_of(line: TextLine, syntax: Syntax | None = None) -> str:
     return row.name if row else ignored_command(view, line.text)
 
 
-def row_of(path: tuple[str, ...], syntax: Syntax) -> Row | None:
+def row_of(path: tuple[str, ...], syntax: Syntax | None = None) -> Row | None:
     """Return the row of a line, given as its views and itself; None for an unknown line."""
     return _row(view_of(path[:-1], syntax), path[-1], syntax)
 
