@@ -335,6 +335,8 @@ class Network(Frozen):
     exits: tuple[Exit, ...] | None = None  # cables out of the fabric
     lossless: LosslessIntent | None = None
     hosts: Hosts | None = None
+    # BGP prefixes by switch as the fabric intends them, beside Devices that switches run.
+    announced: tuple[tuple[str, IPv4Network], ...] = ()
     spines: int | None = None  # number that each leaf should have links to
     reserved: Reserved | None = None
     policy: SegmentPolicy | None = None  # allowed traffic between segments

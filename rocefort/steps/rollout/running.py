@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
@@ -76,6 +76,15 @@ def check_subject(subject: ReadNetwork, chosen: Sequence[Rule]) -> Report:
     return checks.check(subject.network, subject.sources, run=chosen, running=subject.running)
 
 
+def _announced(network: Network) -> Iterator[tuple[str, IPv4Network]]:
+    """Yield the prefixes that each switch announces inside: those of no static route."""
+    for node in network.nodes:
+        static = {route.prefix for route in node.device.static_routes}
+        for prefix in node.device.bgp.networks if node.device.bgp else ():
+            if prefix not in static:
+                yield node.name, prefix
+
+
 def _live_texts(texts: Mapping[str, str]) -> ConfigDirectory:
     """Texts read from switches; the file's name is that of the switch."""
     configs = []
@@ -130,7 +139,9 @@ def subject_of_running(derived: DerivedNetwork, saved: ConfigDirectory, source: 
         },
     )
     return ReadNetwork(
-        network=fabric.network.model_copy(update={"nodes": nodes}),
+        network=fabric.network.model_copy(
+            update={"nodes": nodes, "announced": tuple(_announced(fabric.network))}
+        ),
         sources=Sources(table, intent=fabric.sources),
         texts={name: config.text for name, config in matched.by_node.items()},
         notes=(*coverage_notes(matched.by_node, nodes), *saved.notes),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from text_faults import Found, Line, findings_of
+from text_faults import Found, Line, findings_of, write_texts
 
 Rocefort = Callable[..., Any]
 Saved = Callable[..., Path]
@@ -194,3 +194,29 @@ def test_a_wrong_address_makes_no_peer_external(rocefort: Rocefort, saved: Saved
     words = ("check", "heps", "--configs", texts, "--select")
     assert findings_of(rocefort, *words, "BGP003") == []
     assert findings_of(rocefort, *words, "BGP001")
+
+
+def test_a_loopback_of_another_leaf_hides_the_intended_prefix(
+    rocefort: Rocefort, heps_texts: Mapping[str, str], tmp_path: Path
+) -> None:
+    texts = {**heps_texts, "leaf02": heps_texts["leaf02"].replace("10.0.1.2", "10.0.1.1")}
+    words = ("verify", "heps", "--configs", write_texts(texts, tmp_path / "texts"))
+    messages = [each.message for each in findings_of(rocefort, *words)]
+    assert "7 leaves lack paths to 10.0.1.2/32 of leaf02: leaf02 has no network line for it" in (
+        messages
+    )
+
+
+STATIC = "ip route-static 10.66.3.0 255.255.255.0 {}"
+
+
+@pytest.mark.parametrize(
+    ("hop", "rules"), [("NULL0", ["BGP103"]), ("10.1.0.0", ["BGP102", "BGP203"])]
+)
+def test_a_static_route_in_place_of_bgp_is_named_at_its_line(
+    rocefort: Rocefort, saved: Saved, hop: str, rules: list[str]
+) -> None:
+    line = STATIC.format(hop)
+    texts = saved(Line("leaf01", "", "lldp enable", f"lldp enable\n{line}"))
+    found = findings_of(rocefort, "verify", "heps", "--configs", texts, "--failures", "none")
+    assert {(each.rule, each.line) for each in found} == {(rule, line) for rule in rules}

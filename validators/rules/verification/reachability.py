@@ -171,6 +171,8 @@ def _session_hint(session: BgpSession, cause: ConfiguredSession | None) -> str:
 def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
     """Every leaf has all equal-cost paths to every other leaf's prefixes.
 
+    Beside a fabric, prefixes that the fabric announces count, too. A static route that is used in
+    place of BGP is named at its line, by BGP103 or BGP201 if packets are lost there.
     A leaf with fewer paths than its cabling to the spines provides sends more traffic over the
     other paths, which congest sooner. Where the far leaf does not announce the prefix, the finding
     names its «network» line, its interface or its policy. A prefix whose gateway waits for servers
@@ -194,6 +196,9 @@ def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
     for key, name, has in _missing(leaves, served, width, expected):
         if key in silent:
             hidden[key].append(name)
+        elif place := _overriding(subject, name, key[0]):
+            if not _lost_at(subject, place, key[0]):  # else BGP103 or BGP201 has this line
+                yield _overridden(subject, key, place)
         else:
             short[name].setdefault(has, []).append(key)
     for leaf in leaves:
@@ -201,6 +206,34 @@ def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
             yield _short(subject, leaf, (has, expected[leaf.name]), missing)
     for key, names in hidden.items():
         yield _hidden(subject, key, names, silent[key])
+
+
+def _overriding(subject: EngineSubject, name: str, prefix: IPv4Network) -> DevicePlace | None:
+    """Line of a static route that a switch uses in place of the route of BGP; None: it has none."""
+    solution = subject.solution
+    if solution is None or prefix not in solution.underlay.static[name]:
+        return None
+    routes = subject.network.by_name[name].device.static_routes
+    keys = (route.key for route in routes if route.vrf is None and route.prefix == prefix)
+    return next((DevicePlace(name, f"static_routes[{key}]") for key in keys), None)
+
+
+def _lost_at(subject: EngineSubject, place: DevicePlace, prefix: IPv4Network) -> bool:
+    """Whether a rule on packets has a finding of a lost prefix at a line."""
+    solution, reached = subject.solution, subject.state.reachability
+    lost = solution.gateways.lost if solution else ()
+    if not any(each.end.place == place for each in lost):
+        return False
+    subnets = {reached.classes[there].subnet for _, there in reached.lost_classes()}
+    return subject.network.servers is None or prefix in subnets
+
+
+def _overridden(
+    subject: EngineSubject, key: tuple[IPv4Network, str], place: DevicePlace
+) -> Finding:
+    prefix, other = key
+    message = f"{place.device} has no path of BGP to {prefix} of {other}: its static route is used"
+    return subject.at(place, message, "remove the static route")
 
 
 def _missing(
@@ -287,15 +320,20 @@ def _served(overview: Overview, leaves: Iterable[Node]) -> dict[str, set[IPv4Net
     """Prefixes of each leaf that other leaves should reach: announced ones, and its segments.
 
     Prefixes of static routes are announced outside only, or are the default route: see BGP105.
-    Those of gateways that wait for servers are left out.
+    Those of gateways that wait for servers are left out. Beside what runs, those that the fabric
+    announces count, too.
     """
     segments: defaultdict[str, set[IPv4Network]] = defaultdict(set)
     for segment in overview.network.segments or ():
         segments[segment.leaf].add(segment.prefix)
+    intended: defaultdict[str, set[IPv4Network]] = defaultdict(set)
+    for name, prefix in overview.network.announced:
+        intended[name].add(prefix)
     prefixes = {}
     for leaf in leaves:
         announced = set(leaf.device.bgp.networks) if leaf.device.bgp else set()
         announced -= {route.prefix for route in leaf.device.static_routes}
+        announced |= intended[leaf.name]
         idle = overview.idle_gateways.get(leaf.name, ())
         waiting = {address.network for gateway in idle for address in gateway.addresses}
         prefixes[leaf.name] = (announced | segments[leaf.name]) - waiting
