@@ -19,6 +19,7 @@ from rocefort.documents.secret_lines import (
     repeats_line,
     without_unknown_keys,
 )
+from rocefort.documents.suggest import NEAR_ONE
 from rocefort.errors import Problem
 
 MOST = 10  # excerpts of one error
@@ -86,6 +87,8 @@ def _without_user(problem: Problem, row: str) -> Problem:
     """Return a problem of a line of users without words that may be a password."""
     subject, removed = without_unknown_keys(problem.subject)
     what, how = problem.what, problem.how
+    if not removed and how.startswith(NEAR_ONE):
+        return problem  # a value that is near a valid one is no password
     if repeats_line(what, row, removed, whole=True):
         what = "a user that may have a password here; it is set on the switches"
     if repeats_line(how, row, removed, whole=True) or what != problem.what:

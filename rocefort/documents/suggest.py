@@ -8,13 +8,15 @@ from fnmatch import fnmatchcase
 
 from rocefort.errors import BadInput, Problem
 
+NEAR_ONE = "did you mean"
+
 
 def nearest(name: str, valid: Iterable[str], otherwise: str = "") -> str:
     """Return `did you mean 'hold_s'?`; if no name is similar, `otherwise`, or all names."""
     names = sorted(valid)
     similar = near(name, names)
     if similar:
-        return f"did you mean {similar!r}?"
+        return f"{NEAR_ONE} {similar!r}?"
     return otherwise or f"known here: {', '.join(names)}"
 
 
