@@ -93,6 +93,8 @@ def test_what_a_fabric_never_had_is_not_lost(clos: Clos) -> None:
     assert told(one, without(one, "leaf3")) == []
     assert told(without(one, "leaf3"), one) == []  # a new leaf is no worse than the others
     assert told(one, clos(spines=2, leaves=3)) == []
+    two = clos(spines=2, leaves=3)
+    assert told(drop(two, "spine2"), drop(two, "spine1")) == []  # another spine in its place
 
 
 def test_a_leaf_with_one_spine_left(clos: Clos) -> None:
