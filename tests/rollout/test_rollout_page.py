@@ -91,6 +91,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_any_change(
     assert before == {name: switch.running for name, switch in lab.switches.items()}
 
 
+@pytest.mark.thorough
 def test_a_page_that_fails_later_ends_no_wave(
     apply: Callable[[Path], Any], lab: Rehearsal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -204,6 +204,7 @@ def test_optuna_spends_nothing_on_refused_points_and_continues(kind: str, tmp_pa
     assert set(asked) < first
 
 
+@pytest.mark.thorough
 def test_a_study_whose_points_are_refused_now_is_continued_without_them(tmp_path: Path) -> None:
     space, asked, ask = bowl()
     options = OptunaOptions("tpe", "throughput", 40, 3, 10, tmp_path / "study.log")
