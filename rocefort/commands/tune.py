@@ -19,6 +19,22 @@ cli = typer.Typer(
     epilog="rocefort tune simulate scenario.yaml\nrocefort tune search --help",
 )
 
+# Options of `search` and of `measure`, which begins with a search.
+Objective = Annotated[options.ObjectiveOption, typer.Option(help="What the choice is best for.")]
+Evaluations = Annotated[
+    int, typer.Option(min=1, help="Most candidates of a method that is no grid.")
+]
+ResultsFolder = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of simulations that are done; by default in the user's cache.",
+        **values.DIR,
+    ),
+]
+WriteChoice = Annotated[
+    bool, typer.Option("--write", help="Write the choice as profiles into fabric.yaml.")
+]
+
 
 @cli.command(
     **documented(
@@ -65,17 +81,13 @@ def search(
             **values.FILE,
         ),
     ] = None,
-    objective: Annotated[
-        options.ObjectiveOption, typer.Option(help="What the choice is best for.")
-    ] = options.ObjectiveOption.BOTH,
+    objective: Objective = options.ObjectiveOption.BOTH,
     nic: Annotated[bool, typer.Option("--nic", help="Search parameters of the NICs, too.")] = False,
     method: Annotated[
         options.MethodOption,
         typer.Option(help="Method; auto: the grid of up to 3,300 combinations, else nsga2."),
     ] = options.MethodOption.AUTO,
-    evaluations: Annotated[
-        int, typer.Option(min=1, help="Most candidates of a method that is no grid.")
-    ] = 400,
+    evaluations: Evaluations = 400,
     executor: Annotated[
         str,
         typer.Option(
@@ -86,20 +98,12 @@ def search(
     workers: Annotated[
         int, typer.Option(min=0, help="Number of workers; 0: one for each core.")
     ] = 0,
-    results: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of simulations that are done; by default in the user's cache.",
-            **values.DIR,
-        ),
-    ] = None,
+    results: ResultsFolder = None,
     report: Annotated[
         Path | None,
         typer.Option(help="Folder for a page, with its data as CSV and JSON.", **values.DIR),
     ] = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="Write the choice as profiles into fabric.yaml.")
-    ] = False,
+    write: WriteChoice = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
@@ -167,15 +171,11 @@ def measure(
         typer.Option(help="Receiving server, behind the canary leaf.", **values.SERVER),
     ] = None,
     demand: options.DemandFile = None,
-    objective: Annotated[
-        options.ObjectiveOption, typer.Option(help="What the choice is best for.")
-    ] = options.ObjectiveOption.BOTH,
+    objective: Objective = options.ObjectiveOption.BOTH,
     method: Annotated[
         options.MethodOption, typer.Option(help="Method of the search, as of `tune search`.")
     ] = options.MethodOption.AUTO,
-    evaluations: Annotated[
-        int, typer.Option(min=1, help="Most candidates of a method that is no grid.")
-    ] = 400,
+    evaluations: Evaluations = 400,
     trials: Annotated[int, typer.Option(min=1, max=50, help="Most candidates to measure.")] = 5,
     minutes: Annotated[
         float, typer.Option(min=1, help="Most time of all measurements (min).")
@@ -183,19 +183,11 @@ def measure(
     duration: Annotated[
         int, typer.Option(metavar="SECONDS", min=4, help="Duration of each bandwidth test (s).")
     ] = 10,
-    results: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of simulations that are done; by default in the user's cache.",
-            **values.DIR,
-        ),
-    ] = None,
+    results: ResultsFolder = None,
     history: Annotated[Path, typer.Option(help="Database of the runs.", **values.FILE)] = Path(
         "tuning.db"
     ),
-    write: Annotated[
-        bool, typer.Option("--write", help="Write the choice as profiles into fabric.yaml.")
-    ] = False,
+    write: WriteChoice = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:

@@ -87,7 +87,7 @@ class Space:
         def distance(point: Point) -> float:
             own = self.values(point)
             return sum(
-                abs(axis.values.index(own[axis.name]) - _place(axis, values.get(axis.name)))
+                abs(axis.values.index(own[axis.name]) - _nearest_index(axis, values.get(axis.name)))
                 for axis in self.axes
             )
 
@@ -120,7 +120,7 @@ class Space:
 MOST = 100_000  # points that are listed
 
 
-def _place(axis: Axis, value: float | None) -> float:
+def _nearest_index(axis: Axis, value: float | None) -> float:
     """Return the index of the value that is nearest."""
     if value is None:
         return 0

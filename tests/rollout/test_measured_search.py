@@ -32,9 +32,9 @@ from rocefort.steps.lab.options import LabOptions
 from rocefort.steps.rollout.measure import (
     MeasureRequest,
     approved_window,
-    judged,
     measure,
     measured_ratios,
+    with_verdict,
 )
 from rocefort.steps.rollout.plan import running_of
 from rocefort.steps.tune.search import SearchRequest
@@ -279,7 +279,7 @@ def judged_of(again: float, *trials: float) -> MeasuredSearch:
         verdict="",
         not_measured=(),
     )
-    return judged(bare, "")
+    return with_verdict(bare, "")
 
 
 def test_a_candidate_is_chosen_if_it_is_better_by_more_than_the_noise() -> None:

@@ -105,6 +105,7 @@ ROLE = Missing(
     "state of BGP peers",
     key=fabric_key("spines, leaves"),
 )
+ROUTES = Missing("the routes of the switches", "routing table")
 SESSION = Missing("whether the session is established", "state of BGP peers")
 POLICY = Missing("the policy between segments", key=fabric_key("security.policy"))
 SPINES = Missing("the number of spines", "state of BGP peers", key=fabric_key("spines"))

@@ -234,7 +234,7 @@ class _Bench:
                 trials.append(self._trial(searched, own, option))
                 step.advance()
             today.append(self._today("today's values, again"))
-        return judged(self._result(searched, today, trials), self.access.speed_note)
+        return with_verdict(self._result(searched, today, trials), self.access.speed_note)
 
     def _result(
         self, searched: Searched, today: list[MeasuredTrial], trials: list[MeasuredTrial]
@@ -389,7 +389,7 @@ def measured_ratios(own: MeasuredFigures, today: MeasuredFigures) -> dict[str, f
     return out
 
 
-def judged(result: MeasuredSearch, speed_note: str) -> MeasuredSearch:
+def with_verdict(result: MeasuredSearch, speed_note: str) -> MeasuredSearch:
     """Return the result with ratios and the choice: better by more than today's values vary."""
     before, after = (each.figures for each in result.today)
     if before is None:

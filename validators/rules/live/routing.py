@@ -11,12 +11,11 @@ from rocefort.models.network.network import Node
 from rocefort.models.network.observed import DeviceSeen, StateTopic
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.live.subject import LiveSubject, reading
-from rocefort.validators.rules.missing import Missing
+from rocefort.validators.rules.missing import ROUTES
 from rocefort.validators.rules.registry import Verdict, rule
 
 BGP_PEER = "«the vendor's reference», «state of BGP peers»"
 FEW = 3  # prefixes that a message names
-MODELLED = Missing("the routes of the switches", "routing table")
 
 
 @rule(
@@ -38,7 +37,7 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
     Fix: Check the output of «state of BGP peer: ADDRESS», the cable, and both ends of the session.
     """
     if subject.intended.refused:
-        yield subject.not_judged(None, subject.intended.refused, MODELLED)
+        yield subject.not_judged(None, subject.intended.refused, ROUTES)
         return
     for node, seen in subject.answering_switches:
         intended = subject.intended.up.get(node.name, {})
@@ -77,7 +76,7 @@ def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
     Fix: Check the peer's own sessions and routes, and the policies of both ends.
     """
     if subject.intended.refused:
-        yield subject.not_judged(None, subject.intended.refused, MODELLED)
+        yield subject.not_judged(None, subject.intended.refused, ROUTES)
         return
     for node, seen in subject.answering_switches:
         for peer in seen.peers or ():
@@ -110,7 +109,7 @@ def ecmp_width(subject: LiveSubject) -> Iterator[Verdict]:
     «equal paths over unlike ASNs».
     """
     if subject.intended.refused:
-        yield subject.not_judged(None, subject.intended.refused, MODELLED)
+        yield subject.not_judged(None, subject.intended.refused, ROUTES)
         return
     for node, seen in subject.answering_switches:
         yield from _widths(subject, node, seen)

@@ -17,11 +17,10 @@ from rocefort.validators.routing.external_peers import outside_name
 from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.routing.gateways import LostSegment
 from rocefort.validators.routing.underlay import DevicePlace
-from rocefort.validators.rules.missing import Missing
+from rocefort.validators.rules.missing import ROUTES
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import EngineSubject, GatewaySubject
 
-DELIVERED = Missing("the routes of the switches", "routing table")
 FORWARDING = "RFC 1812, 5.2.4.3 (the longest match decides)"
 Cause = tuple[str, DevicePlace]
 
@@ -42,7 +41,7 @@ def segment_pairs(subject: GatewaySubject) -> Iterator[Verdict]:
     solution = subject.solution
     if solution is None:
         reason = "the embedded engine does not model this network"
-        yield subject.not_judged(None, reason, DELIVERED)
+        yield subject.not_judged(None, reason, ROUTES)
         return
     reached = subject.state.reachability
     reported = {reached.classes[there].subnet for _, there in reached.lost_classes()}
