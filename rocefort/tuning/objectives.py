@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, floor, log, log1p
+from math import exp, floor, fsum, log, log1p
 from typing import TypeVar
 
 from rocefort.models.results.simulation import Measures
@@ -93,7 +93,8 @@ LEAST_GOODPUT = 0.95  # of the start point's: latency is not bought with more th
 def distance(own: Settings, other: Settings, base: Scenario) -> float:
     """Return how far settings of a scenario differ, as a sum of logarithms."""
     one, two = (dict(_numbers(s.applied(base).model_dump(include=TUNED))) for s in (own, other))
-    return sum(abs(log1p(one.get(key, 0)) - log1p(two.get(key, 0))) for key in {*one, *two})
+    # The exact sum, as the order of a set of keys differs between processes.
+    return fsum(abs(log1p(one.get(key, 0)) - log1p(two.get(key, 0))) for key in {*one, *two})
 
 
 TUNED = {"ecn", "buffer", "nic"}  # keys of a scenario that settings change

@@ -34,7 +34,7 @@ LARGEST_GRID = 3300  # points that `auto` evaluates all
 LARGEST_FRONT = 24
 BETAS = (0.1, 0.5, 0.9)
 FRESH = 1000  # added to a seed
-EQUAL = 1e-9  # scores that differ by less are equal
+EQUAL = 1e-9  # scores and distances that differ by less are equal
 Evaluation = tuple[Simulation, ...]
 
 
@@ -146,12 +146,14 @@ class Search:
             methods.optuna_search(space, self.ask, chosen)
 
     def _best(self, scored: Mapping[Point, Mapping[str, float]], objective: str) -> Point:
-        """Return the best point; of equal ones that with the least change of today's values."""
+        """Return the best point; of equal ones, the first that changes today's values least."""
         scores = {point: score(ratio, objective) for point, ratio in scored.items()}
         least = min(scores.values())
         equal = [point for point, value in scores.items() if value <= least + EQUAL]
         today, base = self.references[0].settings, self.evaluator.bases[0].scenario
-        return min(equal, key=lambda p: distance(self.space.at(p), today, base))
+        distances = {point: distance(self.space.at(point), today, base) for point in equal}
+        nearest = min(distances.values())
+        return next(point for point in equal if distances[point] <= nearest + EQUAL)
 
     def _early_end(self, method: str) -> Iterator[str]:
         """Yield why fewer candidates are evaluated than the options allow."""

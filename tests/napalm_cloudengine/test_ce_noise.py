@@ -19,7 +19,7 @@ from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 from .conftest import STARTUP
-from .noise import FLOWS, Case, quiet, some_case, verdict
+from .noise import FLOWS, MOMENT, Case, quiet, some_case, verdict
 from .noisy_line import Noise, NoisyLine, driver_of
 
 Play = Callable[..., Any]
@@ -182,7 +182,9 @@ def test_a_description_that_ends_like_a_question_is_none_where_the_line_pauses_t
     startup = STARTUP.replace(" mtu 9000", f" description {text} or not\n mtu 9000")
 
     def running(noise: Noise) -> tuple[str, bytes]:
-        switch = EmulatedSwitch("leaf01", startup, SyntaxFamily.V300_G1, clock=lambda: 0.0)
+        switch = EmulatedSwitch(
+            "leaf01", startup, SyntaxFamily.V300_G1, clock=lambda: 0.0, now=lambda: MOMENT
+        )
         line = NoisyLine(switch, noise)
         with driver_of(line, monkeypatch) as driver:
             return driver.get_config("running")["running"], bytes(line.printed)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -302,6 +305,35 @@ def test_of_equal_candidates_that_of_today_is_chosen(tune: Tune) -> None:
     result = SearchResult.model_validate(fields_of(done.stdout))
     assert set(result.chosen.ratios.values()) == {1}
     assert result.chosen.values == {"kmin_kbytes": 100, "pmax_percent": 20}
+
+
+DISTANCES = """\
+from rocefort.models.tuning.scenario import Marking
+from rocefort.models.tuning.settings import Settings
+from rocefort.tuning.objectives import distance
+from simulators import scenario_of
+
+base = scenario_of(flows={"count": 2}, nic={"additive_increase_mbps": 10})
+for pmax in range(1, 40):
+    ecn = Marking(kmin_kbytes=7, kmax_kbytes=190 + pmax, pmax_percent=pmax)
+    own = Settings(ecn=ecn, xoff_kbytes=61.3, xon_kbytes=11.7, headroom_kbytes=31.9)
+    print(distance(own, Settings(), base).hex())
+"""
+
+
+def test_the_distance_that_chooses_of_equal_candidates_is_the_same_in_every_process() -> None:
+    """Python orders a set of texts by a seed of the process."""
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", DISTANCES],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "012"
+    }
+    assert len(printed) == 1
 
 
 def test_the_text_names_the_choice_and_how_sure_it_is(tune: Tune) -> None:
