@@ -15,6 +15,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from rocefort.models.base import Frozen
+from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.fabric.trial_time import SETTLE_S, TrialTime, margin_s
 from rocefort.models.hardware.commit_conditions import ConditionedLine
 from rocefort.models.hardware.hardware import FIRST_DIALECT, DialectName
@@ -280,6 +281,13 @@ class Plan(Frozen):
     def rest_s(self, soak_s: float) -> float:
         """Time that must remain of a trial when its soak begins, s, without the time of a gate."""
         return TrialTime("", self.settle_s, 0, soak_s).rest_s if soak_s else self.margin_s
+
+    def needs_approval(self, policy: Approvals) -> bool:
+        """Whether a policy requires approvals of this plan."""
+        return policy.asked_of(
+            sum(len(wave.devices) for wave in self.waves),
+            service_affecting=any(change.service_affecting for change in self.changes),
+        )
 
     def change(self, device: str) -> Change:
         """Change of one device."""

@@ -88,7 +88,7 @@ class RolloutStatus:
     """Status of the last run of a plan, by its journal; no switch was read.
 
     state: as a sentence. holder: the active controller; empty: none. now: time of this status.
-    rehearsal: its result, as a sentence; empty: not requested. code: the exit code of `apply` in
+    rehearsal, policy: its result, and the approval policy, as sentences; empty: not requested. code: the exit code of `apply` in
     this state.
     """
 
@@ -101,4 +101,5 @@ class RolloutStatus:
     journal: JournalContents
     now: datetime
     rehearsal: str = ""
+    policy: str = ""
     code: int = 0

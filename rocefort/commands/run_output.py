@@ -96,6 +96,7 @@ def carry_out(
     sealed, journal, html = files
     plan, access = plan_and_connections(sealed, connections)
     from rocefort.steps.rollout.apply import apply_plan  # slow
+    from rocefort.steps.rollout.plan_policy import policy_of_start
 
     run = RunDirectory.of(sealed, journal)
     progress, form = shown_as
@@ -103,12 +104,11 @@ def carry_out(
     kind = progress if text or progress is not progress.AUTO else progress.PLAIN
     hides = output.is_quiet() and progress is not progress.JSON
     say = partial(output.write_note if hides else typer.echo, err=not text)
-    if plan.limit and (not text or progress is progress.JSON):
-        typer.echo(plan.limit.sentence, err=True)
-    elif plan.limit:
-        from rocefort.reports.blocks import Note
+    from rocefort.reports.blocks import Note
 
-        output.write_blocks(Note(plan.limit.sentence))
+    head = [plan.limit.sentence] if plan.limit else []
+    head.append(policy_of_start(plan, run.journal, chosen))
+    output.write_blocks(*map(Note, head), err=not text or progress is progress.JSON)
     if hint := hint_of_session(os.environ, terminal=sys.stdout.isatty()):
         output.write_note(f"note: {hint}")
     shown = f"`rocefort status {sealed}` shows"

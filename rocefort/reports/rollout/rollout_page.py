@@ -137,6 +137,8 @@ def _provenance(content: RolloutPageContent) -> Iterator[tuple[str, str]]:
             yield name, f"{_moment(life.at)} by {user} on {life.host}, Rocefort {life.tool}"
         if run.ended_at:
             yield "Ended", _moment(run.ended_at)
+    if (rules := status.progress.history.rules) and rules.policy:
+        yield "Approvals", rules.policy.removeprefix("approvals: ")
     if journal.rows:
         seal = f", newest link {code(journal.head[:12])}" if not journal.damage else ""
         yield "Journal", f"{journal.path}, {count_of(journal.rows, 'row')}{seal}"

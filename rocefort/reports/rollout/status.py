@@ -29,6 +29,8 @@ def status_report(status: RolloutStatus) -> Iterator[Block]:
     yield Note(f"state: {status.state}")
     if status.progress.plan.limit:
         yield Note(status.progress.plan.limit.sentence)
+    if status.policy:
+        yield Note(status.policy)
     if status.rehearsal:
         yield Note(f"rehearsal: {status.rehearsal}")
     if status.journal.damage:
@@ -95,6 +97,7 @@ class StatusOutput(Frozen):
     fabric: str
     state: str
     controller: str
+    policy: str
     rehearsal: str
     at: str
     waves: tuple[WaveOutput, ...]
@@ -128,6 +131,7 @@ def status_output(status: RolloutStatus) -> StatusOutput:
         fabric=status.fabric,
         state=status.state,
         controller=status.holder,
+        policy=status.policy,
         rehearsal=status.rehearsal,
         at=status.now.isoformat(timespec="seconds"),
         waves=tuple(waves),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 
 from nornir.core import Nornir
@@ -43,13 +44,13 @@ from rocefort.rollout.planning.signing import refuse_unjudged, signer_of, signer
 from rocefort.steps.fabric.subject import read_secrets
 from rocefort.steps.interrupts import stop_on_signals
 from rocefort.steps.lab.queue_gate import QueueGate
-from rocefort.steps.rollout.base_policy import policy_of_base
 from rocefort.steps.rollout.fabric_of_run import (
     SealedFabric,
     keep_fabric,
     load_fabric_of_plan,
     load_fabric_of_run,
 )
+from rocefort.steps.rollout.plan_policy import approval_policy
 from rocefort.steps.rollout.rederive import refuse_forged
 from rocefort.steps.rollout.site_lock import holding
 
@@ -129,9 +130,11 @@ def _rules(plan: Plan, run: RunDirectory, fabric: KeptFabric, options: ApplyOpti
     """Rules of a new run, from the valid policy and the caller's options."""
     if options.rules is not None:
         return options.rules
-    policy = policy_of_base(plan, options.base) or fabric.policy.approvals
-    author = _author(plan, run, policy, options)
-    return rules_for(plan, policy, fabric.policy.max_unavailable, author, options)
+    policy = approval_policy(plan, options.base)
+    approvals = policy.approvals or fabric.policy.approvals
+    author = _author(plan, run, approvals, options)
+    rules = rules_for(plan, approvals, fabric.policy.max_unavailable, author, options)
+    return replace(rules, policy=policy.sentence(plan))
 
 
 def _author(plan: Plan, run: RunDirectory, policy: Approvals, options: ApplyOptions) -> str:
