@@ -25,9 +25,12 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2, "A file, an option or an argument cannot be used."
     FAILED = 3, "A switch, a server or a service failed, or output cannot be written."
     REFUSED = 4, "The action is unsafe or not permitted."
-    STOPPED = 5, "An operator paused or aborted the rollout, or it waits for an approval."
+    STOPPED = (
+        5,
+        "An operator stopped an action on switches or servers, or it waits for an approval.",
+    )
     INTERNAL = 70, "An internal error of Rocefort. Its traceback is in a file; please report it."
-    INTERRUPTED = 130, "Ctrl-C ended the command."
+    INTERRUPTED = 130, "Ctrl-C ended a command that only reads, computes or writes files."
 
 
 def exit_codes_text() -> str:

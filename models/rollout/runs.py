@@ -5,9 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from rocefort.models.rollout.events import Event, RunEnded, RunResumed, RunStarted
-from rocefort.models.rollout.history import RunHistory
-from rocefort.models.rollout.progress import RunProgress
+from rocefort.models.rollout.events import (
+    Act,
+    ActEvent,
+    DrainStep,
+    Event,
+    Phase,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+)
+from rocefort.models.rollout.history import FINISHED, RunHistory
+from rocefort.models.rollout.progress import BACK, CONFIRMED, SAVED, WAITING, RunProgress
+
+NOTHING_CHANGES = "no switch changes: there is nothing to apply"
+CONFIRMED_BEFORE = (Act.ABORT, "was confirmed")  # an abort came too late
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,26 @@ class JournalContents:
     head: str = ""
     damage: str = ""
 
+    @property
+    def confirmed(self) -> frozenset[str]:
+        """Switches that any of the runs has confirmed; the end of a drain alone is no change."""
+        events = (each.event for run in self.runs for each in run.events)
+        return frozenset(
+            event.device
+            for event in events
+            if isinstance(event, ActEvent)
+            and event.phase is Phase.DONE
+            and (event.act is Act.CONFIRM or (event.act, event.detail) == CONFIRMED_BEFORE)
+            and event.leg == DrainStep(event.of - 1)
+        )
+
+
+def unchanged_text(*, confirmed: bool, touched: bool) -> str:
+    """Sentence on the switches that keep no change of a stopped rollout."""
+    if not touched:
+        return "no switch was touched"
+    return f"all {'other ' if confirmed else ''}switches run what they ran before"
+
 
 @dataclass(frozen=True, slots=True)
 class RolloutStatus:
@@ -103,3 +135,14 @@ class RolloutStatus:
     rehearsal: str = ""
     policy: str = ""
     code: int = 0
+
+    @property
+    def unchanged(self) -> str:
+        """Sentence on the switches that a stopped run left unchanged; "" while any may change."""
+        words = [self.progress.word(d) for w in self.progress.plan.waves for d in w.devices]
+        rest = {WAITING, BACK, SAVED, CONFIRMED}
+        finished = self.run is None or self.run.ended == FINISHED
+        if finished or self.holder or not rest.issuperset(words):
+            return ""
+        confirmed = bool(self.journal.confirmed)
+        return unchanged_text(confirmed=confirmed, touched=confirmed or BACK in words)

@@ -201,6 +201,8 @@ def run(
         _write(found, out)
     if lost is not None:
         raise lost
+    if stopped():
+        raise typer.Exit(ExitCode.STOPPED)
     _end(found)
 
 

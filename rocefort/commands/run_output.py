@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from contextlib import nullcontext
 from functools import partial
@@ -13,6 +14,7 @@ import typer
 
 from rocefort import options, output
 from rocefort.exit_codes import ExitCode
+from rocefort.streams import is_terminal
 
 if TYPE_CHECKING:
     from rocefort.models.rollout.events import RolloutOutcome
@@ -109,7 +111,7 @@ def carry_out(
     head = [plan.limit.sentence] if plan.limit else []
     head.append(policy_of_start(plan, run.journal, chosen))
     output.write_blocks(*map(Note, head), err=not text or progress is progress.JSON)
-    if hint := hint_of_session(os.environ, terminal=sys.stdout.isatty()):
+    if hint := hint_of_session(os.environ, terminal=is_terminal(sys.stdout)):
         output.write_note(f"note: {hint}")
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):
@@ -127,12 +129,12 @@ def carry_out(
                 effect = f"trial commits revert when their timers end; {shown} every switch"
                 typer.echo(f"the rollout did not finish; {effect}", err=True)
                 raise
-        _report_outcome(applied, run.journal, progress, form)
+        _report_outcome(applied, run, progress, form)
 
 
 def _report_outcome(
     applied: RolloutOutcome,
-    journal: Path,
+    run: RunDirectory,
     progress: options.ProgressOption,
     form: options.TraceFormat,
 ) -> None:
@@ -143,6 +145,7 @@ def _report_outcome(
     from rocefort.reports.rollout.events import applied_report, ended_output, seal_report
     from rocefort.rollout.journal.run_history import contents_of
 
+    journal = run.journal
     try:
         seal, unread = contents_of(journal), ""
     except RocefortError as error:  # the outcome of the switches is reported nevertheless
@@ -155,6 +158,8 @@ def _report_outcome(
     else:
         sealed = seal_report(journal, seal.rows, seal.head, seal.damage)
         notes = (Note(unread),) if unread else ()
-        output.write_blocks(Section("", (*applied_report(applied), *sealed, *notes)))
+        output.write_blocks(
+            Section("", (*applied_report(applied, shlex.join(run.arguments())), *sealed, *notes))
+        )
     if applied.exit_code:
         raise typer.Exit(applied.exit_code)

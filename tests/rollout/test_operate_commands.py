@@ -31,6 +31,7 @@ NOBODY_CAME = (
     "`rocefort approve {} --wave canary`\n"
     "canary         approve  FAILED no approval came in that time\n"
 )
+NO_POLICY = "approvals: none (policy of the fabric itself: git has no earlier version of it)"
 WAITS = "wave {} waits for its approval; `rocefort approve`, then `rocefort resume`"
 
 
@@ -78,7 +79,9 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
 
     ran = command("apply", plan, *at, "--approve-each-wave", "--approval-wait", 1)
     assert (ran.code, WAITS.format("canary") in ran.words) == (5, True)
-    assert ran.out.startswith(NOBODY_CAME.format(plan))
+    assert ran.out.startswith(
+        NO_POLICY + "; an option requires one for every wave\n" + NOBODY_CAME.format(plan)
+    )
     ran = command("status", plan)
     assert f"state: {WAITS.format('canary')}" in ran.words
     assert "canary needs approval leaf08" in ran.words
@@ -91,6 +94,7 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
     ran = command("approve", plan, "--wave", "canary")
     assert ran.out == (
         f"wave canary of plan {(digest := read_plan(plan).digest)[:12]} approved by {user()}\n"
+        f"{NO_POLICY}\n"
         "rehearsal: none; `rocefort rehearse PLAN` makes one\n"
     )
 
@@ -181,7 +185,10 @@ def test_an_abort_of_a_run_without_controller_is_taken_up(
 ) -> None:
     at = ("--connections", lab.file)
     command("apply", plan, *at, "--approve-each-wave")
-    assert command("abort", plan).out.startswith("noted: the current wave is rolled back")
+    assert command("abort", plan).out == (
+        "noted; no controller is running, `rocefort resume` ends the run: no switch of wave canary "
+        "was touched\n"
+    )
     ran = command("resume", plan, *at)
     assert (ran.code, f"wave canary: aborted as requested by {user()}" in ran.words) == (5, True)
     assert not {"stopped", "FAILED"} & {*ran.words.replace(":", " ").split()}

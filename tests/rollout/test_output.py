@@ -15,6 +15,7 @@ import pytest
 from rocefort import options
 from rocefort.commands import run_output
 from rocefort.models.rollout.events import RolloutOutcome, RunEnded
+from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
@@ -81,7 +82,7 @@ def test_a_journal_that_cannot_be_read_at_the_end_hides_no_switch(
 ) -> None:
     run_output._report_outcome(
         RolloutOutcome(confirmed=("leaf08",)),
-        tmp_path / "none",
+        RunDirectory.of_journal(tmp_path / "none"),
         options.ProgressOption.PLAIN,
         options.TraceFormat.TEXT,
     )

@@ -13,7 +13,7 @@ from rocefort.exit_codes import ExitCode
 from rocefort.json_output import json_text
 from rocefort.models.base import Frozen
 from rocefort.models.rollout.events import Event, Phase, RolloutOutcome, step_of
-from rocefort.models.rollout.runs import RolloutStatus
+from rocefort.models.rollout.runs import NOTHING_CHANGES, RolloutStatus, unchanged_text
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Code, Note, Section, Tone
 
@@ -119,10 +119,14 @@ class WaveLines:
 
 HAS_HINT = "to continue"  # the end of a failure message with its own hint: an interruption
 RESUME = "`rocefort resume`"
-CONTINUE = (
-    "to continue: find the cause (`rocefort history PLAN` lists every step), correct it, and plan "
-    "again; confirmed changes stay"
-)
+
+
+def to_continue(plan: str) -> str:
+    """Instruction after a failed run; plan: arguments that name it."""
+    return (
+        f"to continue: find the cause (`rocefort history {plan}` lists every step), correct it, "
+        "and plan again; confirmed changes stay"
+    )
 
 
 class WaveSummary:
@@ -179,8 +183,11 @@ def _end_of(event: Event) -> str:
     return "rolled back" if event.act == "abort" and not event.detail else "confirmed"
 
 
-def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
-    """Show the outcome of a rollout in sentences."""
+def applied_report(applied: RolloutOutcome, plan: str = "PLAN") -> Iterator[Note]:
+    """Show the outcome of a rollout in sentences; plan: arguments that name it."""
+    reached = applied.confirmed or applied.already or applied.rolled_back or applied.unknown
+    if not (reached or applied.failure):
+        yield Note(NOTHING_CHANGES)
     if applied.exit_code == ExitCode.STOPPED:
         yield Note(applied.failure, Tone.WARNING)
     elif applied.failure:
@@ -194,11 +201,14 @@ def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
         if devices:
             text = f"{count_of(len(devices), 'switch')} {words}"
             yield Note(f"{text}: {', '.join(devices)}", tone)
+    if applied.failure and not applied.unknown:
+        touched = bool(applied.confirmed or applied.rolled_back)
+        yield Note(unchanged_text(confirmed=bool(applied.confirmed), touched=touched))
     if applied.unfinished:
         if RESUME not in applied.failure:
             yield Note(f"to continue: fix the cause, then run {RESUME}")
     elif _lacks_hint(applied):
-        yield Note(CONTINUE)
+        yield Note(to_continue(plan))
 
 
 def _lacks_hint(applied: RolloutOutcome) -> bool:

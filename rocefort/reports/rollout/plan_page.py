@@ -133,7 +133,8 @@ def _tiles(plan: Plan, affected: int) -> Iterator[tuple[str, str]]:
 
 def _provenance(content: PlanPageContent) -> Iterator[tuple[str, str]]:
     plan = content.plan
-    by = f" by {plan.author}" if plan.author else ""
+    proof = "" if content.signature else " (as the plan states, without a signature)"
+    by = f" by {plan.author}{proof}" if plan.author else ""
     yield "Made", f"{content.made.astimezone(UTC):%Y-%m-%d %H:%M} UTC{by}, {plan.tool}"
     yield "Plan", code(plan.digest[:12])
     yield "File", content.file

@@ -32,6 +32,7 @@ from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches, collect_running
 from rocefort.rollout.controller.protocols import GateVerdict
+from rocefort.rollout.controller.requests import refuse_empty
 from rocefort.rollout.controller.trial_label import label_of
 from rocefort.rollout.journal.journal import EventListener, SqliteJournal, open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -69,6 +70,8 @@ def apply_plan(
     none to resume. Raises Refused too if the fabric of a new run differs from the planned one.
     """
     options = options or ApplyOptions()
+    if options.resume:
+        refuse_empty(plan)
     if options.resume and not run.journal.is_file():
         raise BadInput("no such journal", file=str(run.journal), how="begin by `rocefort apply`")
     with ExitStack() as opened:
@@ -165,8 +168,8 @@ def _sealed_fabric(
             raise Refused("its run of this plan is unfinished", where=where, how=how)
         return load_fabric_of_plan(plan)
     if not history.running:
-        how = "`rocefort apply` begins one"
-        raise Refused("has no unfinished run of this plan", where=where, how=how)
+        what, how = history.why_not_running
+        raise Refused(what, where=where, how=how)
     if history.rules and not _goes_back(journal):
         _check_signer(plan, run, history.rules)
     return load_fabric_of_run(plan, run, history.fabric)
