@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from repositories import git
 
 from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.approvals import Approvals
@@ -316,11 +317,6 @@ def test_the_fabric_says_who_signs_and_how_many_approve(
 
 
 # --- the policy of the base -----------------------------------------------------------------------
-
-
-def git(where: Path, *words: str) -> None:
-    settings = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", "-C", str(where), *settings, *words], check=True, capture_output=True)
 
 
 @pytest.fixture

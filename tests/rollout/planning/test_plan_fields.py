@@ -109,16 +109,19 @@ def other_values(kind: str, field: str, value: object) -> Iterator[tuple[str, st
             return
         case tuple():
             yield kind, field, (*value, "forged")
-        case bool():
-            yield kind, field, not value
-        case Enum():
-            yield kind, field, next(each for each in type(value) if each is not value)
-        case int() | float():
-            yield kind, field, value + 1
-        case str():
-            yield kind, field, f"{value}x"
         case _:
-            yield kind, field, "forged"
+            yield kind, field, other_scalar(value)
+
+
+def other_scalar(value: object) -> object:
+    match value:
+        case bool():
+            return not value
+        case Enum():
+            return next(each for each in type(value) if each is not value)
+        case int() | float():
+            return value + 1
+    return f"{value}x"
 
 
 def test_a_forged_value_of_any_field_is_a_difference(plan: Plan) -> None:
