@@ -110,11 +110,12 @@ def carry_out(
 
     head = [plan.limit.sentence] if plan.limit else []
     head.append(policy_of_start(plan, run.journal, chosen))
-    output.write_blocks(*map(Note, head), err=not text or progress is progress.JSON)
-    if hint := hint_of_session(os.environ, terminal=is_terminal(sys.stdout)):
-        output.write_note(f"note: {hint}")
+    hint = hint_of_session(os.environ, terminal=is_terminal(sys.stdout))
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):
+        output.write_blocks(*map(Note, head), err=not text or progress is progress.JSON)
+        if hint:
+            output.write_note(f"note: {hint}")
         how = progress.PLAIN if hides else kind
         with (
             _live_page(plan, run, html) as page,
