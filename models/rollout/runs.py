@@ -16,7 +16,7 @@ from rocefort.models.rollout.events import (
     RunStarted,
 )
 from rocefort.models.rollout.history import FINISHED, RunHistory
-from rocefort.models.rollout.progress import BACK, CONFIRMED, SAVED, WAITING, RunProgress
+from rocefort.models.rollout.progress import BACK, CONFIRMED, SAVED, RunProgress
 
 NOTHING_CHANGES = "no switch changes: there is nothing to apply"
 CONFIRMED_BEFORE = (Act.ABORT, "was confirmed")  # an abort came too late
@@ -139,10 +139,11 @@ class RolloutStatus:
     @property
     def unchanged(self) -> str:
         """Sentence on the switches that a stopped run left unchanged; "" while any may change."""
-        words = [self.progress.word(d) for w in self.progress.plan.waves for d in w.devices]
-        rest = {WAITING, BACK, SAVED, CONFIRMED}
-        finished = self.run is None or self.run.ended == FINISHED
-        if finished or self.holder or not rest.issuperset(words):
+        if self.run is None or self.run.ended == FINISHED or self.holder:
+            return ""
+        devices = [device for wave in self.progress.plan.waves for device in wave.devices]
+        touched = [device for device in devices if self.progress.history.touched(device)]
+        if not {BACK, SAVED, CONFIRMED}.issuperset(map(self.progress.word, touched)):
             return ""
         confirmed = bool(self.journal.confirmed)
-        return unchanged_text(confirmed=confirmed, touched=confirmed or BACK in words)
+        return unchanged_text(confirmed=confirmed, touched=confirmed or bool(touched))

@@ -92,7 +92,8 @@ def apply(
 ) -> None:
     """Apply a sealed plan wave by wave; roll back on failure.
 
-    The exit code is 5 if an operator pauses or aborts it, or if a wave waits for an approval.
+    The exit code is 5 if an operator stops it (pause, abort, Ctrl-C), or if a wave waits for an
+    approval.
     """
     from rocefort.steps.rollout.site_lock import refuse_second_controller
 

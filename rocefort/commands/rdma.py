@@ -201,7 +201,7 @@ def run(
         _write(found, out)
     if lost is not None:
         raise lost
-    if stopped():
+    if stopped() and not found.complete:
         raise typer.Exit(ExitCode.STOPPED)
     _end(found)
 

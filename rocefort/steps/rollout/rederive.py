@@ -40,7 +40,6 @@ NOT_COMPARED: Mapping[str, Mapping[str, str]] = {
         "unavailable": "compared while no switch of the wave has changed",
         "warnings": "compared while no switch of the wave has changed",
     },
-    "Change": {},
     "PlanLimit": {"left_out": "switches that do not differ any more are no difference"},
 }
 ORIGIN = "the fabric, the connections and the running configurations"
@@ -145,6 +144,8 @@ def _of_fields(
 def _of_limit(sealed: PlanLimit | None, derived: PlanLimit | None, *, fresh: bool) -> Iterator[str]:
     """Switches that differ and that the limited plan does not list; fewer may differ by now."""
     if sealed is None or derived is None:
+        if sealed is not derived:
+            yield f"its limit does not follow from {ORIGIN}"
         return
     for name in derived.left_out:
         if name not in sealed.left_out:
