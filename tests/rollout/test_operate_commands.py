@@ -187,7 +187,7 @@ def test_an_abort_of_a_run_without_controller_is_taken_up(
     at = ("--connections", lab.file)
     command("apply", plan, *at, "--approve-each-wave")
     assert command("abort", plan).out == (
-        "noted; no controller is running, `rocefort resume` ends the run: no switch of wave canary "
+        "noted: no controller is running; `rocefort resume` ends the run: no switch of wave canary "
         "was touched\n"
     )
     ran = command("resume", plan, *at)
@@ -378,7 +378,7 @@ def test_an_abort_says_which_switches_keep_their_confirmed_change(
     lab: Rehearsal, plan: Path, command: Command, kill: Callable[..., None], tmp_path: Path
 ) -> None:
     """What it says is what `resume` does."""
-    noted = "noted; no controller is running, `rocefort resume` ends the run: leaf08"
+    noted = "noted: no controller is running; `rocefort resume` ends the run: leaf08"
     at, sealed, journal = ("--connections", lab.file), read_plan(plan), Path(f"{plan}.journal")
     kill(sealed, journal, "trial", Phase.DONE)
     assert command("abort", plan).out == f"{noted} is rolled back\n"

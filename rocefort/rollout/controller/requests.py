@@ -68,12 +68,14 @@ def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> RunHist
 
     sound: refuse a damaged journal. A request to abort a working controller does not need this.
     """
-    refuse_empty(plan)
+    if not journal.is_file():
+        refuse_empty(plan)
     reading = status(journal)
     if reading.damage and sound:
         raise damaged(journal, reading.damage)
     history = reading.history(plan.digest)
     if not history.running:
+        refuse_empty(plan)
         what, how = history.why_not_running
         raise Refused(what, file=str(journal), how=how)
     return history

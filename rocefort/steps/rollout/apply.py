@@ -70,9 +70,8 @@ def apply_plan(
     none to resume. Raises Refused too if the fabric of a new run differs from the planned one.
     """
     options = options or ApplyOptions()
-    if options.resume:
-        refuse_empty(plan)
     if options.resume and not run.journal.is_file():
+        refuse_empty(plan)
         raise BadInput("no such journal", file=str(run.journal), how="begin by `rocefort apply`")
     with ExitStack() as opened:
         # The lock comes first: it refuses a second controller at once.
@@ -168,6 +167,7 @@ def _sealed_fabric(
             raise Refused("its run of this plan is unfinished", where=where, how=how)
         return load_fabric_of_plan(plan)
     if not history.running:
+        refuse_empty(plan)
         what, how = history.why_not_running
         raise Refused(what, where=where, how=how)
     if history.rules and not _goes_back(journal):

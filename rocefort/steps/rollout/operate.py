@@ -134,8 +134,8 @@ def ask_to_end(sealed: Path, journal: Path | None, *, back: bool) -> str:
     if at_work:
         return f"asked {at_work}: {comes}"
     if back:
-        ends = "`rocefort resume` ends the run"
-        return f"noted; no controller is running, {ends}: {_end_by_abort(plan, history)}"
+        ends = "no controller is running; `rocefort resume` ends the run"
+        return f"noted: {ends}: {_end_by_abort(plan, history)}"
     return f"noted: {comes}; no controller is running, `rocefort resume` does it"
 
 

@@ -109,6 +109,9 @@ def differences(
     yield from _of_fields("the plan", plan, derived, drift)
     for sealed, other_wave in zip_longest(plan.waves, derived.waves):
         yield from _of_wave(sealed, other_wave, old)
+    for sealed_change, other in zip(plan.changes, derived.changes, strict=False):
+        if sealed_change.device not in seen:  # its text is not read again
+            yield from _of_fields(sealed_change.device, sealed_change, other, OWN_TEXT)
 
 
 def _of_changes(
@@ -123,8 +126,6 @@ def _of_changes(
             yield from _of_change(change, other)
         elif change.device not in seen and not change.empty:
             yield f"{change.device}: has commands, but is in none of its waves"
-        elif change.device not in seen:
-            yield from _of_fields(change.device, change, other, OWN_TEXT)
         elif seen_new(seen, change) and change.intended_digest != other.intended_digest:
             yield f"{change.device}: its intended digest does not follow from the fabric"
     if [each.device for each in plan.changes] != list(derived_changes):
