@@ -138,7 +138,8 @@ def _end_by_defect(error: Exception) -> NoReturn:
 def _end_by_ctrl_c() -> NoReturn:
     """Exit by Ctrl-C; a command in control of switches or servers does not end here."""
     acts = json_output.request.command in ACTING
-    what = "stopped before it touched a switch or a server" if acts else "interrupted before its end"
+    what = "stopped before it touched a switch or a server"
+    what = what if acts else "interrupted before its end"
     code = ExitCode.STOPPED if acts else ExitCode.INTERRUPTED
     output.print_error(f"rocefort: {what}")
     failures.write_problems((Problem("", what),), code)

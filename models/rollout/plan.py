@@ -321,22 +321,28 @@ def _broken_names(changes: Iterable[Change], waves: Iterable[Wave]) -> Iterator[
     yield from (f"two waves have the name {name!r}" for name in _twice(w.name for w in waves))
     yield from (f"{n} is in waves twice" for n in _twice(d for w in waves for d in w.devices))
     for wave in waves:
-        at = f"wave {wave.name}"
         if not wave.devices:
-            yield f"{at} has no switch"
-        for name in wave.devices:
-            if name not in devices:
-                yield f"{at}: {name} has no change in the plan"
-        for drained in wave.drained:
-            if drained.device not in wave.devices:
-                yield f"{at} drains {drained.device}, which does not change in it"
-            for part in drained.parts:
-                if part.device != drained.device:
-                    yield f"{at}: a step of the drain of {drained.device} changes {part.device}"
-        yield from (f"{at} drains {n} twice" for n in _twice(d.device for d in wave.drained))
-        for pair in wave.gate.pairs:
-            if pair.client == pair.server:
-                yield f"{at}: its gate measures from {pair.client} to itself"
+            yield f"wave {wave.name} has no switch"
+        yield from (
+            f"wave {wave.name}: {name} has no change in the plan"
+            for name in wave.devices
+            if name not in devices
+        )
+        yield from (f"wave {wave.name}{problem}" for problem in _broken_names_in(wave))
+
+
+def _broken_names_in(wave: Wave) -> Iterator[str]:
+    """Ends of sentences on the names in the drains and the gate of a wave."""
+    for drained in wave.drained:
+        if drained.device not in wave.devices:
+            yield f" drains {drained.device}, which does not change in it"
+        for part in drained.parts:
+            if part.device != drained.device:
+                yield f": a step of the drain of {drained.device} changes {part.device}"
+    yield from (f" drains {n} twice" for n in _twice(d.device for d in wave.drained))
+    for pair in wave.gate.pairs:
+        if pair.client == pair.server:
+            yield f": its gate measures from {pair.client} to itself"
 
 
 def _twice(names: Iterable[str]) -> Iterator[str]:

@@ -120,8 +120,8 @@ class RolloutStatus:
     """Status of the last run of a plan, by its journal; no switch was read.
 
     state: as a sentence. holder: the active controller; empty: none. now: time of this status.
-    rehearsal, policy: its result, and the approval policy, as sentences; empty: not requested. code: the exit code of `apply` in
-    this state.
+    rehearsal, policy: its result, and the approval policy, as sentences; empty: not requested.
+    code: the exit code of `apply` in this state.
     """
 
     plan: str

@@ -113,7 +113,8 @@ def carry_out(
     hint = hint_of_session(os.environ, terminal=is_terminal(sys.stdout))
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):
-        output.write_blocks(*map(Note, head), err=not text or progress is progress.JSON)
+        if text or progress is not progress.JSON:  # else both streams are data; `status` has it
+            output.write_blocks(*map(Note, head), err=not text or progress is progress.JSON)
         if hint:
             output.write_note(f"note: {hint}")
         how = progress.PLAIN if hides else kind

@@ -347,15 +347,14 @@ def test_a_plan_without_a_change_has_nothing_to_apply(
 ) -> None:
     file, page, at = tmp_path / "plan.json", tmp_path / "page.html", ("--connections", lab.file)
     assert command("plan", edit_hall(), *at, "--out", file).code == 0
-    for words in (("apply", file, *at), ("status", file, "--html", page)):
-        ran = command(*words)
+    applied = command("apply", file, *at)
+    for ran in (applied, command("status", file, "--html", page)):
         assert (ran.code, "no switch changes: there is nothing to apply" in ran.words) == (0, True)
     assert "no switch changes: rollout on heps" in page.read_text(encoding="utf-8")
     none = (
         f"plan {read_plan(file).digest[:12]}: changes no switch, so it has no run; there is nothing"
     )
-    for words in (("resume", file, *at), ("abort", file), ("pause", file)):
-        ran = command(*words)
+    for ran in (command("resume", file, *at), command("abort", file), command("pause", file)):
         assert (ran.code, ran.err) == (4, f"rocefort: {none} to do\n")
 
 
