@@ -19,6 +19,7 @@ from rocefort.rdma.parse.perftest import judge
 from rocefort.rdma.parse.result_row import TableError
 
 SAMPLES = Path(__file__).parents[1] / "samples"
+DEVIATIONS = (6, 7, 8)  # columns of a latency table
 BANDWIDTH, LATENCY = "ib_write_bw.gbits", "ib_write_lat.iters"
 WORDS = (
     "nan",
@@ -65,6 +66,8 @@ def test_a_cell_that_is_no_figure_of_perftest(
     client, server = ends(name)
     assert outcome(tool, client, server) is Outcome.MEASURED
     for cell in range(cells):
+        if cell in DEVIATIONS and word in ("nan", "-nan", "inf"):
+            continue  # says nothing on the average
         if (cell, word) != (0, "0"):  # a size is compared with the requested one
             assert outcome(tool, changed(client, cell, word), server) is not Outcome.MEASURED, cell
 
@@ -74,7 +77,7 @@ def test_a_cell_that_is_no_figure_of_perftest(
     [
         (Program.WRITE_BW, BANDWIDTH, 3, "0.00", Outcome.ZERO_BANDWIDTH),
         (Program.WRITE_BW, BANDWIDTH, 4, "0.000000", Outcome.ZERO_BANDWIDTH),
-        (Program.WRITE_BW, BANDWIDTH, 4, "0.0", Outcome.UNKNOWN_LINE),
+        (Program.WRITE_BW, BANDWIDTH, 4, "0.0", Outcome.DAMAGED_ROW),
         (Program.WRITE_LAT, LATENCY, 2, "0.00", Outcome.ZERO_LATENCY),
         (Program.WRITE_LAT, LATENCY, 4, "0.00", Outcome.ZERO_LATENCY),
         (Program.WRITE_LAT, LATENCY, 5, "0.00", Outcome.ZERO_LATENCY),

@@ -260,7 +260,12 @@ def test_an_outage_that_does_not_end_and_one_that_never_was() -> None:
         (growing(), "missing-row"),
         (growing(92).replace("92.00", "-nan"), "not-a-number"),
         (growing(92).replace("92.00", "82.00"), "sums-do-not-add-up"),
-        (growing(92) + "A completion with Error\n", "unknown-line"),
+        (growing(92) + " 65536      92000   0.00\n", "damaged-row"),
+        (growing(92) + "0.00   92.00   0.175476\n", "damaged-row"),
+        (growing(92) + " 65536      92000   0.00 WARNING: slow\n", "damaged-row"),
+        (growing(92) + "WARNING: slow" + ROW.format(n=1, gbps=9, mpps=0.01), "damaged-row"),
+        (growing(92).replace("RDMA_Write BW", "RDMA_Write BW (new)"), "no-title"),
+        (growing(92) + growing(92), "two-tables"),
     ],
 )
 def test_rows_over_time_that_are_off(broken: str, outcome: str) -> None:

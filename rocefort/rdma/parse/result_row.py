@@ -1,9 +1,9 @@
-"""One row of perftest's results, and the arithmetic that its figures must satisfy."""
+"""One row of perftest's results, the arithmetic of its figures, and notes on an output."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NoReturn
@@ -13,6 +13,13 @@ from rocefort.rdma.parse.outcome import Outcome
 
 GBPS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
 SLACK = 0.001  # in addition to rounding: versions round different values first
+# Columns of the spread between messages. perftest prints `-nan` for them after few messages; they
+# say nothing on the average, so it is measured without them.
+DEVIATIONS = ("t_stdev", "99% percentile", "99.9% percentile")
+MOST_NOTES = 20  # on one output
+NOTE_LETTERS = 200
+
+Cells = Mapping[str, "MeasuredValue | None"]  # by column; None: a deviation that is no number
 
 
 class TableError(Exception):
@@ -34,6 +41,13 @@ def load_report(text: str) -> object:
         return json.loads(text, parse_constant=no_number)
     except ValueError as error:
         raise TableError(Outcome.NOT_JSON, str(error)) from None
+
+
+def notes_of(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return distinct lines as notes, each shortened, and at most MOST_NOTES of them."""
+    notes = tuple(dict.fromkeys(" ".join(line.split())[:NOTE_LETTERS] for line in lines))
+    more = len(notes) - MOST_NOTES
+    return notes if more <= 0 else (*notes[:MOST_NOTES], f"and {more} more lines")
 
 
 @dataclass(frozen=True)
@@ -63,8 +77,18 @@ class MeasuredValue:
         return cls(float(text) * factor, last_digit / 2 * factor)
 
 
-def bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
-    """Return the row of a bandwidth test; raises TableError if its figures contradict."""
+def table_row(line: str, cells: Cells) -> MessageSizeRow:
+    """Return the row of a bandwidth or latency test; raises TableError if its figures contradict.
+
+    cells: by column, without units.
+    """
+    values = {name: cell for name, cell in cells.items() if cell is not None}
+    if values["#iterations"].value == 0:
+        raise TableError(Outcome.ZERO_ITERATIONS, line)
+    return _bandwidth_row(line, values) if "BW average" in values else _latency_row(line, values)
+
+
+def _bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
     average, peak, rate = values["BW average"], values["BW peak"], values["MsgRate"]
     if average.value == 0 or rate.value == 0:
         raise TableError(Outcome.ZERO_BANDWIDTH, line)
@@ -75,6 +99,10 @@ def bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSize
     _require(peak.value == 0 or _ordered(average, peak), line)
     lowest = values.get("BW min")
     _require(lowest is None or _ordered(lowest, average), line)
+    ports = [values[name] for name in ("BW Port1", "BW Port2") if name in values]
+    sum_rounding = average.rounding + sum(port.rounding for port in ports)
+    together = sum(port.value for port in ports)
+    _require(not ports or _is_near(average.value, together, sum_rounding), line)
     figures = Figures(
         gbps=average.value,
         peak_gbps=peak.value or None,
@@ -84,23 +112,23 @@ def bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSize
     return MessageSizeRow(int(size), figures)
 
 
-def latency_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
-    """Return the row of a latency test; raises TableError if its figures contradict."""
+def _latency_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
     average = values["t_avg"]
     if not all(values[name].value for name in ("t_avg", "t_min", "t_typical") if name in values):
         raise TableError(Outcome.ZERO_LATENCY, line)
     if "tps average" in values:
         _require(_is_round_trip(average, values["tps average"]), line)
-    else:
-        for low, high in (
-            ("t_min", "t_typical"),
-            ("t_typical", "t_max"),
-            ("t_min", "t_avg"),
-            ("t_avg", "t_max"),
-            ("t_typical", "99% percentile"),  # the median
-            ("99% percentile", "99.9% percentile"),
-            ("99.9% percentile", "t_max"),
-        ):
+    for low, high in (
+        ("t_min", "t_typical"),
+        ("t_typical", "t_max"),
+        ("t_min", "t_avg"),
+        ("t_avg", "t_max"),
+        ("t_typical", "99% percentile"),  # the median
+        ("99% percentile", "99.9% percentile"),
+        ("99% percentile", "t_max"),
+        ("99.9% percentile", "t_max"),
+    ):
+        if low in values and high in values:
             _require(_ordered(values[low], values[high]), line)
 
     def of(name: str) -> float | None:
