@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from rocefort.lab.cli.transport import SshListener
 
 PERFTEST_PORT = 18515
-PERFTEST_RUNS = Path(__file__).with_name("perftest_runs")  # recorded: see its README.txt
+PERFTEST_RUNS = Path(__file__).with_name("perftest_runs")  # recorded, by version: see README.txt
+NEWEST_RUNS = "26.04"
 TOOLS = frozenset(
     f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("bw", "lat")
 )
@@ -41,8 +42,9 @@ WATCHED = re.compile(  # a guard that also ends its command with the SSH channel
 KILL = re.compile(r"kill -(?P<signal>TERM|KILL) -(?P<pid>\d+) \|\| kill -(?P=signal) (?P=pid)")
 NO_COMMAND, TIMED_OUT = 127, 124  # exit codes of a shell and of GNU timeout
 SIGNALLED = {137: "KILL", 143: "TERM"}
-# The recorded runs ended a hung client by signal (255) and a server without client by TERM (143).
-HUNG = {"client": 255, "server": 143}
+# The recorded runs ended a hung end by signal (255) or `timeout` (124), and a server without
+# client by TERM (143).
+HUNG = {"client": (255, TIMED_OUT), "server": (143, TIMED_OUT)}
 
 
 class HostBackend(Protocol):
@@ -77,12 +79,16 @@ Choose = Callable[[str, Sequence[str]], Sample | None]  # by the client, and its
 
 
 def read_sample(name: str) -> Sample:
-    """Read NAME.client.txt, NAME.server.txt, their .err.txt and the exit codes in NAME.meta.txt."""
+    """Read NAME.client.txt, NAME.server.txt, their .err.txt and the exit codes in NAME.meta.txt.
+
+    A name begins with the version of perftest: `4.5/fail.no_server`.
+    """
     try:
         meta = (PERFTEST_RUNS / f"{name}.meta.txt").read_text(encoding="utf-8")
     except FileNotFoundError:
         names = sorted(
-            path.name.removesuffix(".meta.txt") for path in PERFTEST_RUNS.glob("*.meta.txt")
+            str(path.relative_to(PERFTEST_RUNS)).removesuffix(".meta.txt")
+            for path in PERFTEST_RUNS.glob("*/*.meta.txt")
         )
         raise BadInput(
             f"no sample {name!r}", where=str(PERFTEST_RUNS), how=nearest(name, names)
@@ -90,7 +96,7 @@ def read_sample(name: str) -> Sample:
 
     def end(side: str) -> ProcessOutput:
         code = re.search(rf"^{side}_rc: (\d+)$", meta, re.MULTILINE)
-        exit_code = int(code[1]) if code and int(code[1]) != HUNG[side] else None
+        exit_code = int(code[1]) if code and int(code[1]) not in HUNG[side] else None
         out, err = (PERFTEST_RUNS / f"{name}.{side}{suffix}" for suffix in (".txt", ".err.txt"))
         return ProcessOutput(_bytes(out), _bytes(err) if exit_code is not None else b"", exit_code)
 

@@ -76,6 +76,7 @@ BY_EVENT = {  # rdma_cm_event_type; any other event: there is no path
 
 REGISTRATION = re.compile(r"Couldn't (?:allocate|register) MR\b|ibv_reg_\w*mr\w* failed")
 ERRNO = re.compile(r"\b(?:error|errno|err|ret)\b\s*[=:]?\s*-?(\d{1,3})\b", re.IGNORECASE)
+LIMITED = (errno.ENOMEM, errno.EPERM)  # the kernel's for a limit that is exceeded, and for 0
 GPU = re.compile(
     r"\bCUDA|\bGPU\b|\bROCm\b|\bcu(?:Mem|Ctx|Device|Init)\w*|nv_peer_?mem|nvidia[_-]peer|dma-?buf"
     r"|\bEFAULT\b|Bad address",
@@ -281,7 +282,7 @@ def _registration(line: str, *, gpu: bool) -> Outcome:
         if code
         else next((n for n in (errno.ENOMEM, errno.EFAULT) if os.strerror(n) in line), None)
     )
-    if number == errno.ENOMEM:
+    if number in LIMITED:
         return Outcome.MEMORY_LOCKED
     if number == errno.EFAULT or gpu:
         return Outcome.GPU_MEMORY
