@@ -41,6 +41,7 @@ ROUTINE = re.compile(
     r"| (?i:(?!warn|error|fail))[A-Za-z][\w .*/-]{15}: .*"
     r"| rdma_cm QPs\t : .*| DCS active num streams : .*| Number of data encryption keys  : .*"
     r"| (?:local|remote) address: .*| GID: [0-9a-fA-F:]+\s*| (?:Mcast|MGID).*"
+    r"| WARNING: BW peak won't be measured in this run\."  # every run by duration, since 24.01
     r"| User stopped traffic| Client closed connection"
 )
 RATE = r"(?:Gb|MB|MiB)/sec"
