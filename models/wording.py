@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 VALUE, WHY = "x-value", "x-why"
 PREPOSITION = re.compile(r"(?= (?:of|by|for) )")
+MOST_NAMED = 6
 BOUND_WORDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
@@ -40,6 +41,13 @@ def listing(items: Iterable[object]) -> str:
     """Join items as text: `a`, `a and b`, `a, b and c`."""
     words = [str(item) for item in items]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def names_text(names: Iterable[str]) -> str:
+    """All names, or the first few of a long list."""
+    every = list(names)
+    more = len(every) - MOST_NAMED
+    return listing([*every[:MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
 def count_of(number: int, noun: str) -> str:

@@ -191,10 +191,13 @@ class StepEvent(EventBase):
     """Step without fields of its own.
 
     wait: for a trial to end automatically. found: state of a switch when a controller resumes.
-    fault: a problem outside of any act. ignored: a request to an earlier run.
+    fault: a problem outside of any act. ignored: a request to an earlier run. note: a fact for
+    people that stops nothing.
     """
 
-    act: Literal["gate", "wait", "found", "fault", "stop", "pause", "break-glass", "ignored"]
+    act: Literal[
+        "gate", "wait", "found", "fault", "stop", "pause", "break-glass", "ignored", "note"
+    ]
 
 
 class TaskEvent(EventBase):

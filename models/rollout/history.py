@@ -215,7 +215,9 @@ def _with_notices(history: RunHistory, event: Event) -> RunHistory:
     if event.act == "approve" and event.phase is not Phase.DONE:
         waits = event.phase is Phase.INTENT
         asks = f"wave {event.wave} {event.detail}" if waits else history.asks
-    if event.act in ("pause", "break-glass", "ignored"):
+    if event.act == "note":
+        notes = (*notes, event.detail)
+    elif event.act in ("pause", "break-glass", "ignored"):
         what = PAUSE if event.act == "pause" else event.act
         notes = (*notes, f"{what} {event.detail}")
     elif event.phase is Phase.FAILED:

@@ -46,6 +46,8 @@ ACTS: Mapping[str, str] = {
     "stop": "The rollout stops.",
     "pause": "An operator paused the rollout.",
     "break-glass": "Approvals are skipped; the detail has the operator and the reason.",
+    "note": "A fact before the first wave that stops nothing, as a perftest that is newer than all "
+    "tried ones.",
     "ignored": "Request to an earlier run, which is ignored.",
     "apply": "Start of a run. In the journal only.",
     "resume": "Another controller resumes the run. In the journal only.",

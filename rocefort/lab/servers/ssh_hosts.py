@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 PERFTEST_PORT = 18515
 PERFTEST_RUNS = Path(__file__).with_name("perftest_runs")  # recorded, by version: see README.txt
-NEWEST_RUNS = "26.04"
+NEWEST_RUNS, NEWEST_VERSION = "26.04", "6.29"  # folder of the newest recorded runs, `--version`
+VERSION_EXIT = 1  # exit code of every version after `--version`
 TOOLS = frozenset(
     f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("bw", "lat")
 )
@@ -147,6 +148,7 @@ class RdmaHosts:
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
     settings: Mapping[str, HostBackend] = field(default_factory=dict)  # other commands of a host
     choose: Choose | None = None  # sample of a client's run, if the lab computes it
+    versions: Mapping[str, str] = field(default_factory=dict)  # of perftest, by host
     ports: dict[str, int] = field(default_factory=dict)
     known_hosts_text: str = ""
     _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
@@ -253,6 +255,9 @@ class RdmaHosts:
         return ProcessOutput(exit_code=TIMED_OUT)
 
     async def _perftest(self, command: HostProcess) -> ProcessOutput:
+        if "--version" in command.words:
+            version = self.versions.get(command.host, NEWEST_VERSION)
+            return ProcessOutput(f"Version: {version}\n".encode(), exit_code=VERSION_EXIT)
         address = _address(command.words)
         if address is None:
             return await _complete_output((await command.sample).server)

@@ -75,8 +75,8 @@ BY_EVENT = {  # rdma_cm_event_type; any other event: there is no path
 }
 
 REGISTRATION = re.compile(r"Couldn't (?:allocate|register) MR\b|ibv_reg_\w*mr\w* failed")
+LIMIT = (errno.ENOMEM, errno.EPERM)  # of the kernel's check; EPERM if the limit is 0
 ERRNO = re.compile(r"\b(?:error|errno|err|ret)\b\s*[=:]?\s*-?(\d{1,3})\b", re.IGNORECASE)
-LIMITED = (errno.ENOMEM, errno.EPERM)  # the kernel's for a limit that is exceeded, and for 0
 GPU = re.compile(
     r"\bCUDA|\bGPU\b|\bROCm\b|\bcu(?:Mem|Ctx|Device|Init)\w*|nv_peer_?mem|nvidia[_-]peer|dma-?buf"
     r"|\bEFAULT\b|Bad address",
@@ -258,10 +258,9 @@ def _status(line: str) -> int | None:
     reported = STATUS.search(line)
     if reported is None:
         return None
-    words = NO_STATUS.split(reported[0], maxsplit=1)[0]
-    after = words[len(reported[0]) - len(reported["after"]) :]
+    words = NO_STATUS.split(line, maxsplit=1)[0]
     for pattern in STATUS_NUMBERS:  # in parentheses first
-        if number := pattern.search(after):
+        if number := pattern.search(words, reported.start("after")):
             return int(number[1])
     named = [n for n, name in enumerate(STATUSES) if n and name.lower() in words.lower()]
     return named[0] if named else None
@@ -282,7 +281,7 @@ def _registration(line: str, *, gpu: bool) -> Outcome:
         if code
         else next((n for n in (errno.ENOMEM, errno.EFAULT) if os.strerror(n) in line), None)
     )
-    if number in LIMITED:
+    if number in LIMIT:
         return Outcome.MEMORY_LOCKED
     if number == errno.EFAULT or gpu:
         return Outcome.GPU_MEMORY

@@ -22,7 +22,6 @@ from rocefort.rdma.parse.result_row import (
     MeasuredValue,
     MessageSizeRow,
     TableError,
-    notes_of,
     table_row,
 )
 
@@ -41,6 +40,8 @@ ROUTINE = re.compile(
     r"| (?i:(?!warn|error|fail))[A-Za-z][\w .*/-]{15}: .*"
     r"| rdma_cm QPs\t : .*| DCS active num streams : .*| Number of data encryption keys  : .*"
     r"| (?:local|remote) address: .*| GID: [0-9a-fA-F:]+\s*| (?:Mcast|MGID).*"
+    r"|Disabling dynamic polling"  # every run by messages, and of latency, since 25.10
+    r"| WARNING: BW peak won't be measured in this run\."  # every run by duration, since 24.01
     r"| User stopped traffic| Client closed connection"
 )
 RATE = r"(?:Gb|MB|MiB)/sec"
@@ -94,13 +95,24 @@ def read_table(text: str) -> PerftestTable:
     end = next((n for n in range(at + 1, len(lines)) if RULE.fullmatch(lines[n])), None)
     if end is None:
         raise TableError(Outcome.UNTERMINATED_TABLE, lines[-1] or lines[at])
-    inside = [line for line in lines[at + 1 : end] if line.strip() and not COUNTER.fullmatch(line)]
-    if not inside:
-        raise TableError(Outcome.MISSING_ROW, lines[at])
+    inside = _row_lines(lines[at + 1 : end], lines[at])
     rows = tuple(_row(line, columns) for line in inside)
     _check_sizes(rows, lines[at])
     outside = notes_without_table("\n".join([*lines[:at], *lines[end + 1 :]]))
     return PerftestTable(title, rows, (*outside, *_missing_deviations(columns, inside)))
+
+
+def _row_lines(lines: Sequence[str], header: str) -> list[str]:
+    """Return the lines that must be rows; a blank line is valid only after a counter of `-W`."""
+    rows = []
+    for before, line in pairwise((header, *lines)):
+        if not line.strip() and not COUNTER.fullmatch(before):
+            raise TableError(Outcome.MISSING_ROW, before)
+        if line.strip() and not COUNTER.fullmatch(line):
+            rows.append(line)
+    if not rows:
+        raise TableError(Outcome.MISSING_ROW, header)
+    return rows
 
 
 def read_growing(text: str) -> tuple[MessageSizeRow, ...]:
@@ -113,7 +125,7 @@ def read_growing(text: str) -> tuple[MessageSizeRow, ...]:
 
 
 def title_and_notes(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return the title of such a run, and the notes on its output; raises TableError."""
+    """Return the title of such a run, and the lines outside its table; raises TableError."""
     parts = _growing_parts(text)
     return parts.title, notes_without_table("\n".join(parts.outside))
 
@@ -146,7 +158,7 @@ def _growing_parts(text: str) -> _GrowingParts:
 
 def notes_without_table(text: str) -> tuple[str, ...]:
     """Return the lines that perftest does not print in every run."""
-    return notes_of(line for line in _lines(text) if not _is_routine(line))
+    return tuple(line for line in _lines(text) if not _is_routine(line))
 
 
 def _lines(text: str) -> list[str]:
@@ -185,7 +197,7 @@ def _missing_deviations(columns: Sequence[str], rows: Sequence[str]) -> tuple[st
             for name, cell in zip(bare, cells, strict=True)
             if NOT_A_NUMBER.fullmatch(cell)
         ]
-    return notes_of(notes)
+    return tuple(notes)
 
 
 def _is_row(line: str, columns: tuple[str, ...]) -> bool:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Literal
 
 from rocefort.errors import BadInput
 from rocefort.fleet.ssh_exec import RUN_MARK
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun
+from rocefort.models.wording import names_text
 from rocefort.rdma.parse.outcome import Outcome
 
 Side = Literal["client", "server"]
@@ -21,6 +23,7 @@ Version = tuple[int, int]
 Argv = tuple[str, ...]
 
 OLDEST: Version = (5, 60)
+NEWEST_TRIED: Version = (6, 29)  # 26.04; 6.28 is 26.01, 6.20 is 24.01, 6.06 is 4.5-0.17
 VALID_JSON: Version = (6, 20)
 VERSION = re.compile(r"(?:Version:\s*)?(?P<major>\d+)\.(?P<minor>\d{1,3})")
 MPI_OSU = {
@@ -48,6 +51,24 @@ def version_of(text: str) -> Version:
     if match is None:
         raise BadInput(f"{text.strip()[:40]!r} is no version of perftest")
     return int(match["major"]), int(match["minor"])
+
+
+def untried_versions(versions: Mapping[str, str]) -> tuple[str, ...]:
+    """Return one sentence per version that is newer than all tried ones.
+
+    versions: output of `--version` by server; an output without a version is left out.
+    """
+    newer: dict[Version, list[str]] = {}
+    for server, text in versions.items():
+        with suppress(BadInput):
+            if (version := version_of(text)) > NEWEST_TRIED:
+                newer.setdefault(version, []).append(server)
+    tried = "{}.{:02}".format(*NEWEST_TRIED)
+    return tuple(
+        f"perftest {major}.{minor:02} on {names_text(servers)} is newer than {tried}, the newest "
+        "that Rocefort was tried with"
+        for (major, minor), servers in newer.items()
+    )
 
 
 def ends_fit(client: RdmaHost, server: RdmaHost) -> tuple[Outcome, str] | None:

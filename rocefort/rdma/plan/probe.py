@@ -18,7 +18,7 @@ from rocefort.fleet import ssh_exec
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.models.network.network import Server
-from rocefort.models.results.rdma_plan import RdmaHost
+from rocefort.models.results.rdma_plan import Program, RdmaHost
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.command_lines import version_of
@@ -105,6 +105,19 @@ def probe(
     return {
         name: answers.get(name) or ServerProbe(name, why=f"{name}: {missing}") for name in by_name
     }
+
+
+def perftest_versions(nornir: Nornir, servers: Sequence[str]) -> dict[str, str]:
+    """Return what perftest prints for `--version` on each server that answers."""
+
+    def read(task: Task) -> str:
+        try:
+            session = ssh_exec.session(task.host, task.nornir.config)
+            return session.run(f"{Program.WRITE_BW} --version", DEADLINE_S).stdout
+        except (Unreachable, RocefortError):
+            return ""  # the gate reports it
+
+    return on_hosts(nornir, servers, read)
 
 
 def _server_probe(task: Task, server: Server, perftest: bool) -> ServerProbe:

@@ -14,7 +14,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Expectation, MeasurementVerdict
 from rocefort.models.rollout.plan import Gate, GatePair
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, names_text
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge
 from rocefort.rdma.plan.gate import TOOLS, rounds_of
@@ -34,6 +34,7 @@ class PairResult(Frozen):
     latency_us: float | None = None
     verdict: MeasurementVerdict
     sentence: str
+    notes: tuple[str, ...] = ()  # lines beside the tables, which changed no figure
 
 
 class GateResult(Frozen):
@@ -66,11 +67,15 @@ class GateResult(Frozen):
             return "; ".join(failed or self.sentences)
         pairs = len({result.pair for result in self.results})
         measured = f"{count_of(pairs, 'pair')} measured"
-        if not self.speed_judged:
-            return f"{measured}, speed not judged"
-        rates = [r.gbps for r in self.results if r.gbps is not None]
-        times = [r.latency_us for r in self.results if r.latency_us is not None]
-        return f"{measured}: at least {min(rates):.2f} Gb/s, at most {max(times):.2f} us"
+        if self.speed_judged:
+            rates = [r.gbps for r in self.results if r.gbps is not None]
+            times = [r.latency_us for r in self.results if r.latency_us is not None]
+            figures = f": at least {min(rates):.2f} Gb/s, at most {max(times):.2f} us"
+        else:
+            figures = ", speed not judged"
+        notes = dict.fromkeys(note for result in self.results for note in result.notes)
+        noted = f"; noted: {names_text(notes)}" if notes else ""
+        return f"{measured}{figures}{noted}"
 
 
 def run_gate(nornir: Nornir, gate: Gate, deadline_s: float = DEADLINE_S) -> GateResult:
@@ -173,6 +178,7 @@ def _pair_result(
         latency_us=judgement.latency_us,
         verdict=verdict,
         sentence=f"{pair.client} -> {pair.server} {tool}: {sentence}",
+        notes=judgement.notes,
     )
 
 

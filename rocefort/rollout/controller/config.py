@@ -27,7 +27,8 @@ class RolloutConfig:
     sleep, monotonic: of the switches' time. now: time by which approvals expire. approve_with: the
     command that approves a wave, without the wave. live: the live checks. end_checks: closes the
     sessions of a live check or a gate that hangs, permanently. check_plan: called once by a new
-    run before its first act.
+    run before its first act. notes: called once after it; facts that people learn before the first
+    wave.
     """
 
     plan: Plan
@@ -49,3 +50,4 @@ class RolloutConfig:
     live: WaveWatch | None = None
     end_checks: Callable[[], None] = nothing
     check_plan: Callable[[Mapping[str, SwitchState]], None] = lambda _: None
+    notes: Callable[[], Sequence[str]] = tuple

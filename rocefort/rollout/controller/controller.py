@@ -82,6 +82,8 @@ class RolloutLoop:
             self._observe(self.plan.waves)
             if not self.config.options.resume:
                 self.config.check_plan(self.observed)
+                for note in self.config.notes():
+                    self._record(StepEvent(act="note", phase=Phase.DONE, detail=note))
             if self.config.options.break_glass:
                 detail = f"by {operator.user()}: {self.config.options.break_glass}"
                 self._record(StepEvent(act="break-glass", phase=Phase.DONE, detail=detail))

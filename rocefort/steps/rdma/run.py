@@ -35,6 +35,7 @@ from rocefort.models.results.rdma_result import (
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.judge.counter_rules import judge_nics, judge_switches
 from rocefort.rdma.judge.verdicts import verdicts
+from rocefort.rdma.plan.command_lines import untried_versions
 from rocefort.rdma.plan.kubernetes import refuse_undrained
 from rocefort.rdma.plan.probe import ServerProbe, conditions, probe
 from rocefort.rdma.plan.site import RdmaPlanOptions, allowed_servers
@@ -192,12 +193,14 @@ def _plan(
         problems = [Problem("", sentence) for sentence in lacking]
         raise DeviceFailed(problems=[*problems, *error.problems]) from None
     notes = [note for each in probed.values() for note in each.notes]
-    return plan.model_copy(update={"notes": (*plan.notes, *notes)})
+    untried = untried_versions({host.name: host.perftest or "" for host in hosts})
+    return plan.model_copy(update={"notes": (*plan.notes, *notes, *untried)})
 
 
 def _beginning(run: str, plan: RdmaPlan) -> list[str]:
     seconds = plan.least_seconds
     lines = [f"run {run}: {len(plan.runs)} runs in {len(plan.rounds)} rounds, {seconds} s at least"]
+    lines += untried_versions({host.name: host.perftest or "" for host in plan.hosts})
     for each in plan.rounds:
         if each.fault:
             links = " or ".join(each.fault_links)

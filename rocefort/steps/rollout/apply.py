@@ -24,6 +24,8 @@ from rocefort.models.rollout.events import ApplyRules, RolloutOutcome, SwitchSta
 from rocefort.models.rollout.fabric_snapshot import KeptFabric
 from rocefort.models.rollout.history import history_of
 from rocefort.models.rollout.plan import Gate, Plan
+from rocefort.rdma.plan.command_lines import untried_versions
+from rocefort.rdma.plan.probe import perftest_versions
 from rocefort.rdma.run.gate import run_gate
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.approvals import allowed_by, rules_for
@@ -83,11 +85,11 @@ def apply_plan(
         network = ground.fabric.network
         label = label_of(plan.digest, journal.events(), resume=options.resume)
         nornir = opened.enter_context(open_fleet(network, reached))
+        pairs = [pair for wave in plan.waves for pair in wave.gate.pairs]
+        servers = [name for pair in pairs for name in (pair.client, pair.server)]
         # A run that goes back continues with the switches that it can reach.
         if not (options.resume and _goes_back(journal)):
             changing = [name for wave in plan.waves for name in wave.devices]
-            pairs = [pair for wave in plan.waves for pair in wave.gate.pairs]
-            servers = [name for pair in pairs for name in (pair.client, pair.server)]
             require_credentials(nornir, [*with_neighbours(network, changing), *servers])
         # An act that may hang has separate sessions, which end_checks closes after its time limit.
         beside = opened.enter_context(open_fleet(network, reached))
@@ -121,6 +123,7 @@ def apply_plan(
             live=_live(beside, ground, switches, plan.settle_s, clock),
             end_checks=lambda: end_fleet(beside),
             check_plan=check_plan,
+            notes=lambda: untried_versions(perftest_versions(beside, servers)),
         )
         return RolloutLoop(config).run()
 
