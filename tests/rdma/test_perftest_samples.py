@@ -1,15 +1,109 @@
-"""Rows of recorded perftest runs; a good run with one thing changed has no figures."""
+"""Table of perftest: version x tool x cause. Every recorded run has exactly one outcome.
+
+`perftest_runs.tsv` has one row a recording, such as 4.5/fail.no_server. Its outcome follows from
+the cause that was provoked, which the recording's meta file names.
+"""
 
 from __future__ import annotations
 
+import csv
+import re
+from pathlib import Path
+from typing import NamedTuple
+
 import pytest
-from recorded_perftest import ends, text
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.models.results.rdma_result import Figures
+from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS, TIMED_OUT
+from rocefort.models.results.rdma_plan import Program, RdmaRun
+from rocefort.models.results.rdma_result import Expectation, Figures
+from rocefort.rdma.judge.dispatch import read_run
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge
 from rocefort.rdma.parse.result_row import MessageSizeRow
+
+Ends = tuple[Program, CommandResult, CommandResult | None]
+
+
+def recordings() -> list[str]:
+    """Return the names of all recordings."""
+    metas = PERFTEST_RUNS.glob("*/*.meta.txt")
+    return sorted(str(path.relative_to(PERFTEST_RUNS)).removesuffix(".meta.txt") for path in metas)
+
+
+def ends(name: str) -> Ends:
+    """Return the tool of a recording, and the outputs of both ends.
+
+    There is no output of a server that the executor ended itself.
+    """
+    command, meta = command_line(name), text(name, "meta")
+    tool = re.search(r"ib_\w+", command)
+    client = _end(name, "client", meta)
+    assert client is not None
+    server = None if "server_ended: by the runner" in meta else _end(name, "server", meta)
+    return Program(tool[0] if tool else "ib_write_bw"), client, server
+
+
+def command_line(name: str) -> str:
+    """Return the command line of the client; empty if it was not recorded."""
+    line = re.search(r"^client\(\S+\): (.*)$", text(name, "meta"), re.MULTILINE)
+    return line[1] if line else ""
+
+
+def text(name: str, part: str) -> str:
+    """Return one text of a recording, such as `client.err`; empty if there is none."""
+    path = PERFTEST_RUNS / f"{name}.{part}.txt"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _end(name: str, side: str, meta: str) -> CommandResult | None:
+    code = re.search(rf"^{side}_rc: (\d+)$", meta, re.MULTILINE)
+    if code is None:
+        return None
+    out, err, exit_code = text(name, side), text(name, f"{side}.err"), int(code[1])
+    return CommandResult(out, err, exit_code, exit_code == TIMED_OUT)
+
+
+NOT_JUDGED = Expectation(min_gbps=None, max_latency_us=None, speed_judged=False)
+
+
+class Row(NamedTuple):
+    """Outcome of a recording: with the end and the line that decide, or with the figure."""
+
+    run: str
+    outcome: str
+    side: str
+    line: str
+
+
+with Path(__file__).with_name("perftest_runs.tsv").open(encoding="utf-8", newline="") as _file:
+    ROWS = [Row(*row) for row in csv.reader(_file, "excel-tab") if not row[0].startswith("#")]
+
+
+def sentence_and_figure(name: str) -> tuple[str, float | None]:
+    """Judge a recording as the executor judges a run; returns its sentence, and its figure."""
+    tool, client, server = ends(name)
+    if "--run_infinitely" not in command_line(name):
+        judgement = judge(tool, client, server)
+        return judgement.sentence, judgement.gbps or judgement.latency_us
+    run = RdmaRun(id="1", program=tool, client="a", server="b", every_s=1)
+    result = read_run(run, client, server, NOT_JUDGED)
+    return str(result.outcome), result.figures and result.figures.gbps
+
+
+def test_every_recording_stands_in_the_table() -> None:
+    assert recordings() == sorted(row.run for row in ROWS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.run for row in ROWS])
+def test_recording(row: Row) -> None:
+    sentence, figure = sentence_and_figure(row.run)
+    if row.outcome == Outcome.MEASURED:
+        assert (sentence, f"{figure:.6g}") == (MEANING[Outcome.MEASURED], row.line)
+        return
+    end = f"{row.side}: {row.line!r}" if row.line else row.side
+    assert sentence == f"{row.outcome}: {MEANING[Outcome(row.outcome)]} ({end})"
+    assert figure is None
 
 
 def judged(name: str) -> PerftestOutcome:
