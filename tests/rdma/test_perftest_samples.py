@@ -88,7 +88,7 @@ def sentence_and_figure(name: str) -> tuple[str, float | None]:
         return judgement.sentence, judgement.gbps or judgement.latency_us
     run = RdmaRun(id="1", program=tool, client="a", server="b", every_s=1)
     result = read_run(run, client, server, NOT_JUDGED)
-    return str(result.outcome), result.figures and result.figures.gbps
+    return str(result.outcome), result.figures.gbps if result.figures else None
 
 
 def test_every_recording_stands_in_the_table() -> None:
