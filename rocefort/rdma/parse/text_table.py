@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rocefort.models.results.rdma_result import Figures
+from rocefort.models.wording import line_notes
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import (
     DEVIATIONS,
     MeasuredValue,
     MessageSizeRow,
     TableError,
-    notes_of,
     table_row,
 )
 
@@ -146,7 +146,7 @@ def _growing_parts(text: str) -> _GrowingParts:
 
 def notes_without_table(text: str) -> tuple[str, ...]:
     """Return the lines that perftest does not print in every run."""
-    return notes_of(line for line in _lines(text) if not _is_routine(line))
+    return line_notes(line for line in _lines(text) if not _is_routine(line))
 
 
 def _lines(text: str) -> list[str]:
@@ -185,7 +185,7 @@ def _missing_deviations(columns: Sequence[str], rows: Sequence[str]) -> tuple[st
             for name, cell in zip(bare, cells, strict=True)
             if NOT_A_NUMBER.fullmatch(cell)
         ]
-    return notes_of(notes)
+    return line_notes(notes)
 
 
 def _is_row(line: str, columns: tuple[str, ...]) -> bool:
