@@ -1,9 +1,9 @@
-"""One row of perftest's results, the arithmetic of its figures, and notes on an output."""
+"""One row of perftest's results, and the arithmetic that its figures must satisfy."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NoReturn
@@ -16,8 +16,6 @@ SLACK = 0.001  # in addition to rounding: versions round different values first
 # Columns of the spread between messages. perftest prints `-nan` for them after few messages; they
 # say nothing on the average, so it is measured without them.
 DEVIATIONS = ("t_stdev", "99% percentile", "99.9% percentile")
-MOST_NOTES = 20  # on one output
-NOTE_LETTERS = 200
 
 Cells = Mapping[str, "MeasuredValue | None"]  # by column; None: a deviation that is no number
 
@@ -41,13 +39,6 @@ def load_report(text: str) -> object:
         return json.loads(text, parse_constant=no_number)
     except ValueError as error:
         raise TableError(Outcome.NOT_JSON, str(error)) from None
-
-
-def notes_of(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return distinct lines as notes, each shortened, and at most MOST_NOTES of them."""
-    notes = tuple(dict.fromkeys(" ".join(line.split())[:NOTE_LETTERS] for line in lines))
-    more = len(notes) - MOST_NOTES
-    return notes if more <= 0 else (*notes[:MOST_NOTES], f"and {more} more lines")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,9 @@ Argv = tuple[str, ...]
 OLDEST: Version = (5, 60)
 NEWEST_TRIED: Version = (6, 29)  # 26.04; 6.28 is 26.01, 6.20 is 24.01, 6.06 is 4.5-0.17
 VALID_JSON: Version = (6, 20)
-VERSION = re.compile(r"(?:Version:\s*)?(?P<major>\d+)\.(?P<minor>\d{1,3})")
+VERSION = re.compile(
+    r"^[ \t]*(?:Version:[ \t]*)?(?P<major>\d+)\.(?P<minor>\d{1,3})[ \t]*$", re.MULTILINE
+)
 MPI_OSU = {
     name: f"osu_{name}" for name in ("alltoall", "allgather", "allreduce", "gather", "reduce")
 }
@@ -46,8 +48,11 @@ MOST_PER_S = 2**31 - 1  # perftest computes messages per second in an int
 
 
 def version_of(text: str) -> Version:
-    """Parse the output of `--version`: `Version: 6.06` is (6, 6); raises BadInput otherwise."""
-    match = VERSION.fullmatch(text.strip())
+    """Parse the output of `--version`: `Version: 6.06` is (6, 6); raises BadInput otherwise.
+
+    Other lines, such as warnings of libibverbs, do not matter.
+    """
+    match = VERSION.search(text)
     if match is None:
         raise BadInput(f"{text.strip()[:40]!r} is no version of perftest")
     return int(match["major"]), int(match["minor"])

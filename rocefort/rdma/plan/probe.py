@@ -74,7 +74,10 @@ class ProbeSection:
 
 
 def read_sections(text: str) -> tuple[ProbeSection, ...]:
-    """Split a script's output into sections; raises TableError if its end is missing."""
+    """Split a script's output into sections; raises TableError if its end is missing.
+
+    Lines above the first section are a login script's, and left out.
+    """
     sections: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
         head = SECTION.fullmatch(line)
@@ -82,8 +85,6 @@ def read_sections(text: str) -> tuple[ProbeSection, ...]:
             sections.append((head["name"], head["what"] or "", []))
         elif sections:
             sections[-1][2].append(line)
-        else:
-            raise TableError(Outcome.UNKNOWN_LINE, line)
     if not sections or sections[-1][0] != "end":
         raise TableError(Outcome.UNTERMINATED_TABLE, "the answer breaks off")
     return tuple(ProbeSection(name, what, tuple(lines)) for name, what, lines in sections[:-1])
@@ -197,7 +198,7 @@ def read_probe(
 def _version(output: str, *, perftest: bool) -> str | None:
     words = output.strip()
     try:
-        version_of(words)
+        return "{}.{:02}".format(*version_of(words))
     except BadInput:
         if not perftest:
             return None
@@ -205,7 +206,6 @@ def _version(output: str, *, perftest: bool) -> str | None:
         outcome = Outcome.NO_PERFTEST if absent else Outcome.UNKNOWN_LINE
         output = re.sub(r"^\S*sh: (line )?\d+: ", "", words.splitlines()[0] if words else "")
         raise TableError(outcome, output) from None
-    return words.removeprefix("Version:").strip()
 
 
 def conditions(probed: Sequence[ServerProbe]) -> dict[str, str]:
