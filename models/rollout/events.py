@@ -191,10 +191,14 @@ class StepEvent(EventBase):
     """Step without fields of its own.
 
     wait: for a trial to end automatically. found: state of a switch when a controller resumes.
-    fault: a problem outside of any act. ignored: a request to an earlier run.
+    fault: a problem outside of any act. hold: a wave waits until its gate may load servers.
+    unmeasured, drained: words of an operator on gates. ignored: a request to an earlier run.
     """
 
-    act: Literal["gate", "wait", "found", "fault", "stop", "pause", "break-glass", "ignored"]
+    act: Literal[
+        "gate", "wait", "found", "fault", "stop", "pause", "hold", "break-glass", "unmeasured",
+        "drained", "ignored",
+    ]  # fmt: skip
 
 
 class TaskEvent(EventBase):

@@ -107,6 +107,7 @@ class RunHistory:
         default_factory=dict
     )  # by wave, person: ISO 8601
     unbound: str = ""  # user and reason of waves that continue without approvals
+    unmeasured: str = ""  # user and reason of waves that continue without a gate
     paused: str = ""  # user
     failure: WaveFailure | None = None
     devices: Mapping[str, DeviceHistory] = field(default_factory=dict)
@@ -172,6 +173,8 @@ class RunHistory:
             return self
         if event.act == "break-glass":
             return replace(self, unbound=event.detail)
+        if event.act == "unmeasured":
+            return replace(self, unmeasured=event.detail)
         if event.act == GATE:
             return replace(self, measured=self.measured | {event.wave})
         if isinstance(event, HealthEvent):
@@ -215,7 +218,9 @@ def _with_notices(history: RunHistory, event: Event) -> RunHistory:
     if event.act == "approve" and event.phase is not Phase.DONE:
         waits = event.phase is Phase.INTENT
         asks = f"wave {event.wave} {event.detail}" if waits else history.asks
-    if event.act in ("pause", "break-glass", "ignored"):
+    if event.act == "hold":
+        asks = f"wave {event.wave} {event.detail}"
+    if event.act in ("pause", "break-glass", "unmeasured", "drained", "ignored"):
         what = PAUSE if event.act == "pause" else event.act
         notes = (*notes, f"{what} {event.detail}")
     elif event.phase is Phase.FAILED:

@@ -12,7 +12,14 @@ from rocefort.clock import utc_now
 from rocefort.models.rollout.events import ApplyRules, SwitchState
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.controller.protocols import RunGate, Switches, TextStore, WaveWatch
+from rocefort.rollout.controller.protocols import (
+    LoadGuard,
+    RunGate,
+    Switches,
+    TextStore,
+    WaveWatch,
+    any_load,
+)
 from rocefort.rollout.controller.timeout import nothing
 from rocefort.rollout.journal.journal import EventListener, Journal
 
@@ -27,7 +34,7 @@ class RolloutConfig:
     sleep, monotonic: of the switches' time. now: time by which approvals expire. approve_with: the
     command that approves a wave, without the wave. live: the live checks. end_checks: closes the
     sessions of a live check or a gate that hangs, permanently. check_plan: called once by a new
-    run before its first act.
+    run before its first act. load_refusal: decides whether a gate may load its servers now.
     """
 
     plan: Plan
@@ -49,3 +56,4 @@ class RolloutConfig:
     live: WaveWatch | None = None
     end_checks: Callable[[], None] = nothing
     check_plan: Callable[[Mapping[str, SwitchState]], None] = lambda _: None
+    load_refusal: LoadGuard = any_load
