@@ -115,6 +115,7 @@ class RunHistory:
     notes: tuple[str, ...] = ()  # on the whole run
     failures: tuple[str, ...] = ()
     asks: str = ""  # what an operator has to do now, so that it continues
+    held: str = ""  # the wave that waits until its gate may run, and why
     scale: float = 1.0  # seconds of its switches in one of its first controller
 
     def course(self, device: str, leg: DrainStep = FIRST) -> StepProgress:
@@ -157,7 +158,7 @@ class RunHistory:
         healthy = frozenset(each for each in self.healthy if each[1] == AFTER)
         history = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
         notes = self._closed_pause(", and resumed")
-        return replace(history, resumed=True, paused="", notes=notes)
+        return replace(history, resumed=True, paused="", held="", notes=notes)
 
     def _closed_pause(self, how: str) -> tuple[str, ...]:
         """Return the notes; how: the end of a pause that is open until now."""
@@ -218,14 +219,13 @@ def _with_notices(history: RunHistory, event: Event) -> RunHistory:
     if event.act == "approve" and event.phase is not Phase.DONE:
         waits = event.phase is Phase.INTENT
         asks = f"wave {event.wave} {event.detail}" if waits else history.asks
-    if event.act == "hold":
-        asks = f"wave {event.wave} {event.detail}"
+    held = f"wave {event.wave} {event.detail}" if event.act == "hold" else ""
     if event.act in ("pause", "break-glass", "unmeasured", "drained", "ignored"):
         what = PAUSE if event.act == "pause" else event.act
         notes = (*notes, f"{what} {event.detail}")
     elif event.phase is Phase.FAILED:
         failures = (*failures, event.detail)
-    return replace(history, gates=gates, notes=notes, failures=failures, asks=asks)
+    return replace(history, gates=gates, notes=notes, failures=failures, asks=asks, held=held)
 
 
 def _advanced(course: StepProgress, event: Event) -> StepProgress:
