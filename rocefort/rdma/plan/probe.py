@@ -152,7 +152,8 @@ def probe_nodes(nornir: Nornir, servers: Collection[str]) -> dict[str, ServerPro
             return ServerProbe(name, why="its answer breaks off")
         return ServerProbe(name, node=node, kubelet=kubelet)
 
-    return {name: each for name, each in on_hosts(nornir, servers, read).items() if each}
+    answers = on_hosts(nornir, servers, read)
+    return {name: each for name in servers if (each := answers.get(name)) is not None}
 
 
 def _useless(server: Server, outcome: Outcome, detail: str) -> ServerProbe:
