@@ -47,7 +47,7 @@ ACTS: Mapping[str, str] = {
     "pause": "An operator paused the rollout.",
     "hold": "A wave waits until its RDMA gate may load servers; the detail has the reason.",
     "break-glass": "Approvals are skipped; the detail has the operator and the reason.",
-    "unmeasured": "Waves go on without a gate that may not run; the detail has who and why.",
+    "unmeasured": "Waves continue without a gate that may not run; the detail has who and why.",
     "drained": "Kubernetes nodes that the operator declares as drained.",
     "ignored": "Request to an earlier run, which is ignored.",
     "apply": "Start of a run. In the journal only.",

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nornir.core.inventory import Host
 
 import rocefort
 from rocefort.design.derive.derive import DerivedNetwork
@@ -74,7 +75,7 @@ def keys_of(module: ast.Module) -> set[str]:
 def test_one_module_reads_the_keys_of_load() -> None:
     found = {name: keys for name, module in modules().items() if (keys := keys_of(module))}
     assert found.pop(RULES) == {"servers", "rate_limit_gbps", "window"}
-    assert found == dict.fromkeys(NAMES_ONLY, {"servers"})
+    assert found == {name: {"servers"} for name in NAMES_ONLY}
 
 
 def test_one_module_decides_by_a_drain_or_a_time_of_day() -> None:
@@ -260,13 +261,7 @@ def test_a_listed_server_without_a_connection_is_named(heps: DerivedNetwork) -> 
 def test_the_limit_is_in_the_command_of_the_sender_and_in_the_expectation(
     heps: DerivedNetwork,
 ) -> None:
-    class Host:
-        data: dict[str, object] = {}
-
-        def __getitem__(self, key: str) -> object:
-            return {"rdma_device": "mlx5_0", "gid_index": 3}[key]
-
-    host: Any = Host()
+    host = Host("k8sgn12", data={"rdma_device": "mlx5_0", "gid_index": 3})
     rdma = heps.fabric.rdma.model_copy(update={"rate_limit_gbps": 10})
     gate = plan_gate(heps.network, rdma, {"leaf03"})
     plain = "ib_write_bw -d mlx5_0 -x 3 -F --report_gbits -D 5 --tclass 138"

@@ -88,7 +88,7 @@ class LoadGuard(Protocol):
         """
 
 
-def any_load(_wave: Wave, *, begun: bool) -> str:  # noqa: ARG001 - the interface
+def any_load(wave: Wave, *, begun: bool) -> str:  # noqa: ARG001 - the interface
     """Permit every gate: it loads no server of a site."""
     return ""
 

@@ -34,7 +34,6 @@ from rocefort.progress import Step
 from rocefort.rdma.plan.load_rules import (
     Load,
     LoadRules,
-    LoadVerdict,
     allowed_servers,
     load_verdict,
 )
@@ -111,7 +110,6 @@ def measure(request: MeasureRequest, access: Connections, say: Say) -> MeasuredS
         fleet = opened.enter_context(open_fleet(file.start.network, access))
         require_credentials(fleet, [node.name for node in file.start.network.nodes])
         bench = _Bench(request, file, window, ready, access, fleet, stopped, say)
-        bench.load().refuse(file.start.network.name)
         bench.refuse_unlike()
         result = bench.result(searched, own)
     return written(searched, result) if request.write and result.chosen else result
@@ -150,7 +148,9 @@ def _prepared(request: MeasureRequest, file: FabricFile, access: Connections) ->
     """Choose the receiver behind the canary leaf; raises BadInput or Refused without one."""
     derived = file.start
     canary = derived.fabric.rollout.canary
-    names = allowed_servers(derived.network, LoadRules.of(derived.fabric.rdma), request.servers)
+    rules = LoadRules.of(derived.fabric.rdma)
+    names = allowed_servers(derived.network, rules, request.servers)
+    load_verdict(rules, Load(named=names, begins=utc_now())).refuse(derived.network.name)
     behind = [
         server
         for server in derived.network.servers or ()
@@ -276,13 +276,9 @@ class _Bench:
             return f"not begun: it would end after {self.request.minutes:g} minutes"
         if left_s(self.window, utc_now()) < self.one_s:
             return f"not begun: it would end outside the window {self.window}"
-        closed = self.load().reason
-        return f"not begun: {closed}" if closed else ""
-
-    def load(self) -> LoadVerdict:
-        """Decision on the load of one measurement now."""
         load = Load(named=self.ready.names, begins=utc_now(), lasts_s=self.one_s)
-        return load_verdict(LoadRules.of(self.file.start.fabric.rdma), load)
+        closed = load_verdict(LoadRules.of(self.file.start.fabric.rdma), load).reason
+        return f"not begun: {closed}" if closed else ""
 
     def _trial(self, searched: Searched, own: FabricSearch, option: Option) -> MeasuredTrial:
         """Measure a candidate on trial; the trial is aborted in any case."""
