@@ -170,7 +170,11 @@ class GatePair(Frozen):
 
 
 class Gate(Frozen):
-    """Tests and expected results of an RDMA gate; rates in Gb/s, latency in microseconds."""
+    """Tests and expected results of an RDMA gate; rates in Gb/s, latency in microseconds.
+
+    limit_gbps, window: of the fabric's `rdma` keys, which bound every load. uncovered: what these
+    keys leave unmeasured, each with the reason.
+    """
 
     pairs: tuple[GatePair, ...]
     unmeasured: tuple[str, ...] = ()  # leaves of the wave that no pair covers, each with the reason
@@ -182,6 +186,20 @@ class Gate(Frozen):
     latency_tolerance: float
     speed_judged: bool
     speed_note: str = ""  # why speed is not judged
+    limit_gbps: float | None = Field(default=None, exclude_if=lambda limit: limit is None)
+    window: str | None = Field(default=None, exclude_if=lambda window: window is None)
+    uncovered: tuple[str, ...] = Field(default=(), exclude_if=lambda reasons: not reasons)
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """Servers that it loads: both ends of each pair."""
+        return tuple(dict.fromkeys(n for pair in self.pairs for n in (pair.client, pair.server)))
+
+    @property
+    def skipped(self) -> str:
+        """Leaves that it does not measure, with the reasons; empty: it measures all."""
+        texts = {"not measured": self.unmeasured, "not covered": self.uncovered}
+        return "; ".join(f"{what}: {', '.join(each)}" for what, each in texts.items() if each)
 
 
 class Wave(Frozen):

@@ -142,14 +142,14 @@ def _perftest(run: RdmaRun, side: Side, host: RdmaHost, report: str) -> Iterator
         yield from ("-u", str(host.qp_timeout))
     yield from _amount(run)
     if run.limit_gbps is not None and side == "client":
-        yield from _limiter_arguments(run, run.limit_gbps)
+        yield from limiter_arguments(run.limit_gbps, run.size_bytes or DEFAULT_BYTES)
     if report and host.perftest and version_of(host.perftest) >= VALID_JSON:
         yield from ("--out_json", f"--out_json_file={report}")
     if side == "client":
         yield run.server_address
 
 
-def _limiter_arguments(run: RdmaRun, limit_gbps: float) -> Argv:
+def limiter_arguments(limit_gbps: float, size_bytes: int = DEFAULT_BYTES) -> Argv:
     """Return the options of perftest's rate limiter; raises BadInput for a limit out of its range.
 
     The limit is for all QPs together: one burst and one gap cover the loop over QPs, and the rate
@@ -157,17 +157,16 @@ def _limiter_arguments(run: RdmaRun, limit_gbps: float) -> Argv:
     Without a burst size perftest sends a whole queue, 128 messages (1 GiB of 8 MiB each), at line
     rate, and prints a note on stderr. Messages per second overflow an int; no NIC sends so many.
     """
-    size = run.size_bytes or DEFAULT_BYTES
-    per_second = limit_gbps * 1e9 / (size * 8)
+    per_second = limit_gbps * 1e9 / (size_bytes * 8)
     if per_second > MOST_PER_S:
         return ()
     if per_second < 1:
         raise BadInput(
-            f"{limit_gbps:g} Gb/s is less than one message of {size} bytes a second",
+            f"{limit_gbps:g} Gb/s is less than one message of {size_bytes} bytes a second",
             how="raise rdma.rate_limit_gbps",
         )
     # It computes whole bursts per second; zero bursts would disable the limit.
-    burst = max(1, min(TX_DEPTH, BURST_BYTES // size, int(per_second)))
+    burst = max(1, min(TX_DEPTH, BURST_BYTES // size_bytes, int(per_second)))
     rate = (f"--rate_limit={limit_gbps:g}", "--rate_units=g", "--rate_limit_type=SW")
     return (*rate, f"--burst_size={burst}")
 

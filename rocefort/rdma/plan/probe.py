@@ -6,7 +6,7 @@ A server that cannot measure is left out of the plan and reported with the reaso
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv6Address
 
@@ -22,7 +22,7 @@ from rocefort.models.results.rdma_plan import Program, RdmaHost
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.command_lines import version_of
-from rocefort.rdma.plan.scripts import PROBE
+from rocefort.rdma.plan.scripts import NODE, PROBE
 
 DEADLINE_S = 20.0
 SECTION = re.compile(r"@(?P<name>[a-z]+)(?: (?P<what>\S+))?")
@@ -142,6 +142,32 @@ def _server_probe(task: Task, server: Server, perftest: bool) -> ServerProbe:
         return probed
     timeout = {"qp_timeout": task.host.data.get("qp_timeout")}
     return replace(probed, host=probed.host.model_copy(update=timeout))
+
+
+def probe_nodes(nornir: Nornir, servers: Collection[str]) -> dict[str, ServerProbe]:
+    """Query servers in parallel for a kubelet alone; `why`: the answer cannot be read.
+
+    A server that cannot be reached, or has no connection, is not in the result.
+    """
+
+    def read(task: Task) -> ServerProbe | None:
+        name = task.host.name
+        try:
+            session = ssh_exec.session(task.host, task.nornir.config)
+            done = session.run(NODE, DEADLINE_S)
+        except RocefortError:
+            return None
+        if done.timed_out or done.exit_code:
+            return ServerProbe(name, why=done.complaint)
+        try:
+            parts = {section.name: section for section in read_sections(done.stdout)}
+            node, kubelet = parts["host"].text.strip(), bool(parts["kubelet"].text.strip())
+        except (TableError, KeyError):
+            return ServerProbe(name, why="its answer breaks off")
+        return ServerProbe(name, node=node, kubelet=kubelet)
+
+    answers = on_hosts(nornir, servers, read)
+    return {name: each for name in servers if (each := answers.get(name)) is not None}
 
 
 def _useless(server: Server, outcome: Outcome, detail: str) -> ServerProbe:
