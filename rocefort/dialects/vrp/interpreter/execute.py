@@ -31,6 +31,7 @@ from rocefort.dialects.vrp.interpreter.tree_edit import (
     begins_with,
     children_at,
     drop_lines,
+    drop_in_views,
     having,
     put_line,
     remove,
@@ -147,7 +148,9 @@ class TypedLine:
         self.check_values(row, reading)
         self.check_needs(config, row, reading)
         was = children_at(config, self.view) if self.kind == "interface" else ()
-        config = self.store(config, row, reading)
+        before, config = config, self.store(config, row, reading)
+        if config is not before and row.kind not in LISTS:
+            config = self.lose(config, row, reading, undone=False)
         config = self.follow(config, row.on_set, reading)
         self.check_mode(config)
         self.check_bond(was, config)
@@ -380,8 +383,20 @@ class TypedLine:
             config = self.follow(config, row.on_undo, reading)
         self.check_mode(config)
         self.check_bond(was, config)
-        patterns = [_filled_template(drop, _params(reading)) for drop in row.drops]
-        return drop_lines(config, self.view, [text for text in patterns if "{" not in text])
+        return self.lose(config, row, reading, undone=True)
+
+    def lose(self, config: Lines, row: Row, reading: FormatMatch, *, undone: bool) -> Lines:
+        """Delete the lines that the switch deletes with a command; an undone list has its own."""
+        params = _params(reading) | {"view": self.view[-1].split()[-1] if self.view else ""}
+        for loss in (each for each in row.losses if each.goes_with(undone=undone)):
+            patterns = [_filled_template(text, params) for text in loss.lines]
+            patterns = [text for text in patterns if "{" not in text]
+            if loss.views:
+                beside = _filled_template(loss.beside, params)
+                config = drop_in_views(config, loss.views, beside, patterns)
+            else:
+                config = drop_lines(config, self.view, patterns, below=loss.below)
+        return config
 
     def identified_lines(
         self, config: Lines, row: Row, reading: FormatMatch, *, prefix: bool
@@ -391,9 +406,8 @@ class TypedLine:
         value = () if row.opens else reading.value
         for line in children_at(config, self.view):
             identity = identify(self.kind, line.text, self.family)
-            begins = prefix and identity.key[: len(key)] == key
-            exact = identity.key == key and (not value or identity.value == value)
-            if exact or (begins and identity.row is not None):
+            begins = prefix and identity.key[: len(key)] == key  # also a line without a row
+            if begins or (identity.key == key and (not value or identity.value == value)):
                 yield line.text
 
     def take_pairs(self, config: Lines, row: Row, reading: FormatMatch) -> Lines:
@@ -423,11 +437,12 @@ class TypedLine:
                 config = self.write_numbers(config, row, other, remaining)
             return config
         texts = [
-            _filled_template(drop, {"number": str(n)})
-            for drop in row.drops
+            _filled_template(text, {"number": str(n)})
+            for loss in row.losses
+            for text in loss.lines
             for n in sorted(changed)
         ]
-        return drop_lines(config, self.view, texts, whole=True)
+        return drop_lines(config, self.view, texts)
 
     def keys_of(self, config: Lines, row: Row) -> set[Tokens]:
         """Return keys of the row's lines in the view."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from rocefort.dialects.vrp.commands.command import SYSTEM
@@ -21,8 +21,19 @@ from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.hardware.hardware import SyntaxFamily
 
-__all__ = ["Lines", "View", "children_at", "drop_lines", "having", "insert", "put_line", "remove"]
+__all__ = [
+    "Lines",
+    "View",
+    "children_at",
+    "drop_in_views",
+    "drop_lines",
+    "having",
+    "insert",
+    "put_line",
+    "remove",
+]
 
+OTHER_TABLE = "vpn-instance"  # a peer of another routing table has the same address, no more
 View = tuple[str, ...]  # lines that opened the current view and its parents; () is the system view
 
 
@@ -115,28 +126,36 @@ def begins_with(text: str, head: Tokens) -> bool:
 
 
 def drop_lines(
-    config: Lines, view: tuple[str, ...], patterns: Iterable[str], *, whole: bool = False
+    config: Lines, view: tuple[str, ...], patterns: Iterable[str], *, below: bool = False
 ) -> Lines:
-    """Remove, in a view and below it, lines that begin with the words of a pattern.
+    """Remove lines of a view that begin with the words of a pattern, with all lines below them.
 
-    `*` matches one word; with `whole` the line must have no further words.
+    `*` matches one word. With `below` also in the views below, except other routing tables.
     """
     prefixes = [words_of(pattern) for pattern in patterns]
     if not prefixes:
         return config
 
-    def hit(text: str) -> bool:
-        return any(
-            begins_with(text, head) and (not whole or len(words_of(text)) == len(head))
-            for head in prefixes
-        )
-
     def change(lines: Lines) -> Lines:
         return tuple(
-            replace(line, children=change(line.children)) for line in lines if not hit(line.text)
+            replace(line, children=change(line.children))
+            if below and line.children and OTHER_TABLE not in words_of(line.text)
+            else line
+            for line in lines
+            if not any(begins_with(line.text, head) for head in prefixes)
         )
 
     return _lines_at(config, view, change, lambda lines, _made: lines)
+
+
+def drop_in_views(config: Lines, views: str, beside: str, patterns: Sequence[str]) -> Lines:
+    """Remove lines in the views of the system whose line begins so, if they have a line."""
+    for line in config:
+        if begins_with(line.text, words_of(views)) and (
+            not beside or any(child.text == beside for child in line.children)
+        ):
+            config = drop_lines(config, (line.text,), patterns)
+    return config
 
 
 def _is_transient(text: str) -> bool:
