@@ -383,14 +383,20 @@ class TypedLine:
             config = self.follow(config, row.on_undo, reading)
         self.check_mode(config)
         self.check_bond(was, config)
-        return self.lose(config, row, reading, undone=True)
+        return self.lose(config, row, reading, undone=True, gone=bool(gone))
 
-    def lose(self, config: Lines, row: Row, reading: FormatMatch, *, undone: bool) -> Lines:
-        """Delete the lines that the switch deletes with a command; an undone list has its own."""
+    def lose(
+        self, config: Lines, row: Row, reading: FormatMatch, *, undone: bool, gone: bool = True
+    ) -> Lines:
+        """Delete the lines that the switch deletes with a command; an undone list has its own.
+
+        gone: whether the undo removed its own line; without, only lines that name its object go.
+        """
         params = _params(reading) | {"view": self.view[-1].split()[-1] if self.view else ""}
         for loss in (each for each in row.losses if each.goes_with(undone=undone)):
             patterns = [_filled_template(text, params) for text in loss.lines]
-            patterns = [text for text in patterns if "{" not in text]
+            named = [text for text in patterns if gone or text not in loss.lines]
+            patterns = [text for text in named if "{" not in text]
             if loss.views:
                 beside = _filled_template(loss.beside, params)
                 config = drop_in_views(config, loss.views, beside, patterns)
