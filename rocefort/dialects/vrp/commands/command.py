@@ -39,6 +39,8 @@ ROUTED = (
 )
 SWITCHED = ("port default", "port trunk", "port hybrid", "port link-type", "stp", "mac-vlan", "qinq")
 SYSTEM = "system"
+OTHER_TABLE = "vpn-instance"  # a view of another routing table: its peers are not those outside
+Tokens = tuple[str, ...]
 # `<xoff_kbytes>`, a field of Family: a range, a few values to choose from, or one number.
 FACT = re.compile(r"(?P<open>[<{:])(?P<name>[a-z]+(?:_[a-z]+)+)(?P<close>[>}])")
 
@@ -62,6 +64,18 @@ class Loss:
     beside: str = ""
     lasting: bool = False
     confirmed: bool = True
+
+    def patterns(self, params: Mapping[str, str], *, gone: bool = True) -> tuple[Tokens, ...]:
+        """Return the words with which the lines begin; none with an argument that is missing.
+
+        gone: whether the command removed a line of its own; without, only those that name it.
+        """
+        named = ((line, filled(line, params)) for line in self.lines)
+        return tuple(
+            tuple(text.split())
+            for line, text in named
+            if "{" not in text and (gone or text != line)
+        )
 
     def goes_with(self, *, undone: bool) -> bool:
         """Whether the lines go when the command is undone, or set."""
@@ -203,6 +217,19 @@ def _first_words(nodes: tuple[FormatNode, ...]) -> set[str]:
     if first.kind == "word":
         return {first.text}
     return {word for branch in first.branches for word in _first_words(branch)}
+
+
+def filled(template: str, params: Mapping[str, str]) -> str:
+    """Return a template with the values of its arguments."""
+    for name, value in params.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+def begins_with(text: str, head: Tokens) -> bool:
+    """Whether a line begins with some words; `*` matches any word."""
+    words = text.split()
+    return len(words) >= len(head) and all(a in ("*", b) for a, b in zip(head, words, strict=False))
 
 
 Entry = str | Row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from rocefort.dialects.vrp.commands.command import SYSTEM
+from rocefort.dialects.vrp.commands.command import OTHER_TABLE, SYSTEM, begins_with
 from rocefort.dialects.vrp.commands.format import words_of
 from rocefort.dialects.vrp.commands.index import (
     Lines,
@@ -33,7 +33,6 @@ __all__ = [
     "remove",
 ]
 
-OTHER_TABLE = "vpn-instance"  # a peer of another routing table has the same address, no more
 View = tuple[str, ...]  # lines that opened the current view and its parents; () is the system view
 
 
@@ -119,21 +118,14 @@ def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
     return after
 
 
-def begins_with(text: str, head: Tokens) -> bool:
-    """Whether a line begins with some words; `*` matches any word."""
-    words = words_of(text)
-    return len(words) >= len(head) and all(a in ("*", b) for a, b in zip(head, words, strict=False))
-
-
 def drop_lines(
-    config: Lines, view: tuple[str, ...], patterns: Iterable[str], *, below: bool = False
+    config: Lines, view: tuple[str, ...], heads: Sequence[Tokens], *, below: bool = False
 ) -> Lines:
-    """Remove lines of a view that begin with the words of a pattern, with all lines below them.
+    """Remove lines of a view that begin with some words, with all lines below them.
 
     `*` matches one word. With `below` also in the views below, except other routing tables.
     """
-    prefixes = [words_of(pattern) for pattern in patterns]
-    if not prefixes:
+    if not heads:
         return config
 
     def change(lines: Lines) -> Lines:
@@ -142,19 +134,19 @@ def drop_lines(
             if below and line.children and OTHER_TABLE not in words_of(line.text)
             else line
             for line in lines
-            if not any(begins_with(line.text, head) for head in prefixes)
+            if not any(begins_with(line.text, head) for head in heads)
         )
 
     return _lines_at(config, view, change, lambda lines, _made: lines)
 
 
-def drop_in_views(config: Lines, views: str, beside: str, patterns: Sequence[str]) -> Lines:
+def drop_in_views(config: Lines, views: str, beside: str, heads: Sequence[Tokens]) -> Lines:
     """Remove lines in the views of the system whose line begins so, if they have a line."""
     for line in config:
         if begins_with(line.text, words_of(views)) and (
             not beside or any(child.text == beside for child in line.children)
         ):
-            config = drop_lines(config, (line.text,), patterns)
+            config = drop_lines(config, (line.text,), heads)
     return config
 
 
