@@ -37,7 +37,15 @@ ROUTED = (
     *("ip address", "ipv6", "undo ipv6", "ospf", "ospfv3", "isis", "pim", "igmp", "arp"),
     *("dhcp select", "dhcp relay", "vrrp", "vrrp6"),
 )
-SWITCHED = ("port default", "port trunk", "port hybrid", "port link-type", "stp", "mac-vlan", "qinq")
+SWITCHED = (
+    "port default",
+    "port trunk",
+    "port hybrid",
+    "port link-type",
+    "stp",
+    "mac-vlan",
+    "qinq",
+)
 SYSTEM = "system"
 OTHER_TABLE = "vpn-instance"  # a view of another routing table: its peers are not those outside
 Tokens = tuple[str, ...]

@@ -99,9 +99,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 f"{AF4}: peer {{ip}} enable",
                 f"{AF4}: peer {{ip}} group {{name}}",
             ),
-            losses=(
-                Loss(("peer {ip} group {name}",), "`peer group`", on="undo", below=True),
-            ),
+            losses=(Loss(("peer {ip} group {name}",), "`peer group`", on="undo", below=True),),
         ),
         setting(
             "peer <peer> description ( <text:255> )",

@@ -116,9 +116,7 @@ def _with_kept(
             *patch.reverse,
             *set_again([path for path in kept if path in readable | returning], family),
         ),
-        taken=tuple(
-            replace(line, restored=line.path not in lost - readable) for line in taken
-        ),
+        taken=tuple(replace(line, restored=line.path not in lost - readable) for line in taken),
     )
 
 

@@ -6,12 +6,13 @@ interpreter is not used here, so that it can verify the result.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from napalm_cloudengine.masking import MASK
 from rocefort.dialects.data import TakenLine
-from rocefort.dialects.vrp.commands.catalogue import SYSTEM
+from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW
 from rocefort.dialects.vrp.commands.command import (
     OTHER_TABLE,
     ROUTED,
@@ -34,6 +35,7 @@ from rocefort.models.hardware.breakout import parts_of
 Path = tuple[str, ...]  # the lines that open the views of a line, and the line itself
 Maker = Callable[[Path, str], bool]  # whether a command in a view makes an object again
 NEVER: Maker = lambda _view, _text: False  # noqa: E731 - a value of the type
+FAMILY_VIEW = re.compile(r"\S+-family\b.*", re.ASCII)  # a view that the catalogue may not have
 # Settings of a routed port, and of a switched one: none may be left when the mode changes.
 OTHER_MODE: Mapping[str, tuple[int, tuple[str, ...]]] = {
     "undo portswitch": (2, SWITCHED),
@@ -300,7 +302,8 @@ def set_again(paths: Iterable[Path], family: Syntax) -> Iterator[str]:
 def _commands(tree: Mapping[str, object], view: Path, family: Syntax) -> Iterator[str]:
     for text, below in tree.items():
         yield f"{' ' * len(view)}{text}"
-        row = identify(view_of(view, family) or SYSTEM, text, family).row
-        if below or (row is not None and row.opens and not text.startswith(UNDO)):
+        row = identify(view_of(view, family) or OPAQUE_VIEW, text, family).row
+        opens = row is not None and row.opens or FAMILY_VIEW.fullmatch(text)
+        if below or (opens and not text.startswith(UNDO)):
             yield from _commands(below, (*view, text), family)  # type: ignore[arg-type]
             yield f"{' ' * (len(view) + 1)}quit"
