@@ -6,11 +6,11 @@ from rocefort.dialects.vrp.commands import table_packet_filters
 from rocefort.dialects.vrp.commands.command import (
     G1,
     G2,
+    ROUTED,
     SYSTEM,
     V200,
     V300,
     Loss,
-    ROUTED,
     Row,
     command,
     group,

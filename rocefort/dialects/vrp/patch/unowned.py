@@ -303,7 +303,7 @@ def _commands(tree: Mapping[str, object], view: Path, family: Syntax) -> Iterato
     for text, below in tree.items():
         yield f"{' ' * len(view)}{text}"
         row = identify(view_of(view, family) or OPAQUE_VIEW, text, family).row
-        opens = row is not None and row.opens or FAMILY_VIEW.fullmatch(text)
+        opens = (row is not None and row.opens) or FAMILY_VIEW.fullmatch(text)
         if below or (opens and not text.startswith(UNDO)):
             yield from _commands(below, (*view, text), family)  # type: ignore[arg-type]
             yield f"{' ' * (len(view) + 1)}quit"
