@@ -86,8 +86,18 @@ class Change(Frozen):
     unjudged: tuple[str, ...] = Field(default=(), exclude_if=lambda lines: not lines)
     # Effects of those lines that the site's catalogue states.
     stated: tuple[StatedEffect, ...] = Field(default=(), exclude_if=lambda effects: not effects)
+    # Lines of `kept` that go with a command and are not set again, with `- ` and their views; with
+    # `+ `, lines whose view gets another line.
+    unowned: tuple[str, ...] = Field(default=(), exclude_if=lambda lines: not lines)
     conditions: tuple[ConditionedLine, ...] = ()  # lines of the patch that take more than a commit
     soak: Soak | None = None
+
+    @property
+    def kept_after(self) -> tuple[str, ...]:
+        """Kept lines of the intended configuration."""
+        signed = set(self.unowned)
+        stay = (line for line in self.kept if f"- {line}" not in signed)
+        return (*stay, *(line[2:] for line in self.unowned if line[0] == "+"))
 
     @property
     def has_lines(self) -> bool:
@@ -122,6 +132,8 @@ class Change(Frozen):
                 "running_digest": self.intended_digest,
                 "intended_digest": self.running_digest,
                 "conditions": (),
+                "kept": self.kept_after,
+                "unowned": tuple(map(_back, self.unowned)),
                 "unjudged": tuple(map(_back, self.unjudged)),
                 "stated": tuple(
                     each.model_copy(update={"line": _back(each.line)}) for each in self.stated
