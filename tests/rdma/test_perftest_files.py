@@ -13,7 +13,7 @@ from rocefort.rdma.parse.text_table import PerftestTable, read_table
 
 FILES = sorted(
     path.name
-    for path in PERFTEST_RUNS.iterdir()
+    for path in (PERFTEST_RUNS / "4.5").iterdir()
     if path.name.endswith((".client.txt", ".server.txt", ".client.json", ".server.json"))
 )
 OTHER = {  # all other files hold a consistent table; read as with `--report_gbits`
@@ -77,7 +77,7 @@ OTHER = {  # all other files hold a consistent table; read as with `--report_gbi
 def outcome(name: str) -> str:
     read: Callable[[str], PerftestTable] = read_json if name.endswith(".json") else read_table
     try:
-        table = read((PERFTEST_RUNS / name).read_text())
+        table = read((PERFTEST_RUNS / "4.5" / name).read_text())
     except TableError as flaw:
         return flaw.outcome.value
     assert table.rows

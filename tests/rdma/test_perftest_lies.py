@@ -38,7 +38,7 @@ WORDS = (
 
 
 def ends(name: str) -> tuple[str, str]:
-    paths = (PERFTEST_RUNS / f"{name}.{side}.txt" for side in ("client", "server"))
+    paths = (PERFTEST_RUNS / "4.5" / f"{name}.{side}.txt" for side in ("client", "server"))
     client, server = (path.read_text(encoding="utf-8") for path in paths)
     return client, server
 
@@ -141,7 +141,7 @@ def test_intervals_follow_each_other() -> None:
 
 
 def test_what_the_rate_limiter_says_of_its_bursts_is_no_failure() -> None:
-    out = (PERFTEST_RUNS / "ib_write_bw.gbits.client.txt").read_text(encoding="utf-8")
+    out = (PERFTEST_RUNS / "4.5/ib_write_bw.gbits.client.txt").read_text(encoding="utf-8")
     client = CommandResult(out, " Setting burst size to tx depth = 128\n", 0)
     server = CommandResult(out, "", 0)
     assert judge(Program.WRITE_BW, client, server).outcome is Outcome.MEASURED

@@ -89,7 +89,7 @@ class Sample:
 
 def sample(name: str) -> Sample:
     texts = {
-        side: (PERFTEST_RUNS / f"{name}.{side}.txt").read_text(encoding="utf-8").split("\n")
+        side: (PERFTEST_RUNS / "4.5" / f"{name}.{side}.txt").read_text(encoding="utf-8").split("\n")
         for side in ("client", "server")
     }
     return Sample(RUNS[name], texts)

@@ -59,8 +59,8 @@ def test_a_plan_that_asks_the_servers_has_what_they_have(rocefort: Command, open
     code, out, err = rocefort(*words)
     assert (code, err) == (0, "")
     assert out.splitlines()[2:5] == [
-        "k8sgn08: rxe0, GID 1, perftest 6.06",
-        "k8sgn12: rxe0, GID 1, perftest 6.06",
+        "k8sgn08: rxe0, GID 1, perftest 6.29",
+        "k8sgn12: rxe0, GID 1, perftest 6.29",
         "",
     ]
     assert out.splitlines()[-2:] == [

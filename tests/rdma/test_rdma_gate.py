@@ -24,7 +24,7 @@ from rocefort.rdma.plan.gate import plan_gate, plan_pairs, traffic_class
 from rocefort.rdma.plan.probe import perftest_versions
 from rocefort.rdma.run.gate import GateResult, expectation, perftest_command, run_gate
 
-GOOD = {"ib_write_bw": "ib_write_bw.tclass106", "ib_write_lat": "ib_write_lat.iters"}
+GOOD = {"ib_write_bw": "4.5/ib_write_bw.tclass106", "ib_write_lat": "4.5/ib_write_lat.iters"}
 PAIR = "k8sgn12 -> k8sgn08"
 
 
@@ -249,30 +249,30 @@ def test_where_speed_is_judged_a_slow_pair_fails(site: Site) -> None:
 
 BAD = [
     (
-        "fail.udp4791_blocked",
+        "4.5/fail.udp4791_blocked",
         "zero-iterations: no message arrived: UDP 4791 is blocked, or the path MTU is smaller"
         " than the RoCE MTU (client: '65536 0 0.000000 0.000000 0.000000')",
     ),
     (
-        "fail.server_sigKILL_midrun",
+        "4.5/fail.server_sigKILL_midrun",
         "killed: ended by a signal, or with its session, before it finished (server: 'Killed')",
     ),
     (
-        "fail.retry_exceeded_rdma_cm",
+        "4.5/fail.retry_exceeded_rdma_cm",
         "retry-exceeded: the NIC gave up resending: packets are lost in the network"
         " (client: 'Failed status 12: wr_id 0 syndrom 0x0')",
     ),
     (
-        "fail.gid0_link_local",
+        "4.5/fail.gid0_link_local",
         "no-path: the NIC has no path to the peer: check the GID index and the routes"
         " (client: 'Failed to modify QP 104 to RTR')",
     ),
     (
-        "fail.wrong_device",
+        "4.5/fail.wrong_device",
         "no-device: there is no such RDMA device (client: 'IB device mlx5_0 not found')",
     ),
     (
-        "ib_write_bw.output_bw",
+        "4.5/ib_write_bw.output_bw",
         "no-table: printed no table of results (client: '0.592021')",
     ),
 ]
@@ -289,7 +289,7 @@ def test_a_bad_run_fails_the_gate_in_words(site: Site, name: str, sentence: str)
 
 
 def test_a_latency_run_whose_server_died_is_not_believed(site: Site) -> None:
-    site.hosts.replay(read_sample("fail.lat_server_sigKILL_midrun"), "ib_write_lat")
+    site.hosts.replay(read_sample("4.5/fail.lat_server_sigKILL_midrun"), "ib_write_lat")
     result = run_gate(site.nornir, site.gate)
     assert not result.passed
     assert result.sentences[1] == (
@@ -299,7 +299,7 @@ def test_a_latency_run_whose_server_died_is_not_believed(site: Site) -> None:
 
 
 def test_a_hanging_pair_ends_at_its_deadline_and_leaves_nothing(site: Site) -> None:
-    site.hosts.replay(read_sample("fail.udp4791_blocked_rdma_cm"), "ib_write_bw")
+    site.hosts.replay(read_sample("4.5/fail.udp4791_blocked_rdma_cm"), "ib_write_bw")
     result = run_gate(site.nornir, site.gate, deadline_s=1)
     assert not result.passed
     assert result.sentences[0] == (
@@ -310,9 +310,9 @@ def test_a_hanging_pair_ends_at_its_deadline_and_leaves_nothing(site: Site) -> N
 
 
 def test_the_gate_recovers_when_the_fabric_does(site: Site) -> None:
-    site.hosts.replay(read_sample("fail.udp4791_blocked"), "ib_write_bw")
+    site.hosts.replay(read_sample("4.5/fail.udp4791_blocked"), "ib_write_bw")
     assert not run_gate(site.nornir, site.gate).passed
-    site.hosts.replay(read_sample("ib_write_bw.gbits"), "ib_write_bw")
+    site.hosts.replay(read_sample("4.5/ib_write_bw.gbits"), "ib_write_bw")
     assert run_gate(site.nornir, site.gate).passed
 
 

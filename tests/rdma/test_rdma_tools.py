@@ -225,7 +225,7 @@ ROW = " 65536      {n:<10} 0.00               {gbps:<7.2f}   \t\t   {mpps:.6f}\n
 
 def growing(*gbps: float, cut: str = "") -> str:
     """Return the output of a good run with rows in the form of --run_infinitely."""
-    sample = (PERFTEST_RUNS / "ib_write_bw.gbits.client.txt").read_text()
+    sample = (PERFTEST_RUNS / "4.5/ib_write_bw.gbits.client.txt").read_text()
     head = sample[: sample.index(" 65536")]
     rows = (ROW.format(n=int(g * 1000), gbps=g, mpps=g * 1000 / 65536 / 8) for g in gbps)
     return head + "".join(rows) + cut

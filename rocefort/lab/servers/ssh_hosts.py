@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from rocefort.lab.cli.transport import SshListener
 
 PERFTEST_PORT = 18515
-RECORDED_VERSION = "6.06"  # of the runs in PERFTEST_RUNS
-VERSION_EXIT = 10  # exit code of perftest after `--version`
-PERFTEST_RUNS = Path(__file__).with_name("perftest_runs")  # recorded: see its README.txt
+PERFTEST_RUNS = Path(__file__).with_name("perftest_runs")  # recorded, by version: see README.txt
+NEWEST_RUNS, NEWEST_VERSION = "26.04", "6.29"  # folder of the newest recorded runs, `--version`
+VERSION_EXIT = 1  # exit code of every version after `--version`
 TOOLS = frozenset(
     f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("bw", "lat")
 )
@@ -45,8 +45,9 @@ WATCHED = re.compile(  # a guard that also ends its command with the SSH channel
 KILL = re.compile(r"kill -(?P<signal>TERM|KILL) -(?P<pid>\d+) \|\| kill -(?P=signal) (?P=pid)")
 NO_COMMAND, TIMED_OUT = 127, 124  # exit codes of a shell and of GNU timeout
 SIGNALLED = {137: "KILL", 143: "TERM"}
-# The recorded runs ended a hung client by signal (255) and a server without client by TERM (143).
-HUNG = {"client": 255, "server": 143}
+# The recorded runs ended a hung end by signal (255) or `timeout` (124), and a server without
+# client by TERM (143).
+HUNG = {"client": (255, TIMED_OUT), "server": (143, TIMED_OUT)}
 
 
 class HostBackend(Protocol):
@@ -81,12 +82,16 @@ Choose = Callable[[str, Sequence[str]], Sample | None]  # by the client, and its
 
 
 def read_sample(name: str) -> Sample:
-    """Read NAME.client.txt, NAME.server.txt, their .err.txt and the exit codes in NAME.meta.txt."""
+    """Read NAME.client.txt, NAME.server.txt, their .err.txt and the exit codes in NAME.meta.txt.
+
+    A name begins with the version of perftest: `4.5/fail.no_server`.
+    """
     try:
         meta = (PERFTEST_RUNS / f"{name}.meta.txt").read_text(encoding="utf-8")
     except FileNotFoundError:
         names = sorted(
-            path.name.removesuffix(".meta.txt") for path in PERFTEST_RUNS.glob("*.meta.txt")
+            str(path.relative_to(PERFTEST_RUNS)).removesuffix(".meta.txt")
+            for path in PERFTEST_RUNS.glob("*/*.meta.txt")
         )
         raise BadInput(
             f"no sample {name!r}", where=str(PERFTEST_RUNS), how=nearest(name, names)
@@ -94,7 +99,7 @@ def read_sample(name: str) -> Sample:
 
     def end(side: str) -> ProcessOutput:
         code = re.search(rf"^{side}_rc: (\d+)$", meta, re.MULTILINE)
-        exit_code = int(code[1]) if code and int(code[1]) != HUNG[side] else None
+        exit_code = int(code[1]) if code and int(code[1]) not in HUNG[side] else None
         out, err = (PERFTEST_RUNS / f"{name}.{side}{suffix}" for suffix in (".txt", ".err.txt"))
         return ProcessOutput(_bytes(out), _bytes(err) if exit_code is not None else b"", exit_code)
 
@@ -259,7 +264,7 @@ class RdmaHosts:
 
     async def _perftest(self, command: HostProcess) -> ProcessOutput:
         if "--version" in command.words:
-            version = self.versions.get(command.host, RECORDED_VERSION)
+            version = self.versions.get(command.host, NEWEST_VERSION)
             return ProcessOutput(f"Version: {version}\n".encode(), exit_code=VERSION_EXIT)
         address = _address(command.words)
         if address is None:

@@ -135,6 +135,8 @@ def _decisive(
             return server
         if client.outcome is Outcome.NO_SERVER and server.outcome is Outcome.EXIT_CODE:
             return server
+        if client.outcome is Outcome.TIMED_OUT and server.outcome is Outcome.KILLED:
+            return server  # messages that are counted wait for a server that is gone
     return client
 
 

@@ -17,7 +17,7 @@ from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, sav
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
-from rocefort.lab.servers.ssh_hosts import RdmaHosts, Sample, read_sample
+from rocefort.lab.servers.ssh_hosts import NEWEST_RUNS, RdmaHosts, Sample, read_sample
 from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.switch.audit_log import AuditLog
 from rocefort.lab.switch.shared_lines import Pool, start
@@ -30,7 +30,11 @@ from rocefort.steps.lab.options import LabOptions, inject, read_faults
 from rocefort.steps.lab.state_model import model_of
 
 BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
-GOOD = {BANDWIDTH: "ib_write_bw.gbits", LATENCY: "ib_write_lat.iters"}
+GOOD = {
+    BANDWIDTH: f"{NEWEST_RUNS}/{BANDWIDTH}.duration",
+    LATENCY: f"{NEWEST_RUNS}/{LATENCY}.iters",
+}
+BLOCKED = {tool: f"{NEWEST_RUNS}/fail.udp4791_blocked.{tool}" for tool in GOOD}
 # Replacement of the model, and the audit log that also applies changes of the switches.
 Couple = Callable[[Mapping[str, EmulatedSwitch], EmulatedState], tuple[EmulatedState, AuditLog]]
 SPEED_NOTE = "replayed Soft-RoCE runs: correctness is judged, speed is not"

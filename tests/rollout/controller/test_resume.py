@@ -24,7 +24,7 @@ from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.journal.text_store import KeptTexts
 from rocefort.rollout.planning.rollback import plan_back
-from rocefort.steps.lab.emulated_site import BANDWIDTH, Rehearsal
+from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
 from rocefort.steps.rollout import apply
 from rocefort.steps.rollout.apply import apply_plan
 
@@ -355,7 +355,7 @@ def test_a_fault_while_a_spine_is_drained_takes_the_change_back_and_lifts_the_dr
     def spoil(event: Event) -> None:
         changed = (event.act, event.phase, event.detail) == ("check", Phase.DONE, DRAIN_LEGS[1])
         if changed:
-            lab.replay(BANDWIDTH, "fail.udp4791_blocked")
+            lab.replay(BANDWIDTH, BLOCKED[BANDWIDTH])
 
     applied = apply_plan(
         of_one_spine,
