@@ -36,6 +36,8 @@ from rocefort.errors import Problem, RocefortError
 from rocefort.exit_codes import ExitCode, exit_codes_text
 from rocefort.gc_tuning import collect_seldom
 
+NAME = "rocefort"  # also of `python tasks.py` and `python -m rocefort`: one text for all
+
 cli = typer.Typer(
     cls=RootGroup,
     no_args_is_help=True,
@@ -97,7 +99,7 @@ def app() -> None:
     """Run the command line; print every error, and exit with its code."""
     collect_seldom()
     try:
-        cli()
+        cli(prog_name=NAME)
     except RocefortError as error:
         output.print_error(internal_errors.masked(output.text_of_error(error)))
         failures.write_problems(error.problems, error.exit_code)
@@ -141,3 +143,7 @@ def _by_ctrl_c(ended: SystemExit) -> bool:
     """Whether the interruption hit this process, and not a command that it ran."""
     left = ended.__context__
     return left is not None and isinstance(left.__cause__, KeyboardInterrupt)
+
+
+if __name__ == "__main__":  # `python tasks.py check heps` in a clone
+    app()

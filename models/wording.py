@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 VALUE, WHY = "x-value", "x-why"
 PREPOSITION = re.compile(r"(?= (?:of|by|for) )")
 MOST_NAMED = 6
+MOST_NOTES = 20  # on one output of a program
+NOTE_LETTERS = 200
 BOUND_WORDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
@@ -35,6 +37,13 @@ def in_range(value: str, why: str, bounds: Mapping[str, object], unit: str = "")
         text = " and ".join(f"{BOUND_WORDS[n]} {shown[n]}" for n in BOUND_WORDS if n in shown)
         text = f"of {text}" if text.startswith("at ") else text
     return " ".join(filter(None, (value, text, unit, f"({why})" if why else "")))
+
+
+def line_notes(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return distinct lines as notes, each shortened, and at most MOST_NOTES of them."""
+    notes = tuple(dict.fromkeys(" ".join(line.split())[:NOTE_LETTERS] for line in lines))
+    more = len(notes) - MOST_NOTES
+    return notes if more <= 0 else (*notes[:MOST_NOTES], f"and {more} more lines")
 
 
 def listing(items: Iterable[object]) -> str:

@@ -25,7 +25,10 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2, "A file, an option or an argument cannot be used."
     FAILED = 3, "A switch, a server or a service failed, or output cannot be written."
     REFUSED = 4, "The action is unsafe or not permitted."
-    STOPPED = 5, "An operator paused or aborted the rollout, or it waits for an approval."
+    STOPPED = (
+        5,
+        "An operator paused or aborted the rollout, or it waits for an approval or for its gate.",
+    )
     INTERNAL = 70, "An internal error of Rocefort. Its traceback is in a file; please report it."
     INTERRUPTED = 130, "Ctrl-C ended the command."
 

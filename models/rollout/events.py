@@ -191,13 +191,15 @@ class StepEvent(EventBase):
     """Step without fields of its own.
 
     wait: for a trial to end automatically. found: state of a switch when a controller resumes.
-    fault: a problem outside of any act. ignored: a request to an earlier run. note: a fact for
-    people that stops nothing.
+    fault: a problem outside of any act. hold: a wave waits until its gate may load servers.
+    unmeasured, drained: words of an operator on gates. ignored: a request to an earlier run.
+    note: a fact for people that stops nothing.
     """
 
     act: Literal[
-        "gate", "wait", "found", "fault", "stop", "pause", "break-glass", "ignored", "note"
-    ]
+        "gate", "wait", "found", "fault", "stop", "pause", "hold", "break-glass", "unmeasured",
+        "drained", "ignored", "note",
+    ]  # fmt: skip
 
 
 class TaskEvent(EventBase):

@@ -107,6 +107,7 @@ class RunHistory:
         default_factory=dict
     )  # by wave, person: ISO 8601
     unbound: str = ""  # user and reason of waves that continue without approvals
+    unmeasured: str = ""  # user and reason of waves that continue without a gate
     paused: str = ""  # user
     failure: WaveFailure | None = None
     devices: Mapping[str, DeviceHistory] = field(default_factory=dict)
@@ -114,6 +115,7 @@ class RunHistory:
     notes: tuple[str, ...] = ()  # on the whole run
     failures: tuple[str, ...] = ()
     asks: str = ""  # what an operator has to do now, so that it continues
+    held: str = ""  # the wave that waits until its gate may run, and why
     scale: float = 1.0  # seconds of its switches in one of its first controller
 
     def course(self, device: str, leg: DrainStep = FIRST) -> StepProgress:
@@ -156,7 +158,7 @@ class RunHistory:
         healthy = frozenset(each for each in self.healthy if each[1] == AFTER)
         history = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
         notes = self._closed_pause(", and resumed")
-        return replace(history, resumed=True, paused="", notes=notes)
+        return replace(history, resumed=True, paused="", held="", notes=notes)
 
     def _closed_pause(self, how: str) -> tuple[str, ...]:
         """Return the notes; how: the end of a pause that is open until now."""
@@ -172,6 +174,8 @@ class RunHistory:
             return self
         if event.act == "break-glass":
             return replace(self, unbound=event.detail)
+        if event.act == "unmeasured":
+            return replace(self, unmeasured=event.detail)
         if event.act == GATE:
             return replace(self, measured=self.measured | {event.wave})
         if isinstance(event, HealthEvent):
@@ -215,14 +219,15 @@ def _with_notices(history: RunHistory, event: Event) -> RunHistory:
     if event.act == "approve" and event.phase is not Phase.DONE:
         waits = event.phase is Phase.INTENT
         asks = f"wave {event.wave} {event.detail}" if waits else history.asks
+    held = f"wave {event.wave} {event.detail}" if event.act == "hold" else ""
     if event.act == "note":
         notes = (*notes, event.detail)
-    elif event.act in ("pause", "break-glass", "ignored"):
+    elif event.act in ("pause", "break-glass", "unmeasured", "drained", "ignored"):
         what = PAUSE if event.act == "pause" else event.act
         notes = (*notes, f"{what} {event.detail}")
     elif event.phase is Phase.FAILED:
         failures = (*failures, event.detail)
-    return replace(history, gates=gates, notes=notes, failures=failures, asks=asks)
+    return replace(history, gates=gates, notes=notes, failures=failures, asks=asks, held=held)
 
 
 def _advanced(course: StepProgress, event: Event) -> StepProgress:

@@ -86,8 +86,18 @@ class Change(Frozen):
     unjudged: tuple[str, ...] = Field(default=(), exclude_if=lambda lines: not lines)
     # Effects of those lines that the site's catalogue states.
     stated: tuple[StatedEffect, ...] = Field(default=(), exclude_if=lambda effects: not effects)
+    # Lines of `kept` that go with a command and are not set again, with `- ` and their views; with
+    # `+ `, lines whose view gets another line.
+    unowned: tuple[str, ...] = Field(default=(), exclude_if=lambda lines: not lines)
     conditions: tuple[ConditionedLine, ...] = ()  # lines of the patch that take more than a commit
     soak: Soak | None = None
+
+    @property
+    def kept_after(self) -> tuple[str, ...]:
+        """Kept lines of the intended configuration."""
+        signed = set(self.unowned)
+        stay = (line for line in self.kept if f"- {line}" not in signed)
+        return (*stay, *(line[2:] for line in self.unowned if line[0] == "+"))
 
     @property
     def has_lines(self) -> bool:
@@ -122,6 +132,8 @@ class Change(Frozen):
                 "running_digest": self.intended_digest,
                 "intended_digest": self.running_digest,
                 "conditions": (),
+                "kept": self.kept_after,
+                "unowned": tuple(map(_back, self.unowned)),
                 "unjudged": tuple(map(_back, self.unjudged)),
                 "stated": tuple(
                     each.model_copy(update={"line": _back(each.line)}) for each in self.stated
@@ -170,7 +182,11 @@ class GatePair(Frozen):
 
 
 class Gate(Frozen):
-    """Tests and expected results of an RDMA gate; rates in Gb/s, latency in microseconds."""
+    """Tests and expected results of an RDMA gate; rates in Gb/s, latency in microseconds.
+
+    limit_gbps, window: of the fabric's `rdma` keys, which bound every load. uncovered: what these
+    keys leave unmeasured, each with the reason.
+    """
 
     pairs: tuple[GatePair, ...]
     unmeasured: tuple[str, ...] = ()  # leaves of the wave that no pair covers, each with the reason
@@ -182,6 +198,20 @@ class Gate(Frozen):
     latency_tolerance: float
     speed_judged: bool
     speed_note: str = ""  # why speed is not judged
+    limit_gbps: float | None = Field(default=None, exclude_if=lambda limit: limit is None)
+    window: str | None = Field(default=None, exclude_if=lambda window: window is None)
+    uncovered: tuple[str, ...] = Field(default=(), exclude_if=lambda reasons: not reasons)
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """Servers that it loads: both ends of each pair."""
+        return tuple(dict.fromkeys(n for pair in self.pairs for n in (pair.client, pair.server)))
+
+    @property
+    def skipped(self) -> str:
+        """Leaves that it does not measure, with the reasons; empty: it measures all."""
+        texts = {"not measured": self.unmeasured, "not covered": self.uncovered}
+        return "; ".join(f"{what}: {', '.join(each)}" for what, each in texts.items() if each)
 
 
 class Wave(Frozen):

@@ -142,8 +142,17 @@ class Changes(OperatingSystem, Protocol):
         """Map a Device's field to the disruption of changing it, beside the change itself."""
         raise self.lacks(NOT_DEPLOYED)
 
-    def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
-        """Return commands between two texts of one renderer, in the order of typing."""
+    def patch(
+        self,
+        running: str,
+        intended: str,
+        family: Family,
+        kept: Sequence[tuple[str, ...]] = (),
+    ) -> ConfigPatch:
+        """Return commands between two texts of one renderer, in the order of typing.
+
+        kept: unowned lines, each given as its views and itself, which are in neither text.
+        """
         raise self.lacks(NOT_DEPLOYED)
 
     def applied(

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.models.results.rdma_plan import Program
+from rocefort.models.wording import MOST_NOTES, NOTE_LETTERS
 from rocefort.rdma.parse.bandwidth_series import read_series
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge
-from rocefort.rdma.parse.result_row import MOST_NOTES, NOTE_LETTERS, TableError
+from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.parse.text_table import title_and_notes
 
 RUNS = {

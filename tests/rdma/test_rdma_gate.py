@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,14 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import Refused, RocefortError
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.lab.servers.ssh_hosts import RdmaHosts, read_sample
+from rocefort.lab.servers.ssh_hosts import ProcessOutput, RdmaHosts, read_sample
 from rocefort.models.network.network import Network
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import MeasurementVerdict
 from rocefort.models.rollout.plan import Gate, GatePair
+from rocefort.rdma.plan.command_lines import NEWEST_TRIED, untried_versions
 from rocefort.rdma.plan.gate import plan_gate, plan_pairs, traffic_class
+from rocefort.rdma.plan.probe import perftest_versions
 from rocefort.rdma.run.gate import GateResult, expectation, perftest_command, run_gate
 
 GOOD = {"ib_write_bw": "4.5/ib_write_bw.tclass106", "ib_write_lat": "4.5/ib_write_lat.iters"}
@@ -196,6 +198,41 @@ def test_a_good_pair_passes_and_says_that_speed_is_not_judged(site: Site) -> Non
         f"{PAIR} ib_write_bw: 0.40 Gb/s; speed not judged: the servers are emulated",
         f"{PAIR} ib_write_lat: 381.28 us on average; speed not judged: the servers are emulated",
     )
+
+
+@pytest.mark.parametrize("end", [0, -1], ids=["above", "below"])
+def test_lines_outside_the_tables_are_noted_and_change_no_figure(site: Site, end: int) -> None:
+    """Since 24.01 every run by duration prints the first of these lines."""
+    plain = run_gate(site.nornir, site.gate)
+    lines = " WARNING: BW peak won't be measured in this run.\nCUDA: größe: error 14\n".encode()
+
+    def noisy(output: ProcessOutput) -> ProcessOutput:
+        both = (lines, output.stdout) if end == 0 else (output.stdout, lines)
+        return replace(output, stdout=b"".join(both))
+
+    for tool, name in GOOD.items():
+        sample = read_sample(name)
+        changed = replace(sample, client=noisy(sample.client), server=noisy(sample.server))
+        site.hosts.replay(changed, tool)
+    result = run_gate(site.nornir, site.gate)
+    assert result.passed
+    assert result.sentences == plain.sentences
+    assert {one.notes for one in result.results} == {("client, server: CUDA: größe: error 14",)}
+    assert result.summary == f"{plain.summary}; noted: client, server: CUDA: größe: error 14"
+
+
+def test_versions_newer_than_all_tried_ones_are_named_once(site: Site) -> None:
+    site.hosts.versions = {"k8sgn08": "7.01", "k8sgn12": "7.01", "k8sgn09": "6.31"}
+    names = ["k8sgn08", "k8sgn09", "k8sgn12", "daisygn01", "no-such-server"]
+    versions = perftest_versions(site.nornir, names)
+    assert versions["daisygn01"] == "Version: 6.06\n"
+    tried = "{}.{:02}".format(*NEWEST_TRIED)
+    newer = f"is newer than {tried}, the newest that Rocefort was tried with"
+    assert untried_versions(versions) == (
+        f"perftest 7.01 on k8sgn08 and k8sgn12 {newer}",
+        f"perftest 6.31 on k8sgn09 {newer}",
+    )
+    assert untried_versions({"a": tried, "b": "Version: 5.60", "c": "no such file"}) == ()
 
 
 def test_where_speed_is_judged_a_slow_pair_fails(site: Site) -> None:

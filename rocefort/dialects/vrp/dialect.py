@@ -182,10 +182,17 @@ class Vrp(Dialect):
         """Look up a table of commands."""
         return line_queries.in_use(command, device)
 
-    def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
+    def patch(
+        self,
+        running: str,
+        intended: str,
+        family: Family,
+        kept: Sequence[tuple[str, ...]] = (),
+    ) -> ConfigPatch:
         """Compute a patch with annet and the rulebook."""
-        both = patching.make_patch(running, intended, syntax_of(family))
-        return ConfigPatch(both.commands, both.reverse, tuple(map(unpaused, both.unpaused)))
+        both = patching.make_patch(running, intended, syntax_of(family), kept)
+        disrupts = tuple(map(unpaused, both.unpaused))
+        return ConfigPatch(both.commands, both.reverse, disrupts, both.taken)
 
     def applied(
         self,

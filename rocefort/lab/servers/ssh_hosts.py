@@ -35,7 +35,9 @@ TOOLS = frozenset(
     f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("bw", "lat")
 )
 VALUED = frozenset(("-d", "-x", "-D", "-n", "-p", "-u", "-q", "-s", "-m", "-S", "-T", "--tclass"))
-GUARD = re.compile(r"echo (?P<mark>\S+) \$\$ >&2; exec timeout -k \d+ (?P<limit>\d+) (?P<rest>.+)")
+GUARD = re.compile(
+    r"echo (?P<mark>\S+) \$\$ >&2; exec timeout -k \d+ (?P<limit>\d+) (?P<rest>.+)", re.DOTALL
+)
 WATCHED = re.compile(  # a guard that also ends its command with the SSH channel
     r"exec 3<&0; \S+ timeout -k \d+ (?P<limit>\d+) (?P<rest>.+) </dev/null 3<&- & job=\$!; "
     r"echo (?P<mark>\S+) \$job >&2; .+"
@@ -147,6 +149,7 @@ class RdmaHosts:
     user: str = "rdma"
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
     settings: Mapping[str, HostBackend] = field(default_factory=dict)  # other commands of a host
+    answers: Mapping[str, str] = field(default_factory=dict)  # by command; `{host}`: its name
     choose: Choose | None = None  # sample of a client's run, if the lab computes it
     versions: Mapping[str, str] = field(default_factory=dict)  # of perftest, by host
     ports: dict[str, int] = field(default_factory=dict)
@@ -207,6 +210,11 @@ class RdmaHosts:
         mark, limit_s, words, watched = _unwrap(process.command or "")
         if words and words[0] in TOOLS:
             await self._measure(HostProcess(host, words, limit_s, watched), mark, process)
+        elif (answer := self.answers.get(shlex.join(words))) is not None:
+            self._last_pid += 1
+            process.stderr.write(f"{mark} {self._last_pid}\n".encode() if mark else b"")
+            process.stdout.write(answer.format(host=host).encode())
+            process.exit(0)
         else:
             process.stderr.write(f"{words[0] if words else 'sh'}: command not found\n".encode())
             process.exit(NO_COMMAND)

@@ -7,15 +7,16 @@ from collections.abc import Callable, Sequence
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.results.rdma_plan import Program, RdmaRun
 from rocefort.models.results.rdma_result import Expectation, Figures, Measurement, Point
+from rocefort.models.wording import line_notes
 from rocefort.rdma.judge.expectations import measurement, not_measured, run_measurement
 from rocefort.rdma.parse.bandwidth_series import read_series
 from rocefort.rdma.parse.causes import cause_of, remarks
 from rocefort.rdma.parse.fio import read_fio
 from rocefort.rdma.parse.iperf import read_iperf
-from rocefort.rdma.parse.mpi import MpiTable, read_imb, read_osu
+from rocefort.rdma.parse.mpi import MpiTable, outside_tables, read_imb, read_osu
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge, require_title
-from rocefort.rdma.parse.result_row import TableError, notes_of
+from rocefort.rdma.parse.result_row import TableError, split_report
 from rocefort.rdma.parse.text_table import title_and_notes
 from rocefort.rdma.plan.command_lines import mpi_largest
 
@@ -41,9 +42,18 @@ def read_run(
     if run.program.is_perftest:
         return measurement(run, judge(run.program, client, server), expected)
     try:
-        return READERS[run.program](run, client)
+        result = READERS[run.program](run, client)
+        lines = (*remarks(client.stderr), *_around(run.program, client.stdout))
+        return result.model_copy(update={"notes": line_notes(lines)})
     except TableError as flaw:
         return _failed_measurement(run, _how_it_ended(client) or (flaw.outcome, flaw.line))
+
+
+def _around(program: Program, text: str) -> tuple[str, ...]:
+    """Return the lines outside the report or the tables of a program other than perftest."""
+    if program in (Program.OSU, Program.IMB):
+        return outside_tables(text)
+    return split_report(text)[1]
 
 
 def _failed_measurement(run: RdmaRun, failure: tuple[Outcome, str]) -> Measurement:
@@ -132,7 +142,7 @@ def _over_time(run: RdmaRun, client: CommandResult, server: CommandResult | None
     try:
         title, lines = title_and_notes(client.stdout)
         require_title(run.program, title)
-        notes = notes_of((*remarks(client.stderr), *lines))
+        notes = line_notes((*remarks(client.stderr), *lines))
         series = read_series(client.stdout, run.every_s or 1)
         _is_whole(run, series)
     except TableError as flaw:

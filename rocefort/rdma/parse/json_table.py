@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import (
     DEVIATIONS,
+    NOT_A_NUMBER,
     MeasuredValue,
     MessageSizeRow,
     TableError,
@@ -29,7 +30,6 @@ OPENS = re.compile(r'\s*"?(?P<name>\w+)"?\s*:\s*\{')
 ENTRY = re.compile(r'\s*"?(?P<key>[A-Za-z][\w. ]*?)"?\s*:\s*(?P<value>"[^"]*"|[^\s",{}]+),?\s*')
 NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 WHOLE = re.compile(r"[0-9]+")
-NAN = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
 VERB = re.compile(r"(?P<verb>RDMA_Write|RDMA_Read|Send)_(?P<rest>[A-Za-z_]+)")
 # Column of the text table, by JSON key.
 BANDWIDTH = {
@@ -129,10 +129,10 @@ def _row(results: Section, unit: str) -> MessageSizeRow:
     cells: dict[str, MeasuredValue | None] = {}
     for key, value in results.items():
         column = columns.get(key, key)
-        if NAN.fullmatch(value) and column in DEVIATIONS:
+        if NOT_A_NUMBER.fullmatch(value) and column in DEVIATIONS:
             cells[column] = None
             continue
-        if NAN.fullmatch(value):
+        if NOT_A_NUMBER.fullmatch(value):
             raise TableError(Outcome.NOT_A_NUMBER, line)
         if re.fullmatch(r"-[0-9.]+", value):
             raise TableError(Outcome.IMPOSSIBLE, line)

@@ -16,9 +16,10 @@ from typing import Literal
 
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.results.rdma_plan import Program
+from rocefort.models.wording import line_notes
 from rocefort.rdma.parse.causes import cause_of, remarks
 from rocefort.rdma.parse.outcome import MEANING, Outcome
-from rocefort.rdma.parse.result_row import MessageSizeRow, TableError, notes_of
+from rocefort.rdma.parse.result_row import MessageSizeRow, TableError
 from rocefort.rdma.parse.text_table import (
     PerftestTable,
     has_table,
@@ -94,8 +95,8 @@ def judge(tool: Program, client: CommandResult, server: CommandResult | None) ->
     except TableError as flaw:
         return PerftestOutcome(flaw.outcome, side, flaw.line)
     by_end = {
-        "client": notes_of((*remarks(client.stderr), *table.notes)),
-        "server": notes_of((*remarks(server.stderr), *server_notes)),
+        "client": line_notes((*remarks(client.stderr), *table.notes)),
+        "server": line_notes((*remarks(server.stderr), *server_notes)),
     }
     return PerftestOutcome(Outcome.MEASURED, rows=table.rows, notes=tuple(_with_ends(by_end)))
 

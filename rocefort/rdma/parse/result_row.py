@@ -1,9 +1,10 @@
-"""One row of perftest's results, the arithmetic of its figures, and notes on an output."""
+"""One row of perftest's results, and the arithmetic that its figures must satisfy."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NoReturn
@@ -16,8 +17,8 @@ SLACK = 0.001  # in addition to rounding: versions round different values first
 # Columns of the spread between messages. perftest prints `-nan` for them after few messages; they
 # say nothing on the average, so it is measured without them.
 DEVIATIONS = ("t_stdev", "99% percentile", "99.9% percentile")
-MOST_NOTES = 20  # on one output
-NOTE_LETTERS = 200
+NOT_A_NUMBER = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
+NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|nan|inf|infinity)", re.IGNORECASE)
 
 Cells = Mapping[str, "MeasuredValue | None"]  # by column; None: a deviation that is no number
 
@@ -43,11 +44,38 @@ def load_report(text: str) -> object:
         raise TableError(Outcome.NOT_JSON, str(error)) from None
 
 
-def notes_of(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return distinct lines as notes, each shortened, and at most MOST_NOTES of them."""
-    notes = tuple(dict.fromkeys(" ".join(line.split())[:NOTE_LETTERS] for line in lines))
-    more = len(notes) - MOST_NOTES
-    return notes if more <= 0 else (*notes[:MOST_NOTES], f"and {more} more lines")
+def split_report(text: str) -> tuple[object, tuple[str, ...]]:
+    """Return the JSON report that begins at the start of a line, and the lines around it.
+
+    Raises TableError if there is no report, or more than one; `{}` is a line of text.
+    """
+    decoder = json.JSONDecoder(parse_constant=no_number)
+    reports, around, lines = list[object](), list[str](), text.split("\n")
+    while lines:
+        report, used = None, 1
+        if lines[0].startswith("{"):
+            rest = "\n".join(lines)
+            try:
+                report, end = decoder.raw_decode(rest)
+                used = rest.count("\n", 0, end) + 1
+            except ValueError:
+                report = None
+        if report:
+            reports.append(report)
+        elif lines[0].strip():
+            around.append(lines[0])
+        del lines[:used]
+    if len(reports) > 1:
+        raise TableError(Outcome.TWO_TABLES, f"{len(reports)} reports")
+    if not reports:
+        raise TableError(Outcome.NOT_JSON, around[0] if around else "")
+    return reports[0], tuple(around)
+
+
+def is_mostly_numbers(line: str) -> bool:
+    """Return whether a line looks like a row, perhaps a damaged one, and not like text."""
+    cells = line.split()
+    return 2 * sum(bool(NUMBER.fullmatch(cell)) for cell in cells) > len(cells)
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,12 @@ from rocefort.models.results.rdma_result import Figures
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import (
     DEVIATIONS,
+    NOT_A_NUMBER,
+    NUMBER,
     MeasuredValue,
     MessageSizeRow,
     TableError,
+    is_mostly_numbers,
     table_row,
 )
 
@@ -51,12 +54,10 @@ COLUMN = re.compile(
     rf"|BW Port[12]\[{RATE}\]|MsgRate Port[12]\[Mpps\]"
     r"|t_(?:min|max|typical|avg|stdev)\[usec\]|99(?:\.9)?% percentile\[usec\]|tps average"
 )
-NOT_A_NUMBER = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
 WHOLE = re.compile(r"[0-9]+")
 TWO_DECIMALS = re.compile(r"[0-9]+\.[0-9]{2}")
 SIX_DECIMALS = re.compile(r"[0-9]+\.[0-9]{6}")
 TWO_OR_SIX = re.compile(r"[0-9]+\.[0-9]{2}(?:[0-9]{4})?")
-NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|nan|inf|infinity)", re.IGNORECASE)
 BANDWIDTH = ("#bytes", "#iterations", "BW peak", "BW average", "MsgRate")
 LATENCY = (
     "#bytes",
@@ -209,8 +210,7 @@ def _looks_like_row(line: str, size: str) -> bool:
     cells = line.split()
     if not cells or RULE.fullmatch(line):
         return False
-    numbers = sum(bool(NUMBER.fullmatch(cell)) for cell in cells)
-    return cells[0] == size or 2 * numbers > len(cells)
+    return cells[0] == size or is_mostly_numbers(line)
 
 
 def _growing_row(line: str, columns: tuple[str, ...]) -> MessageSizeRow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import join
 
 from nornir.core import Nornir
 from nornir.core.inventory import Host
@@ -17,7 +18,8 @@ from rocefort.models.rollout.plan import Gate, GatePair
 from rocefort.models.wording import count_of, names_text
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge
-from rocefort.rdma.plan.gate import TOOLS, rounds_of
+from rocefort.rdma.plan.command_lines import limiter_arguments
+from rocefort.rdma.plan.gate import TOOLS, reach_gbps, rounds_of
 from rocefort.rdma.run.client_server import EndCommands, run_ends
 
 DEADLINE_S = 30.0
@@ -95,10 +97,9 @@ def run_gate(nornir: Nornir, gate: Gate, deadline_s: float = DEADLINE_S) -> Gate
 
 
 def expectation(gate: Gate, pair: GatePair) -> Expectation:
-    """Return the bounds of a pair: a fraction of its slower port, and latency across the spines."""
-    slower = min(pair.client_rate_gbps, pair.server_rate_gbps)
+    """Return the bounds of a pair: a fraction of its slower port or limit, and the latency."""
     return Expectation(
-        min_gbps=gate.line_rate_fraction * slower,
+        min_gbps=gate.line_rate_fraction * reach_gbps(gate, pair),
         max_latency_us=gate.latency_us * (1 + gate.latency_tolerance),
         speed_judged=gate.speed_judged,
         reason=gate.speed_note,
@@ -116,6 +117,8 @@ def perftest_command(host: Host, tool: Program, gate: Gate, server_address: str 
     command = f"{tool} -d {device} -x {gid} -F {amount} --tclass {gate.traffic_class}"
     if timeout := host.data.get("qp_timeout"):
         command += f" -u {timeout}"
+    if gate.limit_gbps is not None and server_address and not tool.measures_latency:
+        command += f" {join(limiter_arguments(gate.limit_gbps))}"
     return f"{command} {server_address}".rstrip()
 
 

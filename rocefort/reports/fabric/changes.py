@@ -25,10 +25,18 @@ def changes_report(changes: Iterable[Change]) -> Iterator[Block]:
 
 
 def _lines(change: Change) -> tuple[str, ...]:
-    kept = count_of(len(change.kept), "line")
-    stay = [f"{kept} without an owner stay"] if change.kept else []
+    stay = [kept_line(change)] if change.kept else []
     edits = (*edit_lines(change.edits), *unjudged_lines(change))
     return (headline(change), *edits, *condition_lines(change), *stay)
+
+
+def kept_line(change: Change) -> str:
+    """`2 lines without an owner stay, 1 goes`; the effects on traffic name the one that goes."""
+    gone = sum(line[0] == "-" for line in change.unowned) - sum(
+        line[0] == "+" for line in change.unowned
+    )
+    stay = f"{count_of(len(change.kept) - gone, 'line')} without an owner stay"
+    return f"{stay}, {gone} {'goes' if gone == 1 else 'go'}" if gone else stay
 
 
 def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:

@@ -76,9 +76,13 @@ def _change(plan: Plan, wave: Wave) -> str:
 
 
 def gate_text(gate: Gate) -> str:
-    """Return the pairs of a gate, and leaves that no pair measures."""
-    pairs = [f"{pair.client} > {pair.server}" for pair in gate.pairs]
-    return ", ".join([*pairs, *(f"not measured: {reason}" for reason in gate.unmeasured)])
+    """Return the pairs of a gate, its limits, and leaves that no pair measures."""
+    parts = [f"{pair.client} > {pair.server}" for pair in gate.pairs]
+    if parts and gate.limit_gbps is not None:
+        parts.append(f"limited to {gate.limit_gbps:g} Gb/s")
+    if parts and gate.window is not None:
+        parts.append(f"only {gate.window}")
+    return ", ".join([*parts, *filter(None, [gate.skipped])])
 
 
 def _details(plan: Plan, wave: Wave) -> Iterator[str]:
@@ -97,12 +101,26 @@ def _soaks(plan: Plan, wave: Wave) -> Iterator[str]:
 
 
 def warnings_of(plan: Plan) -> Iterator[tuple[str, list[str]]]:
-    """Yield each warning once, with its waves."""
+    """Yield each warning once, with its waves; also the limits of their gates."""
     waves_of: defaultdict[str, list[str]] = defaultdict(list)
     for wave in plan.waves:
-        for text in wave.warnings:
+        for text in (*wave.warnings, *_gate_warnings(wave.gate)):
             waves_of[text].append(wave.name)
     yield from waves_of.items()
+
+
+def _gate_warnings(gate: Gate) -> Iterator[str]:
+    """Yield what the rules of load leave unmeasured, and the time that a wave waits for."""
+    for reason in gate.uncovered:
+        yield (
+            f"its RDMA gate is not covered: {reason}; `apply` refuses the plan, unless "
+            "--allow-unmeasured REASON permits it"
+        )
+    if gate.pairs and gate.window is not None:
+        yield (
+            f"its RDMA gate runs {gate.window} only, on the clock of the machine that applies the "
+            "plan: the wave begins if all of it fits, otherwise it waits for `resume`"
+        )
 
 
 def drift_text(plan: Plan) -> str:

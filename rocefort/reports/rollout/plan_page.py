@@ -26,6 +26,7 @@ from rocefort.reports.fabric.changes import (
     condition_lines,
     edit_lines,
     headline,
+    kept_line,
     service_lines,
     unjudged_lines,
 )
@@ -243,7 +244,7 @@ def _described(plan: Plan, wave: Wave, device: str) -> DescribedChange:
         for part in plan.parts(wave, device)
         if part.soak
     )
-    stay = [f"{count_of(len(change.kept), 'line')} without an owner stay"] if change.kept else []
+    stay = [kept_line(change)] if change.kept else []
     secrets = ["only secrets change, which a switch does not show"] if change.only_secrets else []
     return DescribedChange(
         device=device,

@@ -12,7 +12,14 @@ from rocefort.clock import utc_now
 from rocefort.models.rollout.events import ApplyRules, SwitchState
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.controller.protocols import RunGate, Switches, TextStore, WaveWatch
+from rocefort.rollout.controller.protocols import (
+    LoadGuard,
+    RunGate,
+    Switches,
+    TextStore,
+    WaveWatch,
+    any_load,
+)
 from rocefort.rollout.controller.timeout import nothing
 from rocefort.rollout.journal.journal import EventListener, Journal
 
@@ -28,7 +35,7 @@ class RolloutConfig:
     command that approves a wave, without the wave. live: the live checks. end_checks: closes the
     sessions of a live check or a gate that hangs, permanently. check_plan: called once by a new
     run before its first act. notes: called once after it; facts that people learn before the first
-    wave.
+    wave. load_refusal: decides whether a gate may load its servers now.
     """
 
     plan: Plan
@@ -51,3 +58,4 @@ class RolloutConfig:
     end_checks: Callable[[], None] = nothing
     check_plan: Callable[[Mapping[str, SwitchState]], None] = lambda _: None
     notes: Callable[[], Sequence[str]] = tuple
+    load_refusal: LoadGuard = any_load

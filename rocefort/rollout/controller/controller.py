@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 from rocefort import internal_errors
 from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
@@ -39,6 +40,7 @@ from rocefort.rollout.controller.next_action import (
     AwaitApproval,
     AwaitTrials,
     FailWave,
+    HoldWave,
     RolloutState,
     RunActs,
     RunChecks,
@@ -46,12 +48,13 @@ from rocefort.rollout.controller.next_action import (
     next_action,
     table,
 )
-from rocefort.rollout.controller.protocols import GateVerdict, Outcome
+from rocefort.rollout.controller.protocols import Outcome
 from rocefort.rollout.controller.timeout import result_within
 from rocefort.rollout.journal.journal import JournalFailed
 
 BaselineData = Mapping[str, Mapping[str, Any]]  # by device, the results of its precheck
 SLICE_S = 2.0  # the longest delay before a wait notices a request to stop
+T = TypeVar("T")
 ROUNDED_S = 1.0  # a switch shows whole seconds
 
 
@@ -84,9 +87,7 @@ class RolloutLoop:
                 self.config.check_plan(self.observed)
                 for note in self.config.notes():
                     self._record(StepEvent(act="note", phase=Phase.DONE, detail=note))
-            if self.config.options.break_glass:
-                detail = f"by {operator.user()}: {self.config.options.break_glass}"
-                self._record(StepEvent(act="break-glass", phase=Phase.DONE, detail=detail))
+            self._record_words()
             applied = self._loop()
         except JournalFailed as error:
             applied = self._with_defect(outcome.cut_short(self._table, error))
@@ -97,6 +98,19 @@ class RolloutLoop:
         if self._exception and not self._defect:
             raise self._exception
         return applied
+
+    def _record_words(self) -> None:
+        """Record what the operator permits for this run."""
+        options = self.config.options
+        words: dict[Literal["break-glass", "unmeasured", "drained"], str] = {
+            "break-glass": options.break_glass,
+            "unmeasured": options.unmeasured,
+            "drained": ", ".join(options.drained),
+        }
+        for act, word in words.items():
+            if word:
+                detail = f"by {operator.user()}: {word}"
+                self._record(StepEvent(act=act, phase=Phase.DONE, detail=detail))
 
     def _begin(self) -> RunHistory:
         if self.config.options.resume:
@@ -112,7 +126,9 @@ class RolloutLoop:
         while True:
             try:
                 self._take_requests()
-                action = next_action(self.plan, self.history, self.observed)
+                action = next_action(
+                    self.plan, self.history, self.observed, self.config.load_refusal
+                )
                 if applied := self._carry_out(action):
                     return applied
             except JournalFailed as error:
@@ -177,6 +193,9 @@ class RolloutLoop:
                     self._record(_failure_event("fault", wave, trouble.text, trouble.code, device))
             case AwaitApproval(wave) if self._patient(wave):
                 pass
+            case HoldWave(wave, why):
+                self._record(StepEvent(act="hold", wave=wave, phase=Phase.DONE, detail=why))
+                return self._ended(action)
             case _:
                 return self._ended(action)
         return None
@@ -275,15 +294,28 @@ class RolloutLoop:
         return done
 
     def _measure(self, wave: Wave) -> None:
-        """Run the gate of a wave; skip it if the plan lists only pairs that cannot be measured."""
+        """Run the gate of a wave.
+
+        Skip it if the plan lists only pairs that cannot be measured, or if its servers may not be
+        loaded now and an operator permits the wave without it. Raises Refused without that word.
+        """
         gate, passed, messages = wave.gate, True, []
+        refusal = ""
+        if gate.pairs:
+            ask = partial(self.config.load_refusal, wave, begun=True)
+            refusal = self._in_time(wave, "the RDMA gate", ask)
+        if refusal and not self.history.unmeasured:
+            where = f"wave {wave.name}: its RDMA gate did not begin"
+            raise Refused(refusal, where=where, how="apply the plan again when it may run")
         begun = StepEvent(act="gate", wave=wave.name, phase=Phase.INTENT)
         self._record(begun)
-        if gate.pairs or not gate.unmeasured:
+        if refusal:
+            messages = [f"not run, as permitted {self.history.unmeasured}: {refusal}"]
+        elif gate.pairs or not gate.skipped:
             verdict = self._in_time(wave, "the RDMA gate", lambda: self.config.run_gate(gate))
             passed, messages = verdict.passed, [verdict.summary]
-        if gate.unmeasured:
-            messages.append(f"not measured: {', '.join(gate.unmeasured)}")
+        if gate.skipped:
+            messages.append(gate.skipped)
         self._observe([wave])
         summary = "; ".join(messages)
         if passed:
@@ -315,8 +347,8 @@ class RolloutLoop:
         code = 0 if verdict.passed else 4 if when == BEFORE else 3
         self._record(begun.like(phase=passed, detail=message, code=code))
 
-    def _in_time(self, wave: Wave, what: str, ask: Callable[[], GateVerdict]) -> GateVerdict:
-        """Return a verdict in time to act on it; a later one is stopped and its sessions end."""
+    def _in_time(self, wave: Wave, what: str, ask: Callable[[], T]) -> T:
+        """Return a result in time to act on it; a later one is stopped and its sessions end."""
         left_s, config = self._left_s(wave), self.config
         seconds = None if left_s is None else left_s / config.scale
         return result_within(seconds, what, ask, config.end_checks)

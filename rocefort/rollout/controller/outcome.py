@@ -20,6 +20,7 @@ from rocefort.rollout.controller.next_action import (
     AwaitApproval,
     EndRollback,
     FinishRollout,
+    HoldWave,
     PauseRollout,
     RolloutState,
     StopRollout,
@@ -27,6 +28,10 @@ from rocefort.rollout.controller.next_action import (
 )
 from rocefort.rollout.journal.journal import JournalFailed
 
+HOLD_HOW = (
+    "`rocefort resume` continues when it may run; `rocefort resume --allow-unmeasured REASON` "
+    "continues without it"
+)
 CHANGED_AT = 2  # number of the first state in which a drained switch runs its change
 
 
@@ -56,6 +61,8 @@ def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
             text = f"paused before wave {wave} as requested by {by}; `rocefort resume` continues"
         case AwaitApproval(wave):
             text = f"wave {wave} waits for its approval; `rocefort approve`, then `rocefort resume`"
+        case HoldWave(wave, why):
+            text = f"wave {wave} {why}; {HOLD_HOW}"
         case _:
             raise AssertionError(action)
     return replace(base, failure=text, exit_code=ExitCode.STOPPED, unfinished=True)

@@ -95,6 +95,8 @@ def _abandoned_state(plan: Plan, history: RunHistory) -> tuple[str, int]:
             "failed, not yet rolled back; `rocefort resume` rolls it back",
             history.failure.code,
         )
+    if history.held:
+        return f"{history.held}; `rocefort resume` continues", ExitCode.STOPPED
     if history.paused:
         return (
             f"paused as requested by {history.paused}; `rocefort resume` continues",

@@ -25,7 +25,7 @@ from rocefort.lab.switch.store import Store, lose_power
 from rocefort.lab.switch.switch import EmulatedSwitch, syntax_of
 from rocefort.models.network.network import Network
 from rocefort.progress import tracked
-from rocefort.rdma.plan.scripts import EVERY
+from rocefort.rdma.plan.scripts import EVERY, NODE
 from rocefort.steps.lab.options import LabOptions, inject, read_faults
 from rocefort.steps.lab.state_model import model_of
 
@@ -39,6 +39,7 @@ BLOCKED = {tool: f"{NEWEST_RUNS}/fail.udp4791_blocked.{tool}" for tool in GOOD}
 Couple = Callable[[Mapping[str, EmulatedSwitch], EmulatedState], tuple[EmulatedState, AuditLog]]
 SPEED_NOTE = "replayed Soft-RoCE runs: correctness is judged, speed is not"
 EMULATED_NOTE = "emulated servers, figures of a model: correctness is judged, speed is not"
+NO_NODE = "@host\n{host}\n@kubelet\n@end\n"  # answer of a server that is no Kubernetes node
 STATE_FILE = "switches.db"
 # A trial of 600 s then lasts 30 s, long enough for all checks on a busy machine, and BGP's hold
 # time of 30 s 1.5 s.
@@ -121,7 +122,13 @@ def hosts_of(network: Network, state: Path, listen: tuple[str, int], switches: i
     samples: dict[str, Sample] = {tool: read_sample(name) for tool, name in GOOD.items()}
     host, port = listen
     first = port + switches if port else 0
-    return RdmaHosts(addresses, samples, state_dir=state / "hosts", listen=(host, first))
+    return RdmaHosts(
+        addresses,
+        samples,
+        state_dir=state / "hosts",
+        listen=(host, first),
+        answers={NODE: NO_NODE},
+    )
 
 
 def _rdma_roots(network: Network, state: Path) -> dict[str, RdmaRoot]:

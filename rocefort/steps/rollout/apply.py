@@ -32,7 +32,7 @@ from rocefort.rollout.controller.approvals import allowed_by, rules_for
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches, collect_running
-from rocefort.rollout.controller.protocols import GateVerdict
+from rocefort.rollout.controller.protocols import GateVerdict, any_load
 from rocefort.rollout.controller.trial_label import label_of
 from rocefort.rollout.journal.journal import EventListener, SqliteJournal, open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -52,6 +52,7 @@ from rocefort.steps.rollout.fabric_of_run import (
     load_fabric_of_plan,
     load_fabric_of_run,
 )
+from rocefort.steps.rollout.gate_load import GateLoad, refuse_uncovered
 from rocefort.steps.rollout.rederive import refuse_forged
 from rocefort.steps.rollout.site_lock import holding
 
@@ -81,12 +82,14 @@ def apply_plan(
         journal = opened.enter_context(open_journal(run.journal, plan.digest))
         ground = ground or _sealed_fabric(plan, run, journal, resume=options.resume)
         rules = None if options.resume else _rules(plan, run, ground.fabric, options)
+        on_site = options.gate is None  # otherwise a rehearsal, which loads no server of the site
+        if on_site and not (options.resume or options.unmeasured):
+            refuse_uncovered(plan)
         reached = ground.reachable_hosts(access)
         network = ground.fabric.network
         label = label_of(plan.digest, journal.events(), resume=options.resume)
         nornir = opened.enter_context(open_fleet(network, reached))
-        pairs = [pair for wave in plan.waves for pair in wave.gate.pairs]
-        servers = [name for pair in pairs for name in (pair.client, pair.server)]
+        servers = [name for wave in plan.waves for name in wave.gate.servers]
         # A run that goes back continues with the switches that it can reach.
         if not (options.resume and _goes_back(journal)):
             changing = [name for wave in plan.waves for name in wave.devices]
@@ -124,6 +127,9 @@ def apply_plan(
             end_checks=lambda: end_fleet(beside),
             check_plan=check_plan,
             notes=lambda: untried_versions(perftest_versions(beside, servers)),
+            load_refusal=GateLoad(plan, beside, options.drained, clock.scale)
+            if on_site
+            else any_load,
         )
         return RolloutLoop(config).run()
 

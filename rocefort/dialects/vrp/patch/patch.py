@@ -10,17 +10,27 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from napalm_cloudengine.masking import MASK
+from rocefort.dialects.data import TakenLine
 from rocefort.dialects.vrp.commands.syntax import MOST_SITES, SiteSyntax, Syntax
-from rocefort.dialects.vrp.patch.changed_rows import FrozenRows, frozen, mutable_rows, reduced
+from rocefort.dialects.vrp.patch.changed_rows import (
+    ConfigRows,
+    FrozenRows,
+    frozen,
+    mutable_rows,
+    reduced,
+)
 from rocefort.dialects.vrp.patch.marks import ANEW
 from rocefort.dialects.vrp.patch.port_split import leaving, refreshed, rows_without, vanishing
 from rocefort.dialects.vrp.patch.profile_moves import ProfileMove, moved_last, profile_moves
+from rocefort.dialects.vrp.patch.unowned import Path as LinePath
+from rocefort.dialects.vrp.patch.unowned import UnownedLines, set_again
 from rocefort.dialects.vrp.readers.arguments import KBYTES
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
 
@@ -48,15 +58,23 @@ class VrpPatch:
     commands: tuple[str, ...]
     reverse: tuple[str, ...]
     unpaused: tuple[ProfileMove, ...] = ()  # of ports that no order keeps paused
+    taken: tuple[TakenLine, ...] = ()  # unowned lines that the commands take with them
 
 
-def make_patch(running: str, intended: str, family: Syntax) -> VrpPatch:
+def make_patch(
+    running: str, intended: str, family: Syntax, kept: Sequence[LinePath] = ()
+) -> VrpPatch:
     """Return commands that take a switch from one configuration text to another, and back.
 
     Lines are in apply order, as typed from the system view; a view is entered by its line and left
     by `quit`, indented only for the reader. No `commit`, no `return`. Both texts should come from
     one renderer: a line that only one of them writes is a difference, except for buffer sizes,
     which are equal in kbytes and in mbytes.
+
+    kept: the unowned lines of the switch, which no text has. Those that a command takes with it
+    are set again at the end, or are lost with their object: then the way back sets them. Raises
+    BadInput for a line in the way of a command, for a secret that would have to be set again, and
+    for a line that lacks words of its command.
     """
     old, new = parse_tree(running), parse_tree(intended)
     if old == new:
@@ -66,10 +84,39 @@ def make_patch(running: str, intended: str, family: Syntax) -> VrpPatch:
     if IN_MBYTES in running or IN_MBYTES in intended:
         will = _spelled_as(was, will)
     moves, back = profile_moves(was, will), profile_moves(will, was)
-    return VrpPatch(
+    patch = VrpPatch(
         _commands(make, was, moved_last(will, moves), family),
         _commands(make, will, moved_last(was, back), family),
         tuple(move for move in moves if move.if_first and move.if_last),
+    )
+    return _with_kept(patch, was, will, kept, family) if kept else patch
+
+
+def _with_kept(
+    patch: VrpPatch, was: ConfigRows, will: ConfigRows, kept: Sequence[LinePath], family: Syntax
+) -> VrpPatch:
+    """Return a patch that sets unowned lines again, both ways."""
+    taken = UnownedLines.of(was, kept, family).after(patch.commands)
+    after = {line.path: line.after for line in taken}
+    remaining = [path for path in (after.get(path, path) for path in kept) if path is not None]
+    back = {
+        line.path: line for line in UnownedLines.of(will, remaining, family).after(patch.reverse)
+    }
+    lost = {line.path for line in taken if line.after is None}
+    readable = {path for path in lost if MASK not in " ".join(path)}
+    original = {after.get(path, path): path for path in kept}
+    returning = {original[path] for path, line in back.items() if line.command}
+    return replace(
+        patch,
+        commands=(
+            *patch.commands,
+            *set_again([x.after for x in taken if x.after and x.command], family),
+        ),
+        reverse=(
+            *patch.reverse,
+            *set_again([path for path in kept if path in readable | returning], family),
+        ),
+        taken=tuple(replace(line, restored=line.path not in lost - readable) for line in taken),
     )
 
 
