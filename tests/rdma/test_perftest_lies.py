@@ -67,7 +67,7 @@ def test_a_cell_that_is_no_figure_of_perftest(
     assert outcome(tool, client, server) is Outcome.MEASURED
     for cell in range(cells):
         if cell in DEVIATIONS and word in ("nan", "-nan", "inf"):
-            continue  # says nothing on the average
+            continue  # the average does not depend on it
         if (cell, word) != (0, "0"):  # a size is compared with the requested one
             assert outcome(tool, changed(client, cell, word), server) is not Outcome.MEASURED, cell
 

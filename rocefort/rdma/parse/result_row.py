@@ -14,8 +14,8 @@ from rocefort.rdma.parse.outcome import Outcome
 
 GBPS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
 SLACK = 0.001  # in addition to rounding: versions round different values first
-# Columns of the spread between messages. perftest prints `-nan` for them after few messages; they
-# say nothing on the average, so it is measured without them.
+# Columns of the spread between messages. perftest prints `-nan` for them in some runs. The
+# average does not depend on them, so it is measured.
 DEVIATIONS = ("t_stdev", "99% percentile", "99.9% percentile")
 NOT_A_NUMBER = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
 NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|nan|inf|infinity)", re.IGNORECASE)
