@@ -15,6 +15,7 @@ from napalm.base.exceptions import CommandErrorException, CommitError, Connectio
 from napalm_cloudengine import parse
 from napalm_cloudengine.answers import answers_from
 from napalm_cloudengine.connect import connecting, ssh_options
+from napalm_cloudengine.displays.shown import UnreadLine
 from napalm_cloudengine.errors import (
     CandidateNotOursError,
     OutcomeUnknownError,
@@ -64,6 +65,7 @@ class Dialogue:
         self._commit_timeout_s = float(options.pop("commit_timeout_s", COMMIT_TIMEOUT_S))
         self._ssh_options = ssh_options(options, timeout)
         self._loaded = False  # whether the candidate holds lines that this object loaded
+        self.unread: dict[str, tuple[UnreadLine, ...]] = {}  # by command, of its last answer
 
     def open(self) -> None:
         """Connect and log in.
