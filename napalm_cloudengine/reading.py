@@ -5,7 +5,6 @@ documented form raises UnreadableError, a ValueError with the command and the li
 no row of its table is left out: `unread` and a warning in the log name it.
 """
 
-import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -13,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from napalm.base import constants
 
 from napalm_cloudengine import pinging
-from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
+from napalm_cloudengine.dialogue import LOG, NOTHING_CHANGED, Dialogue
 from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing, system
 from napalm_cloudengine.displays.interface_fields import read_interfaces, read_ports
 from napalm_cloudengine.displays.interfaces import BRIEF, read_names
@@ -37,7 +36,6 @@ from napalm_cloudengine.text import why_not_typed
 # The longest silence in the reply to a `ping` is the time of one lost packet.
 _PING_MARGIN_S = 5.0
 _ACT_UNKNOWN = "its effect, if it does more than read, is unknown"
-LOG = logging.getLogger("napalm_cloudengine")
 
 
 class _Reading(Protocol):
@@ -80,7 +78,7 @@ class StateReader(Dialogue):
             if retrieve in ("all", kind):
                 if kind == "candidate":
                     self._system_view()  # the user view does not have that command
-                text = self._display(command)
+                text = self._configuration(command, NOTHING_CHANGED)
                 texts[kind] = mask_secrets(text) if sanitized else text
         return texts
 

@@ -17,6 +17,8 @@ import codecs
 import logging
 import re
 import socket
+import threading
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +27,7 @@ from typing import Any, NoReturn
 import paramiko
 from netmiko.huawei.huawei import HuaweiVrpv8SSH
 
-from napalm_cloudengine import framing, parse
+from napalm_cloudengine import decoding, framing, parse
 from napalm_cloudengine.answers import LOGIN_ANSWERS, PromptAnswer, answer_to
 from napalm_cloudengine.known_hosts import keys_of, place_of
 from napalm_cloudengine.masking import mask_secrets
@@ -38,6 +40,8 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())
 MAX_QUESTIONS = 10
 NO_ECHO = "no echo"
 QUESTION_S = 0.05  # silence after which a question is final; a description may end like one
+PAGER_S = 0.5  # silence after which a pager waits; a line of text may read like one
+REPLY_TIMEOUT_S = 600.0  # for a whole reply; a configuration of 10 MB takes seconds
 FENCE_S = 1.0  # time until the next fence is sent, doubled each time
 # A terminal shows log lines unsolicited after `terminal monitor` was entered for it; this undoes
 # `terminal logging`, `alarm` and `debugging`, too. A user of a lower level than 3 may not enter it
@@ -61,6 +65,10 @@ class SessionBrokenError(Exception):
     def __init__(self, why: str, last: str = "") -> None:
         self.why, self.last = why, last
         super().__init__(why)
+
+
+class LoginTimeoutError(paramiko.SSHException):
+    """The login was not complete in time."""
 
 
 class UnlistedHostKeyError(paramiko.SSHException):
@@ -100,6 +108,7 @@ class _PartialReply:
     text: str
     anchored: bool = True  # whether the echo was found
     prompt: parse.Prompt | None = None
+    question: str = ""  # that ends the text
 
 
 @dataclass(frozen=True)
@@ -109,6 +118,9 @@ class SwitchReply:
     `text` is everything between the echo and the prompt, `refused` the question that no row of the
     table answered (it got a no), `prompt` the CLI's current prompt. `doubt` is an unsolicited line
     of the text, or the reason why the reply was not found; `late` is the output before the echo.
+    `fault` is the reason why the text is not certain: bytes in no known encoding, or a pager.
+    `answered` are the questions in the text that got an answer, `encoding` is that of the text, ""
+    for ASCII.
     """
 
     text: str
@@ -116,19 +128,32 @@ class SwitchReply:
     refused: str | None = None
     doubt: str = ""
     late: str = ""
+    fault: str = ""
+    answered: tuple[str, ...] = ()
+    encoding: str = ""
 
     @property
     def errors(self) -> tuple[str, ...]:
         """Return the refusing lines: those that start with `Error:`."""
         return parse.error_lines(self.text)
 
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Return lines of the reply to a command that acts which report that it failed."""
+        return parse.failure_lines(self.text, self.answered)
+
+    @property
+    def unknown(self) -> str:
+        """Return the first line of the reply to a command that acts which is not known; or ""."""
+        return parse.unknown_line(self.text, self.answered)
+
     def reports(self, words: str, sentence: str) -> bool:
         """Whether it reports a success: by `words`, in doubt by a line that is `sentence` alone.
 
         A log line, or a fragment of one, may contain the same words.
         """
-        if self.errors or not self.doubt:
-            return words in self.text and not self.errors
+        if self.failures or not self.doubt:
+            return words in self.text and not self.failures
         return any(re.fullmatch(sentence, row.strip()) for row in self.text.split("\n"))
 
     @property
@@ -139,7 +164,8 @@ class SwitchReply:
     @property
     def message(self) -> str:
         """Return the switch's text on one line and without secrets."""
-        return mask_secrets(" ".join(self.errors or self.text.split())) or "nothing"
+        lines = self.errors or self.failures or self.text.split()
+        return mask_secrets(" ".join(lines)) or "nothing"
 
 
 class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untyped here
@@ -152,13 +178,22 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     _blanks_echoed: bool | None  # whether a line of blanks, too; None until it is known
     alt_host_keys: bool  # Netmiko's own: whether known hosts come from a file
     base_prompt: str  # the name in the user view's prompt; Netmiko's own attribute
+    _ends_at: float  # when the reply, and before the first command the login, must be complete
+    _logging_in = True
+    _paged = False  # whether the reply had a pager that left its line in the text
+    reads_utf8 = reads_gbk = False  # whether the switch showed a line in that encoding
+
+    def __init__(self, *, reply_timeout_s: float, **options: Any) -> None:  # noqa: ANN401
+        self.reply_timeout_s = reply_timeout_s
+        self._gbk_lines: set[str] = set()
+        super().__init__(**options)
 
     def exchange(
         self, command: str, answers: tuple[PromptAnswer, ...], timeout_s: float
     ) -> SwitchReply:
         """Send one line and read until the prompt, answering questions from the table.
 
-        `timeout_s` bounds each silence of the switch, not the whole reply. Raises
+        `timeout_s` bounds each silence of the switch, `reply_timeout_s` the whole reply. Raises
         SessionBrokenError.
         """
         return self._converse(command, answers, timeout_s, fenced=True)
@@ -195,6 +230,28 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         client.set_missing_host_key_policy(_RefuseUnlistedKey())
         return client
 
+    def _open(self) -> None:
+        """Connect and log in within `timeout`, however the switch distributes its silences."""
+        self._ends_at = time.monotonic() + self.timeout
+        watch = threading.Timer(self.timeout, self._give_up)
+        watch.daemon = True
+        watch.start()
+        try:
+            self._modify_connection_params()
+            self.establish_connection()
+        except Exception as error:
+            if time.monotonic() >= self._ends_at:
+                raise LoginTimeoutError from error
+            raise
+        finally:
+            watch.cancel()
+        self._try_session_preparation()
+        self._logging_in = False
+
+    def _give_up(self) -> None:
+        if self.remote_conn_pre is not None:
+            self.remote_conn_pre.close()
+
     def _connect_params_dict(self) -> dict[str, Any]:
         return {**super()._connect_params_dict(), "transport_factory": _transport}
 
@@ -209,7 +266,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
         A switch whose echo is not seen gets a second line before it counts as one without.
         """
-        self._decoder = codecs.getincrementaldecoder(self.encoding)("replace")
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._shown, self._sent = "", ""
         self._echoes, self._blanks_echoed = True, None
         self._converse(None, LOGIN_ANSWERS, self.timeout, fenced=False)
@@ -269,6 +326,10 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         None sends nothing: a fence alone, or nothing at all before the first prompt.
         """
         part = _PartialReply("", "")
+        self._paged = False
+        if not self._logging_in:
+            self._ends_at = time.monotonic() + max(self.reply_timeout_s, timeout_s)
+        command = command and self._raw(command)
         if command is not None:
             self._send(command + "\n")
             part = self._read(command, timeout_s, fenced=fenced)
@@ -281,7 +342,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         while part.prompt is None:
             if len(parts) > MAX_QUESTIONS:
                 raise self._broken(f"the switch asked more than {MAX_QUESTIONS} questions")
-            question = parse.find_question(part.text) or ""
+            question = decoding.decoded(part.question).text
             answer = answer_to(question, command or "", answers)
             if refused or not answer:
                 refused = refused or mask_secrets(question)
@@ -298,10 +359,42 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         text = "\n".join(part.text for part in parts).strip("\n")
         anchored = all(part.anchored for part in parts)
         doubt = framing.unsolicited(text, self.base_prompt) if anchored else NO_ECHO
-        reply = SwitchReply(text, prompt, refused, mask_secrets(doubt), parts[0].before)
+        whole, late = decoding.decoded(text), decoding.decoded(parts[0].before)
+        self._note_encodings(whole)
+        fault = whole.fault or late.fault
+        if self._paged:
+            fault = fault or "a pager left its line in the text"
+        questions = (decoding.decoded(part.question).text for part in parts if part.question)
+        reply = SwitchReply(
+            whole.text,
+            prompt,
+            refused,
+            mask_secrets(decoding.decoded(doubt).text or fault),
+            late.text,
+            mask_secrets(fault),
+            tuple(questions) if refused is None else (),
+            whole.encoding,
+        )
         if self.session_log:
             self.session_log.write(mask_secrets(reply.text) + "\n")
         return reply
+
+    def _note_encodings(self, whole: decoding.Decoded) -> None:
+        for line, encoding in whole.encodings:
+            if encoding == decoding.GBK:
+                self._gbk_lines.add(line.strip())
+                self.reads_gbk = True
+            else:
+                self._gbk_lines.discard(line.strip())
+                self.reads_utf8 = True
+
+    def _raw(self, line: str) -> str:
+        """Return a line in the bytes that the switch showed for it, or in its encoding."""
+        if line.isascii():
+            return line
+        all_gbk = self.reads_gbk and not self.reads_utf8
+        gbk = line.strip() in self._gbk_lines or all_gbk
+        return decoding.raw_text(line, decoding.GBK if gbk else self.encoding)
 
     def _read(self, echo: str, timeout_s: float, *, fenced: bool, blanks: int = 0) -> _PartialReply:
         """Read until a question, or the prompt at the end of the reply.
@@ -318,8 +411,8 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             if silent_s >= timeout_s:
                 raise self._broken(f"no answer for {timeout_s:g} s")
             tail = parse.plain_text(raw[-_TAIL_CHARS:])
-            if heard and parse.waits_at_pager(raw[-_TAIL_CHARS:]):
-                self._send(" ")
+            if heard and parse.waits_at_pager(tail):
+                raw = self._next_page(raw, timeout_s)
                 continue
             if not heard and parse.asks_for_password(tail):
                 raise self._broken("the switch requests a password")
@@ -333,9 +426,24 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             elif prompt:
                 part = self._unfenced(parse.plain_text(raw), echo, prompt, fenced=fenced)
             if part:
-                return replace(part, prompt=prompt)
+                return replace(part, prompt=prompt, question=question or "")
             if not heard or (prompt and not blanks):
                 blanks = self._fence(blanks + 1)
+
+    def _next_page(self, raw: str, timeout_s: float) -> str:
+        """Turn a page where the switch waits for a key, and drop the pager's own line.
+
+        What goes on by itself is text. A pager erases its line once the key is there.
+        """
+        if rest := self._receive(PAGER_S):
+            return raw + rest
+        self._send(" ")
+        page = self._receive(timeout_s)
+        while parse.is_erasing(page) and (rest := self._receive(QUESTION_S)):
+            page += rest
+        erased = parse.after_erasing(page)
+        self._paged |= erased is None
+        return raw + page if erased is None else parse.before_pager(raw) + erased
 
     def _with_rest(self, raw: str, heard: str) -> str:
         """Append output; after a question-like end also the output directly after it."""
@@ -398,7 +506,12 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         channel = self.remote_conn
         if channel is None:
             raise self._broken("the session is closed")
-        channel.settimeout(timeout_s)
+        left_s = self._ends_at - time.monotonic()
+        if left_s <= 0:
+            bound = self.timeout if self._logging_in else self.reply_timeout_s
+            what = "the login" if self._logging_in else "the reply"
+            raise self._broken(f"{what} was not complete after {bound:g} s")
+        channel.settimeout(min(timeout_s, left_s))
         try:
             data = channel.recv(_READ_BYTES)
         except TimeoutError:
@@ -416,7 +529,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             raise self._broken("the session is closed")
         self._sent = text.strip() or self._sent
         try:
-            self.remote_conn.sendall(text.encode(self.encoding))
+            self.remote_conn.sendall(decoding.raw_bytes(text))
         except (OSError, EOFError):  # the latter is paramiko's on a full or closed socket
             raise self._broken("session lost") from None
 
@@ -425,4 +538,5 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         last = framing.last_line(parse.plain_text(self._shown), self._sent)
         if self.base_prompt:  # before the first prompt, no secret was sent and none is shown
             last = mask_secrets(last)
+        last = decoding.decoded(last).text
         return SessionBrokenError(why, quotable(last))
