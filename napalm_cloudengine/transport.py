@@ -178,7 +178,8 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     _blanks_echoed: bool | None  # whether a line of blanks, too; None until it is known
     alt_host_keys: bool  # Netmiko's own: whether known hosts come from a file
     base_prompt: str  # the name in the user view's prompt; Netmiko's own attribute
-    _ends_at: float  # when the reply, and before the first command the login, must be complete
+    _bound_s: float  # the time of a whole reply, or of the login before the first command
+    _ends_at: float
     _logging_in = True
     _paged = False  # whether the reply had a pager that left its line in the text
     reads_utf8 = reads_gbk = False  # whether the switch showed a line in that encoding
@@ -232,7 +233,8 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
     def _open(self) -> None:
         """Connect and log in within `timeout`, however the switch distributes its silences."""
-        self._ends_at = time.monotonic() + self.timeout
+        self._bound_s = self.timeout
+        self._ends_at = time.monotonic() + self._bound_s
         watch = threading.Timer(self.timeout, self._give_up)
         watch.daemon = True
         watch.start()
@@ -328,7 +330,8 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         part = _PartialReply("", "")
         self._paged = False
         if not self._logging_in:
-            self._ends_at = time.monotonic() + max(self.reply_timeout_s, timeout_s)
+            self._bound_s = max(self.reply_timeout_s, timeout_s)
+            self._ends_at = time.monotonic() + self._bound_s
         command = command and self._raw(command)
         if command is not None:
             self._send(command + "\n")
@@ -503,26 +506,38 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
     def _receive(self, timeout_s: float) -> str:
         """Return the next output of the switch; "" when there is none for a time."""
+        heard = ""
+        while not heard:  # a packet may hold a part of a character only
+            data = self._next_bytes(timeout_s)
+            if data is None:
+                return ""
+            heard = str(self._decoder.decode(data))
+        self._shown = (self._shown + heard)[-_TAIL_CHARS:]
+        return heard
+
+    def _next_bytes(self, timeout_s: float) -> bytes | None:
+        """Return the next packet; None when there is none for a time."""
         channel = self.remote_conn
         if channel is None:
             raise self._broken("the session is closed")
-        left_s = self._ends_at - time.monotonic()
-        if left_s <= 0:
-            bound = self.timeout if self._logging_in else self.reply_timeout_s
-            what = "the login" if self._logging_in else "the reply"
-            raise self._broken(f"{what} was not complete after {bound:g} s")
-        channel.settimeout(min(timeout_s, left_s))
+        channel.settimeout(max(0.0, min(timeout_s, self._ends_at - time.monotonic())))
+        data: bytes | None
         try:
             data = channel.recv(_READ_BYTES)
         except TimeoutError:
-            return ""
+            data = None
         except OSError:
             data = b""
-        if not data:
+        if data == b"":
             raise self._broken("session lost")
-        heard = str(self._decoder.decode(data))
-        self._shown = (self._shown + heard)[-_TAIL_CHARS:]
-        return heard
+        self._require_time()
+        return data
+
+    def _require_time(self) -> None:
+        """Raise SessionBrokenError when the time of the login or of the reply is over."""
+        if time.monotonic() >= self._ends_at:
+            what = "the login" if self._logging_in else "the reply"
+            raise self._broken(f"{what} was not complete after {self._bound_s:g} s")
 
     def _send(self, text: str) -> None:
         if self.remote_conn is None:
