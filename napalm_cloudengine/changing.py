@@ -28,6 +28,7 @@ from napalm_cloudengine.errors import (
 )
 from napalm_cloudengine.load import Loader, RefusedError, config_text
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.replies import SwitchReply
 from napalm_cloudengine.text import (
     SendLine,
     UnsendableError,
@@ -36,7 +37,6 @@ from napalm_cloudengine.text import (
     config_lines,
     quotable,
 )
-from napalm_cloudengine.transport import SwitchReply
 
 # From the running and the intended configuration to the commands between them.
 Patcher = Callable[[str, str], str | Iterable[str]]

@@ -19,7 +19,11 @@ from paramiko.hostkeys import InvalidHostKey
 from paramiko.ssh_exception import NoValidConnectionsError
 
 from napalm_cloudengine.errors import HostKeyError
-from napalm_cloudengine.transport import LoginTimeoutError, SessionBrokenError, UnlistedHostKeyError
+from napalm_cloudengine.ssh_client import (
+    LoginTimeoutError,
+    SessionBrokenError,
+    UnlistedHostKeyError,
+)
 
 NO_SESSION = "No existing session"  # paramiko's text for a closed connection
 ENDED = (
@@ -117,17 +121,22 @@ def _connection_error(at: str, cause: BaseException | None) -> ConnectionExcepti
     if isinstance(cause, TimeoutError):
         how = "check the address, and that the switch is up"
         return _failed(ConnectTimeoutError, f"{at}: no connection in time", how)
-    if isinstance(cause, paramiko.ChannelException):
-        return _failed(ConnectionException, f"{at} {_NO_VTY[0]}", _NO_VTY[1])
-    if isinstance(cause, socket.gaierror):
-        how = "check the name, or use the address"
-        return _failed(ConnectionException, f"{at}: no connection: its name has no address", how)
-    if known := _OF_ERRNO.get(_errno(cause)):
-        return _failed(ConnectionException, f"{at}: no connection: it {known[0]}", known[1])
+    if cause_and_fix := _known_cause(cause):
+        what, how = cause_and_fix
+        return _failed(ConnectionException, f"{at}: no connection: it {what}", how)
     text = str(cause or "")
-    if text == NO_SESSION or not text:
+    if text in ("", NO_SESSION):
         return ConnectionException(f"{at}: the switch {ENDED}")
     return ConnectionException(f"{at}: no connection: {text}")
+
+
+def _known_cause(cause: BaseException | None) -> tuple[str, str] | None:
+    """Return what a switch does that cannot be connected to, and the fix; None: not known."""
+    if isinstance(cause, paramiko.ChannelException):
+        return _NO_VTY
+    if isinstance(cause, socket.gaierror):
+        return "has a name without an address", "check the name, or use the address"
+    return _OF_ERRNO.get(_errno(cause) or 0)
 
 
 def _errno(cause: BaseException | None) -> int | None:

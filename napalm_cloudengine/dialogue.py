@@ -25,13 +25,10 @@ from napalm_cloudengine.errors import (
     UnreadableReplyError,
 )
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.replies import SwitchReply
+from napalm_cloudengine.ssh_client import SessionBrokenError
 from napalm_cloudengine.text import quotable
-from napalm_cloudengine.transport import (
-    REPLY_TIMEOUT_S,
-    CloudEngineSSH,
-    SessionBrokenError,
-    SwitchReply,
-)
+from napalm_cloudengine.transport import REPLY_TIMEOUT_S, CloudEngineSSH
 
 LOG = logging.getLogger("napalm_cloudengine")
 

@@ -13,8 +13,8 @@ from napalm.base.exceptions import MergeConfigException
 
 from napalm_cloudengine import framing
 from napalm_cloudengine.parse import Prompt
+from napalm_cloudengine.replies import SwitchReply
 from napalm_cloudengine.text import SendLine, quotable
-from napalm_cloudengine.transport import SwitchReply
 
 _MAX_DEPTH = 8
 

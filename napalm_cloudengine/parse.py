@@ -30,8 +30,9 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 # Replies to commands that act. A CloudEngine prints notes that begin with `Info:` or `Warning:`
 # (command reference; some continue on further lines) and nothing else where a line is accepted.
 _NOTE = re.compile(r"\s*(?:Info|Warning)\s*:")
-# Words of a failure: `error: ..`, `Info: Operation failed.`, `Failed to ..`, a caret below the wrong
-# word, `% ..` of other systems. Only the first words count in a warning, which may describe a risk.
+# Words of a failure: `error: ..`, `Info: Operation failed.`, `Failed to ..`, a caret below the
+# wrong word, `% ..` of other systems. Only the first words count in a warning, which may describe
+# a risk.
 _FAILURE = re.compile(
     r"\s*(?:(?:fatal[ ]+)?error\b|%(?!%)|\^\s*$|(?:warning:\s*)?(?:[\w-]+[ ]+){0,3}fail(?:ed|ure)\b"
     r"|(?!\s*warning:).*\b(?:fail(?:ed|s|ure)|unsuccessful(?:ly)?|denied|rejected|refused"

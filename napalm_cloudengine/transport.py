@@ -14,13 +14,9 @@ handling of replies is replaced:
 """
 
 import codecs
-import logging
-import re
-import socket
 import threading
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -31,11 +27,14 @@ from napalm_cloudengine import decoding, framing, parse
 from napalm_cloudengine.answers import LOGIN_ANSWERS, PromptAnswer, answer_to
 from napalm_cloudengine.known_hosts import keys_of, place_of
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.replies import PartialReply, SwitchReply
+from napalm_cloudengine.ssh_client import (
+    LoginTimeoutError,
+    RefuseUnlistedKey,
+    SessionBrokenError,
+    transport,
+)
 from napalm_cloudengine.text import quotable
-
-# A dropped connection reaches the caller as one exception, without paramiko's traceback on stderr,
-# which logging prints where no handler is set up.
-logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 MAX_QUESTIONS = 10
 NO_ECHO = "no echo"
@@ -50,122 +49,6 @@ _NO_LOGS = "undo terminal monitor"
 _NO_PAGES = "screen-length 0 temporary"
 _TAIL_CHARS = 4000
 _READ_BYTES = 65536
-# Authenticated ciphers go first, as in OpenSSH. paramiko begins with counter mode, whose separate
-# MAC it compares byte by byte in Python: 8 % of the CPU of a change. A switch that offers only
-# counter mode (the factory configuration of V200R019 and later) gets that.
-_AUTHENTICATED_CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com")
-
-
-class SessionBrokenError(Exception):
-    """The session was lost, timed out or cannot be interpreted; `why` is the reason.
-
-    `last` is the last line that it printed, without secrets.
-    """
-
-    def __init__(self, why: str, last: str = "") -> None:
-        self.why, self.last = why, last
-        super().__init__(why)
-
-
-class LoginTimeoutError(paramiko.SSHException):
-    """The login was not complete in time."""
-
-
-class UnlistedHostKeyError(paramiko.SSHException):
-    """The host key of the switch is in none of the known hosts."""
-
-    def __init__(self, server: str, key: paramiko.PKey) -> None:
-        self.server, self.key_name, self.fingerprint = server, key.get_name(), key.fingerprint
-        super().__init__(f"{server} offers an unknown {self.key_name} key {self.fingerprint}")
-
-
-class _RefuseUnlistedKey(paramiko.MissingHostKeyPolicy):
-    def missing_host_key(
-        self,
-        client: paramiko.SSHClient,  # noqa: ARG002  # the signature is paramiko's
-        hostname: str,
-        key: paramiko.PKey,
-    ) -> None:
-        raise UnlistedHostKeyError(hostname, key)
-
-
-def _transport(
-    sock: socket.socket,
-    disabled_algorithms: dict[str, Iterable[str]] | None,
-    **_gss: bool,  # of paramiko up to 4; Netmiko leaves them off
-) -> paramiko.Transport:
-    transport = paramiko.Transport(sock, disabled_algorithms=disabled_algorithms)
-    security, first = transport.get_security_options(), _AUTHENTICATED_CIPHERS
-    security.ciphers = (*first, *(name for name in security.ciphers if name not in first))
-    return transport
-
-
-@dataclass(frozen=True)
-class _PartialReply:
-    """A reply up to its prompt or to a question; `before` came before the echo."""
-
-    before: str
-    text: str
-    anchored: bool = True  # whether the echo was found
-    prompt: parse.Prompt | None = None
-    question: str = ""  # that ends the text
-
-
-@dataclass(frozen=True)
-class SwitchReply:
-    """Reply of the switch to one line.
-
-    `text` is everything between the echo and the prompt, `refused` the question that no row of the
-    table answered (it got a no), `prompt` the CLI's current prompt. `doubt` is an unsolicited line
-    of the text, or the reason why the reply was not found; `late` is the output before the echo.
-    `fault` is the reason why the text is not certain: bytes in no known encoding, or a pager.
-    `answered` are the questions in the text that got an answer, `encoding` is that of the text, ""
-    for ASCII.
-    """
-
-    text: str
-    prompt: parse.Prompt
-    refused: str | None = None
-    doubt: str = ""
-    late: str = ""
-    fault: str = ""
-    answered: tuple[str, ...] = ()
-    encoding: str = ""
-
-    @property
-    def errors(self) -> tuple[str, ...]:
-        """Return the refusing lines: those that start with `Error:`."""
-        return parse.error_lines(self.text)
-
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """Return lines of the reply to a command that acts which report that it failed."""
-        return parse.failure_lines(self.text, self.answered)
-
-    @property
-    def unknown(self) -> str:
-        """Return the first line of the reply to a command that acts which is not known; or ""."""
-        return parse.unknown_line(self.text, self.answered)
-
-    def reports(self, words: str, sentence: str) -> bool:
-        """Whether it reports a success: by `words`, in doubt by a line that is `sentence` alone.
-
-        A log line, or a fragment of one, may contain the same words.
-        """
-        if self.failures or not self.doubt:
-            return words in self.text and not self.failures
-        return any(re.fullmatch(sentence, row.strip()) for row in self.text.split("\n"))
-
-    @property
-    def last(self) -> str:
-        """Return its last line, without secrets."""
-        return mask_secrets(self.text.rsplit("\n", 1)[-1].strip())
-
-    @property
-    def message(self) -> str:
-        """Return the switch's text on one line and without secrets."""
-        lines = self.errors or self.failures or self.text.split()
-        return mask_secrets(" ".join(lines)) or "nothing"
 
 
 class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untyped here
@@ -228,7 +111,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             host_name = place_of(self.host, self.port)
             for key in keys_of(Path(self.alt_key_file), host_name):
                 client.get_host_keys().add(host_name, key.get_name(), key)
-        client.set_missing_host_key_policy(_RefuseUnlistedKey())
+        client.set_missing_host_key_policy(RefuseUnlistedKey())
         return client
 
     def _open(self) -> None:
@@ -255,7 +138,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             self.remote_conn_pre.close()
 
     def _connect_params_dict(self) -> dict[str, Any]:
-        return {**super()._connect_params_dict(), "transport_factory": _transport}
+        return {**super()._connect_params_dict(), "transport_factory": transport}
 
     def special_login_handler(self, delay_factor: float = 1.0) -> None:
         """Leave the login dialogue to `session_preparation`, which cleans up when it fails."""
@@ -327,7 +210,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
         None sends nothing: a fence alone, or nothing at all before the first prompt.
         """
-        part = _PartialReply("", "")
+        part = PartialReply("", "")
         self._paged = False
         if not self._logging_in:
             self._bound_s = max(self.reply_timeout_s, timeout_s)
@@ -355,7 +238,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         return self._reply(parts, part.prompt, refused)
 
     def _reply(
-        self, parts: list[_PartialReply], prompt: parse.Prompt, refused: str | None
+        self, parts: list[PartialReply], prompt: parse.Prompt, refused: str | None
     ) -> SwitchReply:
         self.prompt = prompt
         self.base_prompt = prompt.view if not prompt.system else self.base_prompt
@@ -399,7 +282,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         gbk = line.strip() in self._gbk_lines or all_gbk
         return decoding.raw_text(line, decoding.GBK if gbk else self.encoding)
 
-    def _read(self, echo: str, timeout_s: float, *, fenced: bool, blanks: int = 0) -> _PartialReply:
+    def _read(self, echo: str, timeout_s: float, *, fenced: bool, blanks: int = 0) -> PartialReply:
         """Read until a question, or the prompt at the end of the reply.
 
         blanks: of a fence that was sent before; it is sent again while the line is quiet.
@@ -458,7 +341,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
     def _unfenced(
         self, text: str, echo: str, prompt: parse.Prompt, *, fenced: bool
-    ) -> _PartialReply | None:
+    ) -> PartialReply | None:
         """Return the reply in a text that ends with a prompt, where it needs no fence."""
         part = self._part(text, echo)
         if part is None or not self._is_known(prompt):
@@ -466,7 +349,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         part = replace(part, text=parse.without_prompt(part.text))
         return part if not fenced or framing.shows_its_end(part.text) else None
 
-    def _fenced(self, text: str, echo: str, blanks: int, *, quiet: bool) -> _PartialReply | None:
+    def _fenced(self, text: str, echo: str, blanks: int, *, quiet: bool) -> PartialReply | None:
         """Return the reply in a text that ends with a prompt, if the fence before that is found."""
         whole = None
         if self._blanks_echoed is not False:
@@ -477,14 +360,14 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             self._blanks_echoed = False if whole is not None else self._blanks_echoed
         if whole is None:
             return None
-        return self._part(whole, echo) or _PartialReply("", whole, anchored=False)
+        return self._part(whole, echo) or PartialReply("", whole, anchored=False)
 
-    def _part(self, text: str, echo: str) -> _PartialReply | None:
+    def _part(self, text: str, echo: str) -> PartialReply | None:
         """Return the text after the echo; None while the echo is incomplete."""
         if not echo or not self._echoes:
-            return _PartialReply("", text)
+            return PartialReply("", text)
         parts = framing.after_echo(text, echo, framing.prompt_text(self.prompt))
-        return _PartialReply(*parts) if parts else None
+        return PartialReply(*parts) if parts else None
 
     def _fence(self, blanks: int) -> int:
         """Send a line of that many blanks; return their number."""

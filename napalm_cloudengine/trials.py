@@ -24,7 +24,7 @@ from napalm_cloudengine.dialogue import NOTHING_CHANGED, same_configuration
 from napalm_cloudengine.displays.commits import LIST, CommitEntry, commit
 from napalm_cloudengine.displays.trial import TrialStatus
 from napalm_cloudengine.errors import CandidateNotOursError, QuestionRefusedError
-from napalm_cloudengine.transport import SwitchReply
+from napalm_cloudengine.replies import SwitchReply
 
 _CONFIRM_UNKNOWN = (
     "outcome unknown: the trial is confirmed, still running, or reverted; "

@@ -38,7 +38,13 @@ PEERS = DisplayTable(
             row="  {address:<32} " + _NUMBERS,
         ),
     },
-    cells={"address": _ADDRESS, "version": re.compile("4"), "age": _AGE, "asn": _AS, "local_as": _AS},
+    cells={
+        "address": _ADDRESS,
+        "version": re.compile("4"),
+        "age": _AGE,
+        "asn": _AS,
+        "local_as": _AS,
+    },
     # older VRP8 does not print dynamic peers
     optional=("established", "dynamic"),
 )

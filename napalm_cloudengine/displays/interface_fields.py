@@ -103,7 +103,9 @@ def read_ports(shown: DisplayAnswer) -> Rows[Row]:
             error = _missing(shown, offset, row["name"], lacking[0])
             if row is reading[-1][0]:
                 raise error
-            unread.append(UnreadLine(shown.command, error.line, row["name"], error.what, row["name"]))
+            unread.append(
+                UnreadLine(shown.command, error.line, row["name"], error.what, row["name"])
+            )
         else:
             hidden = () if physical else HEALTH
             rows.append({name: row[name] for name in row if name not in hidden})

@@ -6,7 +6,7 @@ words that no other cell of its line takes, and `{model:>27}` is a word.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -461,9 +461,9 @@ class _RowReader:
         """Raise UnreadableError for an answer that is cut off, as far as its form shows that."""
         for unread in self.unread:
             line = self.lines[-1]
-            if unread.line == line.number and not self.shown.rulers_after(line.number):
-                if self._may_be_cut(line):
-                    raise self.shown.wrong(line.number, unread.why)
+            ended = self.shown.rulers_after(line.number) or not self._may_be_cut(line)
+            if unread.line == line.number and not ended:
+                raise self.shown.wrong(line.number, unread.why)
         rulers = self.shown.rulers_after(self.titles)
         if self.rows and not (self.form.confirmed and rulers):
             return  # a release without these rulers does not show its end

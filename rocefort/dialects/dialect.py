@@ -307,7 +307,7 @@ class Displays(OperatingSystem, Protocol):
         """
         raise self.lacks(STATE_NOT_READ)
 
-    def unread_lines(self, driver: Any) -> Sequence[UnreadSeen]:  # noqa: ANN401, ARG002
+    def unread_lines(self, driver: Any) -> Sequence[UnreadSeen]:  # noqa: ANN401
         """Lines of outputs that the last `read_topic` or `ecn_marks` left out."""
         return ()
 

@@ -76,7 +76,9 @@ NAMES_ONLY = ("interface-brief-v300", "interface-brief-v200")  # other columns a
 # Lines of other output: no word of them is a number, an interface, an address or a rule.
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "P", "S")), min_size=1, max_size=12)
 ODD_LINES = st.lists(
-    WORDS.filter(lambda word: set(word) - set("-=") and not word.endswith(":")), min_size=1, max_size=9
+    WORDS.filter(lambda word: set(word) - set("-=") and not word.endswith(":")),
+    min_size=1,
+    max_size=9,
 ).map(" ".join)
 
 
@@ -98,12 +100,18 @@ def places(sample: str) -> tuple[int, ...]:
             return False
 
     above = next(at for at in range(1, len(lines)) if noted(at, "§ " * 20))
-    return tuple(at for at in range(above, len(lines)) if noted(at, "§ §") and (sample == PROFILES or noted(at, "§")))
+    return tuple(
+        at
+        for at in range(above, len(lines))
+        if noted(at, "§ §") and (sample == PROFILES or noted(at, "§"))
+    )
 
 
 @pytest.mark.parametrize("sample", TABLES)
 @given(st.data())
-def test_a_line_between_rows_changes_no_row_and_is_reported(sample: str, data: st.DataObject) -> None:
+def test_a_line_between_rows_changes_no_row_and_is_reported(
+    sample: str, data: st.DataObject
+) -> None:
     read, text = TABLES[sample], vendor_display(sample)
     rows, unread = read(DisplayAnswer("display", text))
     assert rows
@@ -137,7 +145,9 @@ def test_a_table_that_is_cut_off_is_an_error_wherever_its_form_shows_it(sample: 
         assert list(unread) == []
         if sample in NAMES_ONLY or sample in ENDLESS:
             continue
-        assert list(less) == list(rows) or list(less[:-1]) == list(rows[: len(less) - 1]), text[:end]
+        assert list(less) == list(rows) or list(less[:-1]) == list(rows[: len(less) - 1]), text[
+            :end
+        ]
     assert shown
 
 
@@ -158,7 +168,10 @@ def test_a_neighbour_without_a_system_name_is_a_neighbour() -> None:
     [
         ("25GE1/0/1                   Ethernet 1/2                  108", None),  # in no column
         ("25GE1/0/1                                 Ethernet 1/2              108", "Ethernet 1/2"),
-        ("25GE1/0/1                                 aaaa-bbbb-cc20            108", "aaaa-bbbb-cc20"),
+        (
+            "25GE1/0/1                                 aaaa-bbbb-cc20            108",
+            "aaaa-bbbb-cc20",
+        ),
     ],
 )
 def test_the_empty_column_is_the_one_below_its_title(row: str, neighbour: str | None) -> None:

@@ -84,9 +84,7 @@ def test_a_question_for_a_password_is_one(text: str) -> None:
 
 def test_cursor_moves_leave_no_trace_and_a_pager_is_alone_on_the_last_line() -> None:
     raw = "interface 100GE1/0/1\r\n description ---- More ----\r\n\x1b[0m<leaf01>"
-    assert parse.plain_text(raw) == (
-        "interface 100GE1/0/1\n description ---- More ----\n<leaf01>"
-    )
+    assert parse.plain_text(raw) == ("interface 100GE1/0/1\n description ---- More ----\n<leaf01>")
     assert parse.waits_at_pager("sysname leaf01\n  ---- More ----")
     assert not parse.waits_at_pager("  ---- More ----\nsysname leaf01")
     assert not parse.waits_at_pager("sysname leaf01\n description ---- More ----")

@@ -100,7 +100,10 @@ class ByteSwitch:
             if isinstance(answer, tuple):
                 answer, prompt = answer
                 own = prompt
-            if line.strip() and line not in (b"screen-length 0 temporary", b"undo terminal monitor"):
+            if line.strip() and line not in (
+                b"screen-length 0 temporary",
+                b"undo terminal monitor",
+            ):
                 self.heard.append(line)
             process.stdout.write(line + b"\r\n")
             for at in range(0, len(answer), step := self.options.get("step", 4096)):
@@ -110,7 +113,9 @@ class ByteSwitch:
             process.stdout.write(own)
             line = b""
 
-    def driver(self, timeout: float = 5, password: str = PASSWORD, **options: Any) -> CloudEngineDriver:
+    def driver(
+        self, timeout: int = 5, password: str = PASSWORD, **options: Any
+    ) -> CloudEngineDriver:
         args = {"port": self.port, "ssh_known_hosts": str(self.known_hosts), **options}
         return CloudEngineDriver("127.0.0.1", USER, password, timeout, args)
 
@@ -230,7 +235,12 @@ def test_a_decoded_text_is_the_one_that_was_encoded_or_says_another_encoding(
 def test_the_words_of_a_pager_within_a_text_are_kept(
     serve: Callable[..., ByteSwitch], step: int
 ) -> None:
-    rows = b" description ---- More ---- %%01IFNET/2/x", b"header shell", b"  ---- More ----", b"end"
+    rows = (
+        b" description ---- More ---- %%01IFNET/2/x",
+        b"header shell",
+        b"  ---- More ----",
+        b"end",
+    )
     switch = serve({RUN.encode(): config(*rows)}, step=step)
     with switch.driver() as driver:
         text = driver.get_config(retrieve="running")["running"]

@@ -104,9 +104,7 @@ def as_beside(seen: DeviceSeen) -> DeviceSeen:
     missing = {topic: why for topic, why in seen.missing.items() if topic in BESIDE}
     missing |= dict.fromkeys(others, NOT_BESIDE)
     unread = {topic: lines for topic, lines in seen.unread.items() if topic in BESIDE}
-    return seen.model_copy(
-        update={"missing": missing, "unread": unread, **dict.fromkeys(others)}
-    )
+    return seen.model_copy(update={"missing": missing, "unread": unread, **dict.fromkeys(others)})
 
 
 def _unread(

@@ -109,9 +109,7 @@ def port_state(subject: LiveSubject) -> Iterator[Verdict]:
             port = seen.by_port.get(end.interface)
             if interface is None or not interface.enabled:
                 continue
-            if port is None and subject.may_be_unread(
-                node, seen, StateTopic.PORTS, end.interface
-            ):
+            if port is None and subject.may_be_unread(node, seen, StateTopic.PORTS, end.interface):
                 continue
             if port is None:
                 message = "port: «state of ports» does not show it"

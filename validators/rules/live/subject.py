@@ -145,8 +145,9 @@ class LiveSubject(Subject):
         reads = self.rule.reads
         for node, seen in self.answering_switches:
             earlier = self.before.by_name.get(node.name) if reads.twice and self.before else None
+            readings = [seen, earlier] if earlier else [seen]
             for topic in reads.topics:
-                lines = (*seen.unread.get(topic, ()), *(earlier.unread.get(topic, ()) if earlier else ()))
+                lines = [line for each in readings for line in each.unread.get(topic, ())]
                 for key in dict.fromkeys(line.key for line in lines):
                     known = key in node.device.by_interface
                     place = End(device=node.name, interface=key) if known else node

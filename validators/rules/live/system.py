@@ -12,7 +12,6 @@ from rocefort.models.wording import count_of
 from rocefort.validators.rules.live.subject import LiveSubject, of_topic, reading
 from rocefort.validators.rules.registry import Verdict, rule
 
-
 CHECK = "check that it is up and reachable; run a command of this message by hand"
 
 
