@@ -319,7 +319,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     def _next_page(self, raw: str, timeout_s: float) -> str:
         """Turn a page where the switch waits for a key, and drop the pager's own line.
 
-        What goes on by itself is text. A pager erases its line once the key is there.
+        Output that continues without a key is text. A pager erases its line after the key.
         """
         if rest := self._receive(PAGER_S):
             return raw + rest

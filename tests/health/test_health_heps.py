@@ -256,11 +256,11 @@ def test_one_odd_row_is_a_warning_and_the_other_rows_are_judged(
 
 
 def test_a_login_that_is_refused_has_its_own_fix(lab: Rehearsal, heps_file: Path) -> None:
-    devices = [device.model_copy(update={"user": "nobody"}) for device in lab.connections.devices]
+    devices = [device.model_copy(update={"user": "stranger"}) for device in lab.connections.devices]
     access = lab.connections.model_copy(update={"devices": tuple(devices)})
     report = health_of(heps_file, access, devices=("leaf03",))
     [finding] = report.report.findings
-    assert re.fullmatch(r"\S+:\d+ refuses the login of 'nobody'", finding.message)
+    assert re.fullmatch(r"\S+:\d+ refuses the login of 'stranger'", finding.message)
     assert finding.hint == "check name, password or key"
 
 

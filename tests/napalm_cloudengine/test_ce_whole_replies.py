@@ -281,7 +281,7 @@ def test_a_configuration_without_its_end_is_an_error(
         "      ^",
         "  Error: indented",
         "操作失败。",
-        "Something that nobody knows",
+        "Something else",
     ],
 )
 def test_a_line_whose_reply_is_not_known_is_refused(play: Play, reply: str) -> None:
