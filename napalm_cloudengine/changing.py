@@ -14,7 +14,7 @@ from napalm.base.exceptions import (
 )
 
 from napalm_cloudengine import parse
-from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
+from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue, same_configuration
 from napalm_cloudengine.displays.commits import LIST as COMMITS
 from napalm_cloudengine.displays.commits import newest_commit
 from napalm_cloudengine.displays.shown import DisplayAnswer
@@ -28,6 +28,7 @@ from napalm_cloudengine.errors import (
 )
 from napalm_cloudengine.load import Loader, RefusedError, config_text
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.replies import SwitchReply
 from napalm_cloudengine.text import (
     SendLine,
     UnsendableError,
@@ -36,7 +37,6 @@ from napalm_cloudengine.text import (
     config_lines,
     quotable,
 )
-from napalm_cloudengine.transport import SwitchReply
 
 # From the running and the intended configuration to the commands between them.
 Patcher = Callable[[str, str], str | Iterable[str]]
@@ -106,7 +106,7 @@ class CandidateEditor(Dialogue):
             self.discard_config()
         self._load(self._patch(self._running(NOTHING_CHANGED), intended))
         self._system_view()
-        merged = self._display("display configuration candidate merge")
+        merged = self._configuration("display configuration candidate merge", NOTHING_CHANGED)
         if remaining := self._patch(merged, intended):
             outcome = self._clear_candidate()
             first = mask_secrets(remaining.split("\n", 1)[0].strip())
@@ -124,6 +124,8 @@ class CandidateEditor(Dialogue):
     def _load(self, text: str) -> None:
         """Enter the lines of a text into the candidate."""
         lines = config_lines_of(self.name, text)
+        if not text.isascii() and not self._config_read:
+            self._running(NOTHING_CHANGED)  # its descriptions show the encoding to send
         prompt = self._connected().prompt
         if prompt.system and not prompt.uncommitted:
             self._user_view()  # the text starts in the system view; `cli` may have left another
@@ -250,16 +252,24 @@ class CandidateEditor(Dialogue):
             ) from None
 
     def save_config(self) -> None:
-        """Write the running configuration to the startup file; CommandErrorException if not."""
+        """Write the running configuration to the startup file; CommandErrorException if not.
+
+        Where the reply does not show whether that was done, the startup configuration decides.
+        """
         self._user_view()
         reply = self._run("save", _SAVE_UNKNOWN, self._commit_timeout_s)
         if reply.refused and not reply.doubt:
             raise QuestionRefusedError(self.name, "save", reply.refused, "nothing was saved")
         if reply.reports("successfully", _SAVED):
             return
-        if reply.doubt or not reply.errors:
-            raise self._lost("save", "no success was reported", _SAVE_UNKNOWN, reply.last)
-        raise CommandErrorException(f"{self.name}: 'save' failed: {reply.message}")
+        if reply.failures and not reply.doubt:
+            raise CommandErrorException(f"{self.name}: 'save' failed: {reply.message}")
+        startup = self._configuration("display saved-configuration", _SAVE_UNKNOWN)
+        if not same_configuration(startup, self._running(_SAVE_UNKNOWN)):
+            raise CommandErrorException(
+                f"{self.name}: 'save' did not report a success, and the startup configuration is "
+                f"not the running one: {reply.message}"
+            )
 
     def _clear_candidate(self) -> str:
         """Clear the loaded lines, return to the user view, and report the outcome."""
@@ -267,7 +277,7 @@ class CandidateEditor(Dialogue):
             reply = self._run("clear configuration candidate", _CANDIDATE_UNKNOWN)
         except OutcomeUnknownError as broken:
             return str(broken)
-        if reply.errors or reply.refused or reply.prompt.uncommitted:
+        if reply.failures or reply.refused or reply.prompt.uncommitted:
             return f"the candidate could not be cleared: {reply.message}"
         self._loaded = False
         with suppress(OutcomeUnknownError):  # the next call reports that the session is lost
@@ -300,7 +310,7 @@ class CandidateEditor(Dialogue):
         if reply.refused:
             outcome = self._clear_candidate()
             raise QuestionRefusedError(self.name, f"'{command}'", reply.refused, outcome)
-        if reply.errors or (reply.prompt.uncommitted and not on_trial):
+        if reply.errors or reply.failures or (reply.prompt.uncommitted and not on_trial):
             outcome = self._clear_candidate()
             raise CommitError(f"{self.name}: '{command}' failed: {reply.message}; {outcome}")
         if on_trial and (state := self._trial_status(_TRIAL_UNKNOWN).state) != "ACTIVE":

@@ -9,6 +9,8 @@ NapalmException
 │   ├── LineRefusedError                the switch answered a line with `Error:`
 │   ├── QuestionRefusedError            the switch asked a question without a given answer
 │   └── CandidateNotOursError           uncommitted changes that this driver did not load
+├── CommandErrorException
+│   └── UnreadableReplyError            bytes of no known encoding, or no whole configuration
 ├── CommitError                    nothing was committed, or the commit was refused
 └── CommitConfirmException         the trial is not in the state that the call needs
 
@@ -36,6 +38,17 @@ class HostKeyError(ConnectionException):  # type: ignore[misc]  # napalm is unty
     def __init__(self, message: str, fingerprint: str = "", known: str = "") -> None:
         self.fingerprint, self.known = fingerprint, known
         super().__init__(message)
+
+
+class UnreadableReplyError(
+    CommandErrorException,  # type: ignore[misc]  # napalm is untyped here
+    ValueError,
+):
+    """The text of a reply is not certain, or not whole; `why` is the reason."""
+
+    def __init__(self, host: str, sent: str, why: str) -> None:
+        self.host, self.sent, self.why = host, sent, why
+        super().__init__(f"{host}: '{sent}': {why}")
 
 
 class OutcomeUnknownError(ConnectionClosedException):  # type: ignore[misc]  # napalm is untyped here

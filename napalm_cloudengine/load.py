@@ -13,8 +13,8 @@ from napalm.base.exceptions import MergeConfigException
 
 from napalm_cloudengine import framing
 from napalm_cloudengine.parse import Prompt
-from napalm_cloudengine.text import SendLine
-from napalm_cloudengine.transport import SwitchReply
+from napalm_cloudengine.replies import SwitchReply
+from napalm_cloudengine.text import SendLine, quotable
 
 _MAX_DEPTH = 8
 
@@ -115,8 +115,10 @@ class Loader:
             self._refuse(line, reply.text or reply.doubt)
         if reply.refused:
             raise RefusedError(line, "", reply.refused)
-        if reply.errors:
-            raise RefusedError(line, " ".join(reply.errors))
+        if failed := reply.errors or reply.failures:
+            raise RefusedError(line, " ".join(failed))
+        if reply.unknown and not reply.doubt:
+            raise RefusedError(line, f"a reply that is not known: '{quotable(reply.unknown)}'")
         if not reply.prompt.system:
             raise RefusedError(line, "it left the system view")
         self._view = reply.prompt.view

@@ -329,17 +329,17 @@ def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # no
     dialect = dialect_of(network.by_name[name])
     ports = [p.end.interface for p in network.roce_ports if p.end.device == name]
 
+    def whole(read: Callable[[], T]) -> T | None:
+        """Return a reading; None without the command, in another form, or with a line unread."""
+        try:
+            rows = read()
+        except (CommandErrorException, RocefortError):
+            return None
+        return None if dialect.unread_lines(driver) else rows
+
     return SwitchCounters(
         device=name,
-        pfc=_reading_or_none(lambda: dialect.read_topic(driver, StateTopic.PFC_COUNTERS, name)),
-        queues=_reading_or_none(lambda: dialect.read_topic(driver, StateTopic.QUEUES, name, ports)),
-        marked=_reading_or_none(lambda: tuple(dialect.ecn_marks(driver, name))),
+        pfc=whole(lambda: dialect.read_topic(driver, StateTopic.PFC_COUNTERS, name)),
+        queues=whole(lambda: dialect.read_topic(driver, StateTopic.QUEUES, name, ports)),
+        marked=whole(lambda: tuple(dialect.ecn_marks(driver, name))),
     )
-
-
-def _reading_or_none(read: Callable[[], T]) -> T | None:
-    """Return a reading; None if the release lacks the command, or prints another form."""
-    try:
-        return read()
-    except (CommandErrorException, RocefortError):
-        return None

@@ -18,7 +18,7 @@ from personalities import PERSONALITIES
 from napalm_cloudengine.answers import PromptAnswer
 from napalm_cloudengine.displays.commits import CommitEntry
 from napalm_cloudengine.displays.commits import commit as read_commit
-from napalm_cloudengine.transport import SwitchReply
+from napalm_cloudengine.replies import SwitchReply
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.lab.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family

@@ -18,7 +18,9 @@ from crash_plans import OLD, SETTLE_S, Case, text_of
 
 from napalm_cloudengine import CloudEngineDriver, parse
 from napalm_cloudengine.answers import PromptAnswer, answer_to
-from napalm_cloudengine.transport import CloudEngineSSH, SessionBrokenError, SwitchReply
+from napalm_cloudengine.replies import SwitchReply
+from napalm_cloudengine.ssh_client import SessionBrokenError
+from napalm_cloudengine.transport import CloudEngineSSH
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch, Trial

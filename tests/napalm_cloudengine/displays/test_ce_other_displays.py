@@ -169,18 +169,30 @@ def test_an_interface_without_a_mac_address_has_none(address: str, mac: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "what"),
+    ("old", "new", "key", "what"),
     [
-        ("1.24  ", "1.2.4 ", 11, "'1.2.4' is no asn"),
-        ("65004", "AS654", 12, "'AS654' is no asn"),
-        (": 65101", ": AS1", 3, "'AS1' is no local as"),
+        ("1.24  ", "1.2.4 ", "*10.1.0.4", "line 11: '1.2.4' is no asn"),
+        ("65002", "AS652", "10.1.0.2", "line 10: 'AS652' is no asn"),
     ],
 )
-def test_an_as_number_that_is_none_names_its_line(old: str, new: str, line: int, what: str) -> None:
-    text = changed(vendor_display("bgp-peer"), old, new)
-    with pytest.raises(UnreadableError) as caught:
-        bgp.read_peers(DisplayAnswer("display bgp peer", text))
-    assert str(caught.value) == f"'display bgp peer', line {line}: {what}"
+def test_an_as_number_that_is_none_names_its_line(old: str, new: str, key: str, what: str) -> None:
+    whole = vendor_display("bgp-peer")
+    table = bgp.read_peers(DisplayAnswer("display bgp peer", changed(whole, old, new)))
+    address = key.removeprefix("*")
+    peers = bgp.read_peers(DisplayAnswer("display bgp peer", whole)).peers
+    assert table.peers == tuple(peer for peer in peers if peer.address != address)
+    [line] = table.unread
+    assert (str(line), line.key) == (f"'display bgp peer', {what}", key)
+
+
+def test_the_own_as_number_and_the_last_row_must_be_read() -> None:
+    text = vendor_display("bgp-peer")
+    for old, new, what in (
+        (": 65101", ": AS1", "line 3: 'AS1' is no local as"),
+        ("00:00:07        Idle        0", "00:00:07        Idle", "line 12: .* has not 9 cells"),
+    ):
+        with pytest.raises(UnreadableError, match=what):
+            bgp.read_peers(DisplayAnswer("display bgp peer", changed(text, old, new)))
 
 
 @pytest.mark.parametrize("row", ["* 10.1.0.4 ", "*  10.1.0.4", "*10.1.0.4  "])
@@ -209,10 +221,12 @@ def test_the_state_of_a_trial_may_have_a_remark() -> None:
 def test_ai_ecn_has_eight_queues() -> None:
     text = vendor_display("ai-ecn-calculated-state")
     [line, *_] = [line for line in text.split("\n") if line.startswith("100GE1/0/1 ")]
+    whole = ai_ecn.STATE.read(DisplayAnswer("display", text))
     for queue in ("8", "-"):
         odd = changed(text, line, line.replace("  4 ", f"  {queue} ", 1))
-        with pytest.raises(UnreadableError, match=f"'{queue}' is (no queue|not a count)"):
-            ai_ecn.STATE.read(DisplayAnswer("display", odd))
+        rows = ai_ecn.STATE.read(DisplayAnswer("display", odd))
+        assert [row for row in whole if row not in rows] == [whole[0]]
+        assert [each.why.partition(" is ")[0] for each in rows.unread] == [f"'{queue}'"]
 
 
 def test_facts_need_the_names_of_interfaces_alone() -> None:
