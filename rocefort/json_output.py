@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from napalm_cloudengine.text import visible
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -65,6 +67,7 @@ def _format_of(words: Sequence[str]) -> str:
 def json_text(content: BaseModel, *, indent: int | None = 2) -> str:
     """Return a result as JSON: version of the schema and command, then the fields of the result.
 
+    Unseen characters are spelled as `\\u009b`, which is the same value.
     indent: None for one line, as in a stream of events.
     """
     head = json.dumps(
@@ -72,7 +75,7 @@ def json_text(content: BaseModel, *, indent: int | None = 2) -> str:
         indent=indent,
         separators=(",", ": " if indent else ":"),
     )
-    body = content.model_dump_json(indent=indent, by_alias=True)
+    body = visible(content.model_dump_json(indent=indent, by_alias=True))
     return f"{head.rstrip('}').rstrip()},{body[1:]}" if body != "{}" else head
 
 
