@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from napalm_cloudengine.masking import cut_path
 from napalm_cloudengine.text import visible
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def _format_of(words: Sequence[str]) -> str:
 def json_text(content: BaseModel, *, indent: int | None = 2) -> str:
     """Return a result as JSON: version of the schema and command, then the fields of the result.
 
-    Unseen characters are spelled as `\\u009b`, which is the same value.
+    Unseen characters are spelled as `\\u009b`, which is the same value. A running line without a
+    model is cut at a word like the name of a secret.
     indent: None for one line, as in a stream of events.
     """
     head = json.dumps(
@@ -75,7 +77,8 @@ def json_text(content: BaseModel, *, indent: int | None = 2) -> str:
         indent=indent,
         separators=(",", ": " if indent else ":"),
     )
-    body = visible(content.model_dump_json(indent=indent, by_alias=True))
+    data = content.model_dump_json(indent=indent, by_alias=True, context={"cut": cut_path})
+    body = visible(data)
     return f"{head.rstrip('}').rstrip()},{body[1:]}" if body != "{}" else head
 
 

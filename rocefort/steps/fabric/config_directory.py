@@ -23,9 +23,10 @@ UTF16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # Bytes of a binary file: control characters except tab, line ends, backspace, and escape.
 CONTROL = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 # A recorded terminal: codes that erase the pager's prompt, and a terminal's other codes. Blanks
-# after the last code that moves left belong to the next line: its indentation marks its view.
+# after the last code that moves left belong to the next line: its indentation marks its view. A
+# prompt begins only where its blanks and hyphens begin, so that the time is linear.
 BACK = r"(?:\x1b\[\d*D|\x08+)"
-PAGER = re.compile(rf" *-+ More -+(?: *{BACK})*|\x1b\[[\d;]*[A-Za-z]")
+PAGER = re.compile(rf"(?:(?<! )(?= )|(?<![ -])(?=-)) *-+ More -+(?: *{BACK})*|\x1b\[[\d;]*[A-Za-z]")
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ def _unmodelled(line: TextLine, dialect: Dialect, family: Family | None) -> str:
         if dialect.command_of(line, family)
         else "is not understood"
     )
-    return f"{' / '.join((*line.shown_path, line.shown_text))} {why}"
+    return f"{line.shown_whole} {why}"
 
 
 def _edits(node: Node, parsed: ParsedConfig) -> Iterator[Edit]:
