@@ -182,9 +182,9 @@ def _texts(pattern: re.Pattern[Any]) -> Iterator[Callable[[int], Any]]:
 
             def make(length: int, parts: tuple[str, ...] = (before, pump, tail)) -> str | bytes:
                 made = parts[0] + parts[1] * (length // len(parts[1])) + parts[2]
-                return made.encode("latin1", "replace") if isinstance(
-                    pattern.pattern, bytes
-                ) else made
+                return (
+                    made.encode("latin1", "replace") if isinstance(pattern.pattern, bytes) else made
+                )
 
             yield make
 

@@ -23,7 +23,9 @@ VALUE = r"""["']?(?:env:[^\W\d]\w*|(?:file|key|keyring):[\w./~@+-]+)["']?(?=[ ]*
 REFERENCE = re.compile(rf"""(?<![\w-])[\w-]++["']?[ ]*[:=][ ]*{VALUE}""")
 BARE = re.compile(r"""(?<![\w-])[\w-]++["']?[ ]*:[ ]*$""")  # a key whose value is below it
 # The guard before a word keeps the time linear: each word is read once, not from each letter.
-KEY = re.compile(r"""(?:(?<![^\s'"{\[,:=])|(?=[:=]))([^\s'"{\[,][^\s'"{\[,:=]*)["']?[ ]*[:=](?=\s|$)""")
+KEY = re.compile(
+    r"""(?:(?<![^\s'"{\[,:=])|(?=[:=]))([^\s'"{\[,][^\s'"{\[,:=]*)["']?[ ]*[:=](?=\s|$)"""
+)
 BEGIN = re.compile(rf"""^(?P<dashes>[ ]*(?:-[ ]+)*)(?:[{{\[]+[ ]*)?["']?{KEY.pattern}""")
 PART = re.compile(r"""[^\s'"\\{}\[\],:=!&*#]+""")
 USERS = re.compile(r"""(?:^|[\s{,])["']?users["']?[ ]*:(?=\s|$)""")
@@ -114,9 +116,7 @@ def without_unknown_keys(path: str) -> tuple[str, list[str]]:
 
 def sounds_secret(text: str) -> bool:
     """Whether a text has a word like the name of a secret, `credntial`, or a login in a URL."""
-    return has_login(text) or any(
-        _secret_word(word.lower()) for word in WORD.findall(text)
-    )
+    return has_login(text) or any(_secret_word(word.lower()) for word in WORD.findall(text))
 
 
 @lru_cache(maxsize=10_000)

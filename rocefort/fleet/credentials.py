@@ -15,6 +15,7 @@ from typing import Annotated, NoReturn
 
 from pydantic import AfterValidator
 
+from napalm_cloudengine import regular_file
 from napalm_cloudengine.masking import MASK
 from rocefort.child_environment import keep_from_children
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
@@ -125,7 +126,7 @@ def _from_environment(name: str) -> str:
 def _from_file(name: str) -> str:
     path = Path(name)
     try:
-        with _ONE_FILE, path.open("rb") as file:
+        with _ONE_FILE, regular_file.open_regular(path) as file:
             mode = os.fstat(file.fileno()).st_mode  # of the open file, because its path may change
             _private(mode, path, f"file:{path}")
             return file.read(LARGEST_BYTES).decode()

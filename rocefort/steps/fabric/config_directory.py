@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from napalm_cloudengine import regular_file
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.data import Display, ParsedConfig
 from rocefort.dialects.words import in_words
@@ -132,7 +133,7 @@ def read_text(path: Path) -> str:
         if not path.is_file():
             what = "not a file" if path.exists() else "leads nowhere"
             raise BadInput(what, file=str(path), how="remove it, or put a configuration there")
-        with path.open("rb") as file:
+        with regular_file.open_regular(path) as file:
             data = file.read(LARGEST_BYTES + 1)
     except OSError as error:  # a loop of links, no right to read
         what = f"cannot be read: {error.strerror}"
