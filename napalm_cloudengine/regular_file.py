@@ -10,7 +10,6 @@ from typing import BinaryIO, cast
 
 _KINDS = (
     (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
@@ -18,7 +17,12 @@ _KINDS = (
 
 def open_regular(path: Path) -> BinaryIO:
     """Open a file for reading, without waiting; raises OSError, also for what is no file."""
-    number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # of a socket
+            raise OSError(errno.EINVAL, "it is a socket, not a file", str(path)) from None
+        raise
     mode = os.fstat(number).st_mode
     if stat.S_ISREG(mode):
         return cast("BinaryIO", os.fdopen(number, "rb"))

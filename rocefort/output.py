@@ -1,8 +1,8 @@
 """Standard output and error: results as text or JSON, without what acts on a terminal.
 
 Every text passes `VisibleOutput`: a name, a configuration or an output of a server may have control
-and bidirectional characters. A closed pager, a full disk or a lost terminal must not end a wave. After the first write that
-fails, output is discarded; the journal still records every event.
+and bidirectional characters. A closed pager, a full disk or a lost terminal must not end a wave.
+After the first write that fails, output is discarded; the journal still records every event.
 """
 
 from __future__ import annotations

@@ -142,8 +142,8 @@ def _unreadable(error: OSError, where: str) -> BadInput:
 
 
 def _private(mode: int, path: Path, where: str) -> None:
-    """Raise Refused for a file that other users can read, or something other than a file."""
-    if not stat.S_ISREG(mode) or stat.S_IMODE(mode) & 0o177:
+    """Raise Refused for a file that other users can read."""
+    if stat.S_IMODE(mode) & 0o177:
         what = f"the file has mode {stat.S_IMODE(mode):04o}, not 0600"
         raise Refused(what, where=where, how=f"chmod 600 {path}")
 

@@ -1,13 +1,15 @@
 """Templates of a site, which precede the shipped ones: their sandbox, and the source of each line.
 
 A review renders the templates of a pull request, so they run in Jinja2's sandbox and get less than
-a shipped template: no method of a model, few filters, no random value. The number of steps and the
-length of a text and of a value are limited. Time and memory are limited by these numbers only.
+a shipped template: no method of a model, few filters, no random value. The number of steps, their
+work, the length of a text and of a value are limited. So is the processor time, for what is not
+counted, such as a property of a model.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import wraps
@@ -33,6 +35,7 @@ from jinja2.ext import Extension
 from jinja2.filters import make_attrgetter
 from jinja2.lexer import Token, TokenStream
 from jinja2.meta import find_referenced_templates
+from jinja2.nodes import EvalContext
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import Namespace
@@ -49,6 +52,9 @@ SHIPPED = "shipped"  # prefix of the shipped templates: {% extends "shipped/ce88
 FOLDER = TEMPLATES / "vrp"
 # A spine with 120 leaves has 1,752 lines of 48,000 characters, and takes 534 steps.
 MOST_STEPS = 200_000  # loops, calls and includes of one text
+MOST_WORK = 5_000_000  # items that filters, comparisons and slices of one text read
+CHARACTERS = 100  # are the work of one item
+MOST_S = 20.0  # of the processor, for one text
 LONGEST_TEXT = 4_000_000  # characters
 LONGEST_VALUE = 10_000  # characters or items of a value that a template computes
 BIGGEST_NUMBER = 2**64
@@ -70,15 +76,19 @@ STRING_METHODS = frozenset(
         *("startswith", "strip", "upper"),
     )
 )
+SORTING_FILTERS = frozenset(("dictsort", "groupby", "sort", "unique"))
+ITEM_FILTERS = frozenset(("map", "reject", "rejectattr", "select", "selectattr"))
 TEXT_FILTERS = frozenset(("capitalize", "lower", "string", "trim", "upper"))
 ADDRESSES = (IPv4Address, IPv4Network, IPv6Address, IPv6Network)
 WRITTEN = (str, int, float, type(None), Undefined, *ADDRESSES)  # an undefined name: see CALLED
+PASSED = (Context, Environment, EvalContext)  # by Jinja2 to some filters, before the value
 JINJA_VARIABLES = frozenset(("_block_vars", "_loop_vars"))
 MAPPING_METHODS = frozenset(("get", "items", "keys", "values"))
 CALLED = (BlockReference, Macro, LoopContext, Undefined)  # an undefined name has its own error
 
-# Steps and characters so far, with those of the texts within the text.
+# Steps, characters and work so far, with those of the texts within the text; its last moment.
 _steps: ContextVar[list[int]] = ContextVar("steps")
+_until: ContextVar[float] = ContextVar("until")
 
 
 class Lines(str):
@@ -102,6 +112,17 @@ def _step() -> None:
     steps[0] += 1
     if steps[0] > MOST_STEPS:
         raise SecurityError(f"more than {MOST_STEPS} loops, calls and includes")
+    if time.thread_time() > _until.get():
+        raise SecurityError(f"more than {MOST_S:.0f} s of work")
+
+
+def _work(items: int) -> None:
+    """Count work before it is done."""
+    if (steps := _steps.get(None)) is None:  # Jinja2 computes a constant as it compiles
+        return
+    steps[2] += items
+    if steps[2] > MOST_WORK:
+        raise SecurityError(f"filters and comparisons of more than {MOST_WORK} items")
 
 
 def _counted(items: Iterable[object]) -> Iterator[object]:
@@ -120,6 +141,12 @@ def _single(value: Any) -> Any:  # noqa: ANN401 - any value of a template
 
 def _weighed(value: Any) -> Any:  # noqa: ANN401 - any value of a template
     """Return a value whose items, with those of its items, are within the limit."""
+    _work(_size(value))
+    return value
+
+
+def _size(value: Any) -> int:  # noqa: ANN401 - any value of a template
+    """Return the work of reading a value once; SecurityError for one above the limit."""
     items, number, characters = [value], 0, 0
     while items:
         item = items.pop()
@@ -133,7 +160,11 @@ def _weighed(value: Any) -> Any:  # noqa: ANN401 - any value of a template
                 items += (*item, *item.values()) if isinstance(item, dict) else item
         if number > LONGEST_VALUE or characters > LONGEST_TEXT:
             raise SecurityError(f"a value of more than {LONGEST_VALUE} characters or items")
-    return value
+    return 1 + number + characters // CHARACTERS
+
+
+def _length(value: Any) -> int:  # noqa: ANN401 - any value of a template
+    return len(value) if isinstance(value, (str, list, tuple, Mapping)) else 1
 
 
 def _listed(value: Any) -> Any:  # noqa: ANN401 - any value of a template
@@ -181,9 +212,18 @@ def _checked(value: Any) -> Any:  # noqa: ANN401 - any value of a template
 def _checked_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)  # with the marks by which Jinja2 passes its context
     def checked(*values: object, **options: object) -> object:
-        listed = [_weighed(_listed(value)) for value in values]
-        for option in options.values():
-            _weighed(option)
+        listed = [_listed(value) for value in values]
+        read = [value for value in listed if not isinstance(value, PASSED)]
+        first, *others = map(_size, read)
+        rest = sum(others) + sum(map(_size, options.values()))
+        number = _length(read[0])
+        if name in SORTING_FILTERS:
+            first *= number.bit_length()
+        elif name == "sum":  # of lists: each sum is copied
+            first *= number
+        elif name in ITEM_FILTERS:
+            rest *= number
+        _work(first + rest)
         if name in TEXT_FILTERS:
             _single(listed[0])
         return _checked(function(*listed, **options))
@@ -202,7 +242,7 @@ def _concat(parts: Iterable[str]) -> str:
 
 
 class _Limits(NodeTransformer):
-    """Loops are counted; `~` is a filter, whose result has a limit; lists are weighed."""
+    """Loops are counted; `~` is a filter, whose result has a limit; what reads lists is weighed."""
 
     def __init__(self, name: str | None) -> None:
         self.name = name
@@ -226,6 +266,28 @@ class _Limits(NodeTransformer):
     def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:  # noqa: N802 - Jinja2's name
         self.generic_visit(node)
         return _filter(node, "weighed") if node.ctx == "load" else node
+
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:  # noqa: N802 - Jinja2's name
+        self.generic_visit(node)
+        node.expr = _filter(node.expr, "weighed")
+        for operand in node.ops:
+            operand.expr = _filter(operand.expr, "weighed")
+        return node
+
+    def visit_Test(self, node: nodes.Test) -> nodes.Node:  # noqa: N802 - Jinja2's name
+        self.generic_visit(node)
+        if node.name not in ("defined", "undefined"):  # these take a name, not its value
+            node.node = _filter(node.node, "weighed")
+            node.args = [_filter(each, "weighed") for each in node.args]
+        return node
+
+    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:  # noqa: N802 - Jinja2's name
+        self.generic_visit(node)
+        if isinstance(node.arg, nodes.Slice):
+            node.node = _filter(node.node, "weighed")
+        elif not isinstance(node.arg, nodes.Const):  # a tuple is read to find it in a mapping
+            node.arg = _filter(node.arg, "weighed")
+        return node
 
     def visit_Assign(self, node: nodes.Assign) -> nodes.Node:  # noqa: N802 - Jinja2's name
         self.generic_visit(node)
@@ -294,6 +356,8 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
             raise SecurityError(f"`{operator}` is for whole numbers")
         if operator == "**":
             raise SecurityError("`**` is not supported")
+        for value in (left, right):
+            _work(_length(value))
         return _checked(super().call_binop(context, operator, left, right))
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401, N805 - Jinja2's signature
@@ -302,6 +366,7 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
         if not __self.is_safe_callable(__obj):
             name = getattr(__obj, "__name__", type(__obj).__name__)
             raise SecurityError(f"`{name}` cannot be called in a template of a site")
+        _work(_length(getattr(__obj, "__self__", None)))
         # Jinja2 passes all variables by `_block_vars` and `_loop_vars`, and removes them there.
         named = (value for name, value in kwargs.items() if name not in JINJA_VARIABLES)
         for argument in (*args, *named):
@@ -421,7 +486,8 @@ def rendered(
 
     Raises BadInput with file and line for any error of a template; the guard's error passes.
     """
-    token = _steps.set([0, 0])
+    token = _steps.set([0, 0, 0])
+    until = _until.set(time.thread_time() + MOST_S)
     try:
         marked = template().render(values)
     except (ArgumentError, BadInput):
@@ -430,6 +496,7 @@ def rendered(
         raise problem_of(error) from error
     finally:
         _steps.reset(token)
+        _until.reset(until)
     lines: list[str] = []
     origins: dict[int, tuple[str, int]] = {}
     for raw in marked.split("\n"):
