@@ -77,9 +77,18 @@ def json_text(content: BaseModel, *, indent: int | None = 2) -> str:
         indent=indent,
         separators=(",", ": " if indent else ":"),
     )
-    data = content.model_dump_json(indent=indent, by_alias=True, context={"cut": cut_path})
-    body = visible(data)
+    body = visible(_data(content, indent))
     return f"{head.rstrip('}').rstrip()},{body[1:]}" if body != "{}" else head
+
+
+def _data(content: BaseModel, indent: int | None) -> str:
+    context = {"cut": cut_path}
+    try:
+        return content.model_dump_json(indent=indent, by_alias=True, context=context)
+    except ValueError:  # the name of a file that is not UTF-8 has surrogates for its bytes
+        values = content.model_dump(mode="json", by_alias=True, context=context)
+        separators = (",", ": " if indent else ":")
+        return json.dumps(values, indent=indent, separators=separators, ensure_ascii=False)
 
 
 def write_json(content: BaseModel, *, indent: int | None = 2) -> None:

@@ -218,9 +218,16 @@ def test_a_pattern_that_is_not_linear_is_seen(text: str) -> None:
     assert _steep(re.compile(text))
 
 
-def test_every_pattern_is_linear() -> None:
-    patterns = list(_patterns(_names()))
-    assert len(patterns) > 200
+@pytest.mark.parametrize(
+    ("below", "least"),
+    [
+        (("napalm_cloudengine", "rocefort.documents"), 60),
+        pytest.param(("rocefort",), 250, marks=pytest.mark.thorough),
+    ],
+)
+def test_every_pattern_is_linear(below: tuple[str, ...], least: int) -> None:
+    patterns = list(_patterns(name for name in _names() if name.startswith(below)))
+    assert len(patterns) > least
     slow = [
         f"{name}: {pattern.pattern!r} on {text}"
         for name, pattern, searched in patterns

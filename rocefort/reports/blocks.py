@@ -152,8 +152,8 @@ def _visible(value: Any, spelled: Callable[[str], str]) -> Any:  # noqa: ANN401 
         return value if isinstance(value, StrEnum) else spelled(value)
     if isinstance(value, tuple):
         return tuple(_visible(each, spelled) for each in value)
-    if isinstance(value, Block):
-        spelled = visible_line if isinstance(value, (Code, Table)) else visible
+    if isinstance(value, Block | TableColumn):
+        spelled = visible_line if isinstance(value, (Code, Table, TableColumn)) else visible
         own = {each.name: getattr(value, each.name) for each in fields(value)}
         return replace(value, **{name: _visible(inner, spelled) for name, inner in own.items()})
     return value
