@@ -96,7 +96,12 @@ def options_of_rocefort(
 
 
 def app() -> None:
-    """Run the command line; print every error, and exit with its code."""
+    """Run the command line; print every error as visible text, and exit with its code."""
+    with output.visible_streams():
+        _run()
+
+
+def _run() -> None:
     collect_seldom()
     try:
         cli(prog_name=NAME)

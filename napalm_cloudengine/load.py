@@ -11,7 +11,7 @@ from pathlib import Path
 
 from napalm.base.exceptions import MergeConfigException
 
-from napalm_cloudengine import framing
+from napalm_cloudengine import framing, regular_file
 from napalm_cloudengine.parse import Prompt
 from napalm_cloudengine.replies import SwitchReply
 from napalm_cloudengine.text import SendLine, quotable
@@ -36,7 +36,7 @@ def config_text(filename: str | None, config: str | None) -> str:
             raise MergeConfigException(f"config is a text, not {type(config).__name__}")
         return config
     try:
-        return Path(filename).read_text(encoding="utf-8")
+        return regular_file.read_text(Path(filename))
     except (OSError, TypeError, ValueError) as error:
         raise MergeConfigException(f"{filename}: cannot be read: {error}") from None
 

@@ -1,7 +1,8 @@
-"""Standard output: results as text or JSON, and writes that may fail during a rollout.
+"""Standard output and error: results as text or JSON, without what acts on a terminal.
 
-A closed pager, a full disk or a lost terminal must not end a wave. After the first write that
-fails, output is discarded; the journal still records every event.
+Every text passes `VisibleOutput`: a name, a configuration or an output of a server may have control
+and bidirectional characters. A closed pager, a full disk or a lost terminal must not end a wave.
+After the first write that fails, output is discarded; the journal still records every event.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from typing import TYPE_CHECKING, TextIO, TypeVar, cast
 
 import click
 
+from napalm_cloudengine.text import visible
 from rocefort.json_output import write_json
 
 __all__ = [
+    "VisibleOutput",
     "force_color",
     "lasting_output",
     "print_error",
     "silence",
+    "visible_streams",
     "write_blocks",
     "write_json",
     "write_result",
@@ -58,7 +62,7 @@ def is_quiet() -> bool:
 def write_note(text: str, *, err: bool = True) -> None:
     """Write a line beside the result, such as a note or progress; `--quiet` leaves it out."""
     if not _quiet:
-        click.echo(text, err=err)
+        click.echo(text, err=err, color=True)  # click removes no part of a code: it is spelled
 
 
 def force_color(*, on: bool) -> None:
@@ -97,26 +101,88 @@ def text_of_error(error: RocefortError) -> str:
 def print_error(text: str) -> None:
     """Write a line to standard error; if that is closed, only the exit code remains."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(text, err=True, color=True)
 
 
-class LastingOutput:
+class VisibleOutput:
+    """Text stream that spells unseen characters: control, bidirectional and zero-width ones."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text from anywhere."""
+        return self.write_codes(visible(text))
+
+    def write_codes(self, text: str) -> int:
+        """Write a text with Rocefort's own colours and cursor codes, whose words are visible."""
+        return for_codes(self._stream).write(text)
+
+    def flush(self) -> None:
+        """Flush the stream."""
+        self._stream.flush()
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write texts from anywhere."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> object:
+        if name == "buffer":  # with ASCII encoding, click would bypass `write`
+            raise AttributeError(name)
+        return getattr(self._stream, name)
+
+
+class _CodesOutput:
+    """A stream for Rocefort's own colours and cursor codes."""
+
+    def __init__(self, stream: VisibleOutput) -> None:
+        self._stream, self.write = stream, stream.write_codes
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+
+def for_codes(stream: TextIO) -> TextIO:
+    """Return a stream that writes Rocefort's own codes to `stream`; all other text is visible."""
+    own = _CodesOutput(stream) if isinstance(stream, VisibleOutput) else stream
+    return cast("TextIO", own)
+
+
+@contextmanager
+def visible_streams() -> Iterator[None]:
+    """Make every text visible that the block writes to standard output and standard error."""
+    before = sys.stdout, sys.stderr
+    out, err = (
+        stream if stream is None or isinstance(stream, VisibleOutput) else VisibleOutput(stream)
+        for stream in before
+    )
+    sys.stdout, sys.stderr = cast("TextIO", out), cast("TextIO", err)
+    try:
+        yield
+    finally:
+        if (sys.stdout, sys.stderr) == (out, err):  # not replaced by a test or a display
+            sys.stdout, sys.stderr = before
+
+
+class LastingOutput(VisibleOutput):
     """Text stream that discards output after the first write that fails.
 
     nowhere: a descriptor of the null device, open before it is needed.
     """
 
     def __init__(self, stream: TextIO, lost: str, nowhere: int) -> None:
-        self._stream, self._lost, self._nowhere = stream, lost, nowhere
+        super().__init__(stream)
+        self._lost, self._nowhere = lost, nowhere
         self._silent = False
 
-    def write(self, text: str) -> int:
+    def write_codes(self, text: str) -> int:
         """Write; at the first failure, report once on standard error that output is lost."""
         if self._silent:
             return len(text)
         encoding = self._stream.encoding or "utf-8"
         try:  # characters outside the encoding are escaped
-            self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            super().write_codes(text.encode(encoding, "backslashreplace").decode(encoding))
             self._stream.flush()
         except (OSError, ValueError) as error:  # ValueError: the stream is closed
             self._silence(error)
@@ -135,11 +201,6 @@ class LastingOutput:
         with suppress(OSError, ValueError):  # standard error may be the same pipe
             sys.stderr.write(f"rocefort: output cannot be written: {why}; {self._lost}\n")
             sys.stderr.flush()
-
-    def __getattr__(self, name: str) -> object:
-        if name == "buffer":  # with ASCII encoding, click would bypass `write`
-            raise AttributeError(name)
-        return getattr(self._stream, name)
 
 
 def silence(stream: TextIO) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, Literal
 
-from pydantic import Field
+from pydantic import Field, FieldSerializationInfo, field_serializer
 
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.trial_time import SETTLE_S, TrialTime, margin_s
@@ -91,6 +91,11 @@ class Change(Frozen):
     unowned: tuple[str, ...] = Field(default=(), exclude_if=lambda lines: not lines)
     conditions: tuple[ConditionedLine, ...] = ()  # lines of the patch that take more than a commit
     soak: Soak | None = None
+
+    @field_serializer("kept", "unjudged")
+    def _lines(self, lines: tuple[str, ...], info: FieldSerializationInfo) -> tuple[str, ...]:
+        """Return the lines as they are compared; an output cuts each (`rocefort.json_output`)."""
+        return tuple(map(info.context["cut"], lines)) if info.context else lines
 
     @property
     def kept_after(self) -> tuple[str, ...]:

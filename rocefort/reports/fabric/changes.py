@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
+from napalm_cloudengine.masking import cut_path
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import Change
 from rocefort.models.wording import count_of
@@ -60,7 +61,7 @@ def unjudged_lines(change: Change) -> Iterator[str]:
     effects = {each.line: f"; by the site's catalogue: {each}" for each in change.stated}
     stated: dict[str, str] = {}
     for line in change.unjudged:
-        sign, views = line[:2], line[2:].split(" / ")
+        sign, views = line[:2], cut_path(line[2:]).split(" / ")
         inside = len(views) > 1 and views[0].startswith("interface ")
         shown = sign + " / ".join(views[1:] if inside else views)
         ports[shown] += views[:1] if inside else []

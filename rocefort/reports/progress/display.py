@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from rocefort.output import for_codes
 from rocefort.progress import Phase, ProgressEvent, reported_to
 from rocefort.reports.progress.state import Clock, ProgressState
 
@@ -179,11 +180,12 @@ def progress_display(kind: str, command: str) -> Iterator[None]:
 
 
 def _display(kind: str, command: str, stream: TextIO) -> Display:
-    write = _lasting_write(stream)
     if kind == JSON:
-        return JsonEvents(write)
+        return JsonEvents(_lasting_write(stream))
     state = ProgressState(command, time.monotonic)
-    return LateLine(state, write) if kind == AUTO and is_live(stream) else PlainLines(state, write)
+    if kind == AUTO and is_live(stream):
+        return LateLine(state, _lasting_write(for_codes(stream)))
+    return PlainLines(state, _lasting_write(stream))
 
 
 def is_live(stream: TextIO) -> bool:

@@ -288,11 +288,12 @@ def _unowned(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[Unowned]:
         goes = new.is_text and text not in new.unowned
         if goes or not new.is_text:
             ownership = Ownership.GOES if goes else Ownership.STAYS
-            yield Unowned(text=text, ownership=ownership, where=f"{old.file}:{line.line}")
+            where = f"{old.file}:{line.line}"
+            yield Unowned(text=line.shown_whole, ownership=ownership, where=where)
     for text, line in new.unowned.items():
         if text not in old.unowned and text not in owned:
             where = f"{new.file}:{line.line}"
-            yield Unowned(text=text, ownership=Ownership.COMES, where=where)
+            yield Unowned(text=line.shown_whole, ownership=Ownership.COMES, where=where)
 
 
 def _positions(name: str, edit: Edit, before: ComparedSide, after: ComparedSide) -> Places:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from napalm_cloudengine import regular_file
 from rocefort.dialects.changes import Path as LinePath
 from rocefort.dialects.changes import Paths, change_of, joined, replaced_lines
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
@@ -202,7 +203,7 @@ def write_plan(plan: Plan, path: Path) -> None:
 def read_plan(path: Path) -> Plan:
     """Read a plan and check its seal; raises Refused if it was changed after sealing."""
     try:
-        plan = Plan.model_validate_json(path.read_text(encoding="utf-8"))
+        plan = Plan.model_validate_json(regular_file.read_text(path))
     except FileNotFoundError:
         raise BadInput("no such file", file=str(path), how="make it by `rocefort plan`") from None
     except OSError as error:
