@@ -114,6 +114,7 @@ class Trials(CandidateEditor):
             return
         if reply.doubt or not reply.errors:
             raise self._lost(command, "no success was reported", COMMIT_UNKNOWN, reply.last)
+        self._refuse_foreign_trial(command, reply)
         raise CommitError(f"{self.name}: '{command}' failed: {reply.message}")
 
     def _require_ended(self, command: str) -> None:
@@ -198,6 +199,7 @@ class Trials(CandidateEditor):
                 f"{self.name}: '{command}' came too late, no trial runs any more: it ended by its "
                 "timer, or another user confirmed or aborted it; read the running configuration"
             )
+        self._refuse_foreign_trial(command, reply)
         within = "" if now.seconds_left is None else f" within {now.seconds_left} s"
         raise CommitConfirmException(
             f"{self.name}: '{command}' failed: {reply.refused or reply.message}; the trial keeps "

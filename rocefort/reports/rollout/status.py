@@ -35,7 +35,9 @@ def status_report(status: RolloutStatus) -> Iterator[Block]:
         yield Note(f"THE JOURNAL IS DAMAGED: {status.journal.damage}", Tone.ERROR)
     rows = Table((TableColumn(), TableColumn(), TableColumn(wraps=True)), tuple(_wave_rows(status)))
     notes = (*map(Note, status.progress.history.notes), *_seal(status.journal), Note(FOOT))
-    yield Section("", (rows, *notes))
+    pending = status.progress.pending_trials(status.now.timestamp())
+    trials = [Note(trial.sentence, Tone.WARNING) for trial in pending]
+    yield Section("", (rows, *trials, *notes))
 
 
 def _wave_rows(status: RolloutStatus) -> Iterator[tuple[str, str, str]]:
@@ -61,11 +63,16 @@ def _seal(contents: JournalContents) -> Iterator[Block]:
 
 
 class DeviceOutput(Frozen):
-    """State of one switch; trial_left_s: seconds until its trial ends, None without one."""
+    """State of one switch.
+
+    trial_left_s: seconds until its trial ends, None without one. trial_id: id by which any session
+    ends it; "": it has none, and only its session ends it, None: not known.
+    """
 
     name: str
     state: str
     trial_left_s: int | None
+    trial_id: str | None
     trouble: str
 
 
@@ -116,6 +123,7 @@ def status_output(status: RolloutStatus) -> StatusOutput:
                     name=name,
                     state=progress.word(name),
                     trial_left_s=progress.left_s(name, now),
+                    trial_id=progress.trial_id(name),
                     trouble=progress.trouble(name),
                 )
                 for name in wave.devices

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from rocefort import internal_errors
+from rocefort.dialects.words import in_words
 from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
 from rocefort.exit_codes import ExitCode
 from rocefort.fleet.secret_masking import masked
@@ -29,6 +30,7 @@ from rocefort.models.rollout.events import (
     TrialOwner,
 )
 from rocefort.models.rollout.history import AFTER, BEFORE, FINISHED, RunHistory, history_of
+from rocefort.models.rollout.pending_trial import PendingTrial
 from rocefort.models.rollout.plan import Wave, longest_soak_s
 from rocefort.rollout import operator
 from rocefort.rollout.controller import approvals, outcome
@@ -51,6 +53,7 @@ from rocefort.rollout.controller.timeout import result_within
 from rocefort.rollout.journal.journal import JournalFailed
 
 BaselineData = Mapping[str, Mapping[str, Any]]  # by device, the results of its precheck
+LOOK_S = 60.0  # between two looks at trials that are waited for
 SLICE_S = 2.0  # the longest delay before a wait notices a request to stop
 ROUNDED_S = 1.0  # a switch shows whole seconds
 
@@ -169,7 +172,7 @@ class RolloutLoop:
             case RunGate(wave):
                 self._measure(next(each for each in self.plan.waves if each.name == wave))
             case AwaitTrials():
-                self._wait(action)
+                return self._wait(action)
             case FailWave(wave, troubles):
                 for device, trouble in troubles:
                     self._record(_failure_event("fault", wave, trouble.text, trouble.code, device))
@@ -190,6 +193,8 @@ class RolloutLoop:
         self._observe([self._wave_of(action.wave)])
         for each in devices:
             event = each.event(action.act).like(**baselines.get(each.name, {}), phase=Phase.DONE)
+            if action.act is Act.TRIAL:
+                event = event.like(trial_id=self.observed[each.name].trial_id)
             self._record(self._result(event, each, outcome.get(each.name)))
 
     def _call(self, act: Act, devices: Sequence[DeviceState]) -> tuple[Outcome, BaselineData]:
@@ -198,7 +203,7 @@ class RolloutLoop:
         before = {each.name: each.progress.before for each in devices}
         calls: dict[Act, Callable[[], Outcome]] = {
             Act.LOAD: lambda: self.switches.load(changes),
-            Act.TRIAL: lambda: self.switches.trial(changes, self.plan.trial_s, words),
+            Act.TRIAL: lambda: self.switches.trial(changes, self.plan.trial_length, words),
             Act.CHECK: lambda: self.switches.check(changes, before),
             Act.SOAK: lambda: self._soak(devices),
             Act.CONFIRM: lambda: self.switches.confirm(changes, before),
@@ -325,17 +330,42 @@ class RolloutLoop:
         seconds = [each.left_s or 0 for each in seen if each.trial is TrialOwner.THIS_RUN]
         return min(seconds) - self.plan.margin_s if seconds else None
 
-    def _wait(self, action: AwaitTrials) -> None:
+    def _wait(self, action: AwaitTrials) -> RolloutOutcome | None:
+        """Wait until the switches have ended their trials; returns an outcome if it is interrupted.
+
+        An interruption changes nothing: the trials end by their timers. One that came before, and
+        for which the wave is rolled back, is no interruption of the wait.
+        """
+        wave, signals = self._wave_of(action.wave), self.config.stop()
+        waiting = _wait(action.wave)
+        detail = outcome.pending_text(self._pending(action.devices))
         for device in action.devices:
-            detail = f"its trial ends in {action.seconds} s"
-            self._record(_wait(action, device).like(detail=detail))
-        left_s = float(action.seconds + 1)
-        while left_s > 0 and (self.history.failure or not self.config.stop()):
+            self._record(waiting.like(device=device, detail=detail))
+        left_s, next_look_s = float(action.seconds + 1), action.seconds + 1 - LOOK_S
+        while left_s > 0:
+            if self.config.stop() > signals:
+                return outcome.wait_interrupted(self._table, self._pending(action.devices))
             self.config.sleep(min(SLICE_S, left_s))
             left_s -= SLICE_S
-        self._observe([self._wave_of(action.wave)])
+            if 0 < left_s <= next_look_s:
+                next_look_s -= LOOK_S
+                self._observe([wave])
+                if not (pending := self._pending(action.devices)):
+                    break
+                progress = waiting.like(detail=f"waits: {outcome.pending_text(pending)}")
+                self._tell(progress)
+        self._observe([wave])
+        still = {name for trial in self._pending(action.devices) for name in trial.devices}
         for device in action.devices:
-            self._record(_wait(action, device).like(phase=Phase.DONE))
+            phase = Phase.FAILED if device in still else Phase.DONE
+            text = outcome.state_message(self.observed[device])
+            self._record(waiting.like(device=device, phase=phase, detail=text))
+        return None
+
+    def _pending(self, devices: Iterable[str]) -> list[PendingTrial]:
+        """Trials of some devices that may be of this run, by the last observation."""
+        now = self.config.now().timestamp()
+        return outcome.pending_of(self._table, devices, now, self.config.scale)
 
     def _patient(self, wave: str) -> bool:
         """Wait briefly for a wave's approval; the wave then begins with a new observation."""
@@ -399,7 +429,10 @@ class RolloutLoop:
         self._open()
         event = event.like(detail=masked(event.detail))
         self.config.journal.append(event, request)
-        self.history = self.history.after(event)
+        self.history = self.history.after(event, self.config.now().timestamp())
+        self._tell(event)
+
+    def _tell(self, event: Event) -> None:
         for listener in self._listeners:
             listener(event)
 
@@ -436,7 +469,9 @@ class RolloutLoop:
         return applied
 
     def _with_defect(self, applied: RolloutOutcome) -> RolloutOutcome:
-        """Outcome, with an internal error first whatever else failed."""
+        """Outcome with the trials that go on, and with an internal error whatever else failed."""
+        texts = [trial.sentence for trial in self._pending(each.name for each in self._table.devices)]
+        applied = replace(applied, on_trial=tuple(map(in_words, texts)))
         if not self._defect:
             return applied
         failure = applied.failure
@@ -453,8 +488,8 @@ def _sentence_of(error: Exception) -> RocefortError:
     return ServiceFailed(what, how=how)
 
 
-def _wait(wait: AwaitTrials, device: str) -> StepEvent:
-    return StepEvent(act="wait", wave=wait.wave, device=device, phase=Phase.INTENT)
+def _wait(wave: str) -> StepEvent:
+    return StepEvent(act="wait", wave=wave, phase=Phase.INTENT)
 
 
 def _failure_event(

@@ -340,8 +340,8 @@ def test_a_foreign_trial_stops_it_and_is_nobody_s_to_end() -> None:
     action = next_action(PLAN, START, observed(AT_REST, AT_REST, foreign))
     assert isinstance(action, StopRollout)
     assert action.troubles[0].text == (
-        "leaf03: a trial is pending that this rollout did not start; wait for its timer, or"
-        " confirm or abort it on the switch"
+        "leaf03: a trial is pending that this rollout did not start, 0 s left; wait for its timer, "
+        "or let the session that began it confirm or abort it"
     )
 
 
