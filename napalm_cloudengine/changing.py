@@ -273,10 +273,15 @@ class CandidateEditor(Dialogue):
         """Whether the trial that this object began has the persist id; None if it is not known."""
         return self._persists
 
-    def _refuse_foreign_trial(self, command: str, reply: SwitchReply) -> None:
-        """Raise TrialOfOtherSessionError if another session's trial is the reason of a refusal."""
+    def _refuse_foreign_trial(
+        self, command: str, reply: SwitchReply, trial: TrialStatus | None = None
+    ) -> None:
+        """Raise TrialOfOtherSessionError if another session's trial is the reason of a refusal.
+
+        trial: its status, if it was just read.
+        """
         if _FOREIGN_TRIAL.search(reply.message):
-            left = self._trial_status(COMMIT_UNKNOWN).seconds_left
+            left = (trial or self._trial_status(COMMIT_UNKNOWN)).seconds_left
             raise TrialOfOtherSessionError(self.name, command, reply.message, left)
 
     def save_config(self) -> None:

@@ -199,7 +199,7 @@ class Trials(CandidateEditor):
                 f"{self.name}: '{command}' came too late, no trial runs any more: it ended by its "
                 "timer, or another user confirmed or aborted it; read the running configuration"
             )
-        self._refuse_foreign_trial(command, reply)
+        self._refuse_foreign_trial(command, reply, now)
         within = "" if now.seconds_left is None else f" within {now.seconds_left} s"
         raise CommitConfirmException(
             f"{self.name}: '{command}' failed: {reply.refused or reply.message}; the trial keeps "

@@ -20,6 +20,7 @@ from rocefort.models.rollout.runs import (
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone
 from rocefort.reports.rollout.events import seal_report
 
+TRIAL_OVER = "its trial is over: its timer has restored the old configuration"
 FOOT = "This is the state in the journal; no switch was read."
 
 
@@ -35,8 +36,7 @@ def status_report(status: RolloutStatus) -> Iterator[Block]:
         yield Note(f"THE JOURNAL IS DAMAGED: {status.journal.damage}", Tone.ERROR)
     rows = Table((TableColumn(), TableColumn(), TableColumn(wraps=True)), tuple(_wave_rows(status)))
     notes = (*map(Note, status.progress.history.notes), *_seal(status.journal), Note(FOOT))
-    pending = status.progress.pending_trials(status.now.timestamp())
-    trials = [Note(trial.sentence, Tone.WARNING) for trial in pending]
+    trials = [Note(text, Tone.WARNING) for text in status.trials]
     yield Section("", (rows, *trials, *notes))
 
 
@@ -52,7 +52,7 @@ def _wave_rows(status: RolloutStatus) -> Iterator[tuple[str, str, str]]:
             continue
         for name in wave.devices:
             trouble, left = progress.trouble(name), progress.left_s(name, now)
-            timer = "" if left is None else f"{left} s left of its trial"
+            timer = "" if left is None else f"{left} s left of its trial" if left else TRIAL_OVER
             yield f"  {name}", progress.word(name), "; ".join(filter(None, (timer, trouble)))
 
 
