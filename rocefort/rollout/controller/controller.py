@@ -90,11 +90,11 @@ class RolloutLoop:
                 self._record(StepEvent(act="break-glass", phase=Phase.DONE, detail=detail))
             applied = self._loop()
         except JournalFailed as error:
-            applied = self._with_defect(outcome.cut_short(self._table, error))
+            applied = self._completed(outcome.cut_short(self._table, error))
         except Exception as error:
             if not self.history.failure:
                 raise
-            applied = self._with_defect(outcome.cut_short(self._table, _sentence_of(error)))
+            applied = self._completed(outcome.cut_short(self._table, _sentence_of(error)))
         if self._exception and not self._defect:
             raise self._exception
         return applied
@@ -344,7 +344,8 @@ class RolloutLoop:
         left_s, next_look_s = float(action.seconds + 1), action.seconds + 1 - LOOK_S
         while left_s > 0:
             if self.config.stop() > signals:
-                return outcome.wait_interrupted(self._table, self._pending(action.devices))
+                pending = self._pending(action.devices)
+                return self._completed(outcome.wait_interrupted(self._table, pending))
             self.config.sleep(min(SLICE_S, left_s))
             left_s -= SLICE_S
             if 0 < left_s <= next_look_s:
@@ -462,13 +463,13 @@ class RolloutLoop:
     # --- outcome ----------------------------------------------------------------------------------
 
     def _ended(self, action: Action) -> RolloutOutcome:
-        applied = self._with_defect(outcome.ending_of(self._table, action))
+        applied = self._completed(outcome.ending_of(self._table, action))
         if self.history.running and not applied.unfinished:
             how, code = applied.failure or FINISHED, applied.exit_code
             self._mark(RunEnded(phase=Phase.DONE, ended=how, code=code, **self._process))
         return applied
 
-    def _with_defect(self, applied: RolloutOutcome) -> RolloutOutcome:
+    def _completed(self, applied: RolloutOutcome) -> RolloutOutcome:
         """Outcome with the trials that go on, and with an internal error whatever else failed."""
         texts = [trial.sentence for trial in self._pending(each.name for each in self._table.devices)]
         applied = replace(applied, on_trial=tuple(map(in_words, texts)))

@@ -14,6 +14,7 @@ import pytest
 from crash_plans import STATES, Case
 from crash_site import lines_of
 from crashing import Trials, memory_directory, new_trials
+from personalities import STUCK
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import DeviceFailed
@@ -25,7 +26,7 @@ from rocefort.rollout.controller.timeout import result_within
 SOME = [
     Personality("survives", "present"),
     Personality("dies-with-session", "absent"),
-    Personality("session-only", "absent"),
+    STUCK,
 ]
 DAY = timedelta(days=1)
 RUN_ID = re.compile(r"[-/][0-9a-f]{8}\b")  # two rollouts are two runs

@@ -18,8 +18,8 @@ from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutc
 from rocefort.models.rollout.history import history_of
 from rocefort.models.rollout.plan import ChangeKind, Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.controller.trial_label import persist_id
 from rocefort.rollout.controller.requests import approve, request_abort, request_pause
+from rocefort.rollout.controller.trial_label import persist_id
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status
