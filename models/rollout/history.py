@@ -79,6 +79,8 @@ class DeviceHistory:
         failed = event.phase is Phase.FAILED
         trial_at = None if _ends_trial(event) else self.trial_at
         trial_id, trouble = self.trial_id, event.detail if failed else self.trouble
+        if event.act == WAIT and not failed:
+            trouble = ""  # an abort that the switch refused: its timer ends the trial
         if isinstance(event, ActEvent) and event.act is Act.TRIAL:
             trial_at, trial_id = None if failed else at, event.trial_id
         leg = event.leg if isinstance(event, ActEvent) else self.leg

@@ -74,6 +74,7 @@ class RolloutLoop:
         self._defect = ""  # as one sentence, reported after the wave is rolled back
         self._journal_failed = False  # the journal failed once
         self._stale_requests = frozenset[int]()  # requests made to an earlier run
+        self._observed_at = 0.0  # timestamp of the last observation
         self._awaited = ""  # the wave whose approval the journal reports as awaited
 
     def run(self) -> RolloutOutcome:
@@ -366,7 +367,8 @@ class RolloutLoop:
     def _pending(self, devices: Iterable[str]) -> list[PendingTrial]:
         """Trials of some devices that may be of this run, by the last observation."""
         now = self.config.now().timestamp()
-        return outcome.pending_of(self._table, devices, now, self.config.scale)
+        since_s = (now - self._observed_at) * self.config.scale
+        return outcome.pending_of(self._table, devices, now, self.config.scale, since_s)
 
     def _patient(self, wave: str) -> bool:
         """Wait briefly for a wave's approval; the wave then begins with a new observation."""
@@ -406,6 +408,7 @@ class RolloutLoop:
         """Observe waves again, and the next wave too when they are complete."""
         changes = [self.plan.parts(wave, d) for wave in waves for d in wave.devices]
         self.observed.update(self.switches.observe(changes))
+        self._observed_at = self.config.now().timestamp()
         names = {wave.name for wave in waves}
         if (focus := self._table.focus) and focus[0].name not in names:
             changes = [self.plan.parts(focus[0], d) for d in focus[0].devices]

@@ -114,11 +114,13 @@ def cut_short(now: RolloutState, error: RocefortError) -> RolloutOutcome:
 def wait_interrupted(now: RolloutState, trials: Sequence[PendingTrial]) -> RolloutOutcome:
     """Outcome of a controller that an operator stops while it waits for trials to end."""
     failed = now.history.failure.texts if now.history.failure else ()
-    names = listing(name for trial in trials for name in trial.devices)
-    text = f"stopped while it waits for the trial of {names}; nothing is changed"
+    names = [name for trial in trials for name in trial.devices]
+    text = f"stopped while it waits for the trial of {listing(names)}; nothing is changed"
     how = "`rocefort resume` waits again, then continues"
+    reached = device_outcomes(now)
     return replace(
-        device_outcomes(now),
+        reached,
+        unknown=tuple(name for name in reached.unknown if name not in names),
         failure="; ".join([*failed, text, how]),
         exit_code=ExitCode.STOPPED,
         unfinished=True,
@@ -126,9 +128,12 @@ def wait_interrupted(now: RolloutState, trials: Sequence[PendingTrial]) -> Rollo
 
 
 def pending_of(
-    now: RolloutState, devices: Iterable[str], at: float, scale: float
+    now: RolloutState, devices: Iterable[str], at: float, scale: float, since_s: float
 ) -> list[PendingTrial]:
-    """Trials of devices that may be of this run, by their state; at: a timestamp."""
+    """Trials of devices that may be of this run, by their state.
+
+    at: a timestamp. since_s: seconds on the switches since they were observed.
+    """
     chosen, history = set(devices), now.history.devices
     left = {}
     for device in now.devices:
@@ -136,7 +141,8 @@ def pending_of(
         if device.name in chosen and seen.maybe_ours:
             journalled = last.trial_id if last else None
             trial_id = journalled if seen.trial_id is None else seen.trial_id
-            left[device.name] = seen.left_s, trial_id
+            left_s = seen.left_s
+            left[device.name] = left_s and max(0, left_s - round(since_s)), trial_id
     return pending_trials(left, now.plan.trial_s, at, scale)
 
 

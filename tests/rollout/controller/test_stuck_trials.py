@@ -105,6 +105,7 @@ def test_an_interrupted_wait_leaves_all_as_it_is(
         patch.setattr(apply, "stop_on_signals", stops)
         applied = apply_plan(plan, lab.connections, run, [interrupt], ApplyOptions(resume=True))
     assert (applied.exit_code, applied.unfinished) == (ExitCode.STOPPED, True)
+    assert applied.unknown == ()
     assert applied.failure == (
         "stopped while it waits for the trial of leaf08; nothing is changed; "
         "`rocefort resume` waits again, then continues"
