@@ -53,8 +53,8 @@ def pending_trials(
 ) -> list[PendingTrial]:
     """Trials of switches that end together, the last one first.
 
-    left: by switch, the seconds left of its trial (None: not shown) and the id of the trial. most_s:
-    longest trial. now: a timestamp. scale: seconds of the switches in one of this machine.
+    left: by switch, the seconds left of its trial (None: not shown) and the id of the trial.
+    most_s: longest trial. now: a timestamp. scale: seconds of the switches in one of this machine.
     """
     groups: dict[tuple[int | None, str | None], list[str]] = {}
     for name, trial in left.items():

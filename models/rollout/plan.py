@@ -22,7 +22,12 @@ from rocefort.models.rollout.edits import Edit
 from rocefort.models.wording import count_of
 
 PLAN_FORMAT: Final = 5
-ADDED: Final = ("rotated", "undoes", "limit", "plain_trial_s")  # fields of a plan that came after its format
+ADDED: Final = (
+    "rotated",
+    "undoes",
+    "limit",
+    "plain_trial_s",
+)  # fields of a plan that came after its format
 
 
 class ChangeKind(StrEnum):

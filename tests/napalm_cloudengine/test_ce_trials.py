@@ -44,7 +44,9 @@ def test_the_next_process_finishes_what_the_release_lets_it(
         if finishes:
             getattr(driver, f"{act}_commit")()
         else:
-            why = r"'.*' is refused: Error: The system is in" if lives else rf"no trial to {act} \(it"
+            why = (
+                r"'.*' is refused: Error: The system is in" if lives else rf"no trial to {act} \(it"
+            )
             with pytest.raises(CommitConfirmException, match=rf"^leaf01: {why}"):
                 getattr(driver, f"{act}_commit")()
         assert driver.has_pending_commit() is (lives and not finishes)

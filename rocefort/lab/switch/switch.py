@@ -48,8 +48,8 @@ TRIAL_SECONDS = 600  # default of `commit trial`
 MOST_POINTS = 80  # rollback points that are kept: `rollback configuration last <1-80>`
 SHARED = 0  # owner of the one candidate if all sessions share it
 SYSTEM_USER = "SYSTEM"  # user of the rollback of an unconfirmed trial
-# A user of VRP8 routers quotes "system is in trial configuration mode", for `rollback configuration`
-# from another session; that other commands answer the same is assumed.
+# A user of VRP8 routers quotes "system is in trial configuration mode", for a `rollback
+# configuration` from another session; that other commands answer the same is assumed.
 FOREIGN_TRIAL = "Error: The system is in trial configuration mode."
 
 CandidateMode = Literal["own", "shared"]  # one for each session, or one for all

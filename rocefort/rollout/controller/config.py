@@ -21,13 +21,13 @@ from rocefort.rollout.journal.journal import EventListener, Journal
 class RolloutConfig:
     """Configuration of one controller process that carries out one plan.
 
-    The journal, then the listeners, receive an event before and after every act. stop: number of requests to stop
-    so far, read before every act: with one, the current wave is rolled back. rules, run_id, fabric:
-    of a new run: its rules, the id shown on switches, the digest under which its fabric is stored.
-    sleep, monotonic: of the switches' time. now: time by which approvals expire. approve_with: the
-    command that approves a wave, without the wave. live: the live checks. end_checks: closes the
-    sessions of a live check or a gate that hangs, permanently. check_plan: called once by a new
-    run before its first act.
+    The journal, then the listeners, receive an event before and after every act. stop: number of
+    requests to stop so far, read before every act: with one, the current wave is rolled back.
+    rules, run_id, fabric: of a new run: its rules, the id shown on switches, the digest under which
+    its fabric is stored. sleep, monotonic: of the switches' time. now: time by which approvals
+    expire. approve_with: the command that approves a wave, without the wave. live: the live checks.
+    end_checks: closes the sessions of a live check or a gate that hangs, permanently. check_plan:
+    called once by a new run before its first act.
     """
 
     plan: Plan

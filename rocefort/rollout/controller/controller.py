@@ -474,7 +474,9 @@ class RolloutLoop:
 
     def _completed(self, applied: RolloutOutcome) -> RolloutOutcome:
         """Outcome with the trials that go on, and with an internal error whatever else failed."""
-        texts = [trial.sentence for trial in self._pending(each.name for each in self._table.devices)]
+        texts = [
+            trial.sentence for trial in self._pending(each.name for each in self._table.devices)
+        ]
         applied = replace(applied, on_trial=tuple(map(in_words, texts)))
         if not self._defect:
             return applied

@@ -42,7 +42,11 @@ def trial_notes(trials: Mapping[str, ForeignTrial | RocefortError | None]) -> It
     for (plan, run), seconds_left in runs.items():
         whose = f"for plan {plan}, run {run}" if run else "that shows no run of Rocefort"
         shown = [seconds for seconds in seconds_left.values() if seconds is not None]
-        time = f"at most {duration(max(shown))}" if len(shown) == len(seconds_left) else "an unknown time"
+        time = (
+            f"at most {duration(max(shown))}"
+            if len(shown) == len(seconds_left)
+            else "an unknown time"
+        )
         yield (
             f"{', '.join(seconds_left)}: {count_of(len(seconds_left), 'switch')} on a trial "
             f"{whose}, {time} left, so the running configuration may change; "

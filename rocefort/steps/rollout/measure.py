@@ -299,7 +299,9 @@ class _Bench:
         sessions = {device: before.established}
         error = (
             self.switches.load([change]).get(device)
-            or self.switches.trial([change], TrialLength(self.trial_s, self.trial_s), {device: ""}).get(device)
+            or self.switches.trial(
+                [change], TrialLength(self.trial_s, self.trial_s), {device: ""}
+            ).get(device)
             or self.switches.check([change], sessions).get(device)
         )
         if error:

@@ -22,8 +22,8 @@ from napalm_cloudengine.transport import CloudEngineSSH, SessionBrokenError, Swi
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch, Trial
-from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.fabric.trial_time import TrialLength
+from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.rollout.events import RolloutProblem, SwitchState
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.rollout.controller.device_steps import DeviceSteps
