@@ -85,6 +85,11 @@ class SwitchState:
     trial_id: str | None = None  # by which any session ends its trial; "": none, None: not known
 
     @property
+    def has_no_trial(self) -> bool:
+        """Whether the switch was read, and no trial of this run is pending."""
+        return self.trouble is None and not self.maybe_ours
+
+    @property
     def maybe_ours(self) -> bool:
         """Whether a trial is pending that this run may own."""
         return self.trial in (TrialOwner.THIS_RUN, TrialOwner.UNKNOWN)
@@ -309,7 +314,7 @@ class RolloutOutcome:
     on_trial: Annotated[
         tuple[str, ...],
         Field(
-            description="Trials that go on: of which switches, how long, and who can end them.",
+            description="Pending trials: their switches, their end, and who can end them.",
             examples=[["leaf02 stays on trial until 14:32:10 UTC (9 min 12 s)"]],
         ),
     ] = ()

@@ -1,4 +1,4 @@
-"""Trials that are pending on switches: how long they go on, and who can end them."""
+"""Trials that are pending on switches: when they end, and who can end them."""
 
 from __future__ import annotations
 

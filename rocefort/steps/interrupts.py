@@ -18,7 +18,7 @@ def _handled_signals() -> list[signal.Signals]:
 
 
 @contextmanager
-def stop_on_signals() -> Iterator[Callable[[], int]]:
+def count_signals() -> Iterator[Callable[[], int]]:
     """Yield a function that returns how often Ctrl-C, TERM or HUP came; the block continues.
 
     So no session is cut in the middle of a line, even if Ctrl-C is pressed repeatedly. A signal
@@ -27,6 +27,13 @@ def stop_on_signals() -> Iterator[Callable[[], int]]:
     numbers: list[int] = []
     with signals_handled_by(_handled_signals(), lambda number, _frame: numbers.append(number)):
         yield lambda: len(numbers)
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[Callable[[], bool]]:
+    """Yield a function that reports whether a signal came, as `count_signals`."""
+    with count_signals() as number:
+        yield lambda: number() > 0
 
 
 @contextmanager

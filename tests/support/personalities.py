@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 from rocefort.lab.switch.personality import Personality, axes
 
-# Nobody but the session of a trial may end it: what users of real switches report.
+# No session but that of a trial may end it: what users of real switches report.
 STUCK = Personality(trial_mode="session-only", persist="absent")
 # The same, with the least information on the trial.
 SILENT = Personality(

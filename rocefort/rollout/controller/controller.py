@@ -352,15 +352,17 @@ class RolloutLoop:
             if 0 < left_s <= next_look_s:
                 next_look_s -= LOOK_S
                 self._observe([wave])
-                if not (pending := self._pending(action.devices)):
+                if all(self.observed[device].has_no_trial for device in action.devices):
                     break
-                progress = waiting.like(detail=f"waits: {outcome.pending_text(pending)}")
-                self._tell(progress)
+                if progress := outcome.pending_text(self._pending(action.devices)):
+                    self._tell(waiting.like(detail=f"waits: {progress}"))
         self._observe([wave])
-        still = {name for trial in self._pending(action.devices) for name in trial.devices}
         for device in action.devices:
-            phase = Phase.FAILED if device in still else Phase.DONE
-            text = outcome.state_message(self.observed[device])
+            seen = self.observed[device]
+            phase, text = (
+                Phase.DONE if seen.has_no_trial else Phase.FAILED,
+                outcome.state_message(seen),
+            )
             self._record(waiting.like(device=device, phase=phase, detail=text))
         return None
 
@@ -473,7 +475,7 @@ class RolloutLoop:
         return applied
 
     def _completed(self, applied: RolloutOutcome) -> RolloutOutcome:
-        """Outcome with the trials that go on, and with an internal error whatever else failed."""
+        """Outcome with the pending trials, and with an internal error whatever else failed."""
         texts = [
             trial.sentence for trial in self._pending(each.name for each in self._table.devices)
         ]

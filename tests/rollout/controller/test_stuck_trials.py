@@ -102,7 +102,7 @@ def test_an_interrupted_wait_leaves_all_as_it_is(
         yield lambda: len(signals)
 
     with monkeypatch.context() as patch:
-        patch.setattr(apply, "stop_on_signals", stops)
+        patch.setattr(apply, "count_signals", stops)
         applied = apply_plan(plan, lab.connections, run, [interrupt], ApplyOptions(resume=True))
     assert (applied.exit_code, applied.unfinished) == (ExitCode.STOPPED, True)
     assert applied.unknown == ()
