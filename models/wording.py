@@ -70,6 +70,15 @@ def count_of(number: int, noun: str) -> str:
     return "".join((f"{number:,} {plural}", *rest))
 
 
+def duration(seconds: float) -> str:
+    """Return a time as text: `9 min 12 s`, `45 s`, `2 h 5 min`."""
+    minutes, rest_s = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest_s} s"
+    hours, rest_min = divmod(minutes, 60)
+    return f"{hours} h {rest_min} min" if hours else f"{minutes} min {rest_s} s"
+
+
 def ranges(numbers: Iterable[int]) -> Iterator[str]:
     """Yield ranges of numbers: `32-33` and `35-39` from 32, 33, 35 .. 39."""
     run: list[int] = []

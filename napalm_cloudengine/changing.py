@@ -1,6 +1,7 @@
 """Load a change into the switch's candidate, show the device's own diff, and commit it."""
 
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -25,6 +26,7 @@ from napalm_cloudengine.errors import (
     LineRefusedError,
     OutcomeUnknownError,
     QuestionRefusedError,
+    TrialOfOtherSessionError,
 )
 from napalm_cloudengine.load import Loader, RefusedError, config_text
 from napalm_cloudengine.masking import mask_secrets
@@ -49,6 +51,8 @@ _TRIAL_UNKNOWN = (
     "outcome unknown; if the trial runs, it reverts automatically when its timer ends: "
     "reconnect and ask the device (has_pending_commit)"
 )
+# Words that a user of VRP8 routers quotes; the whole sentence is not confirmed.
+_FOREIGN_TRIAL = re.compile(r"system is in (?:the )?trial configuration mode", re.IGNORECASE)
 _SAVED = r"(?:Info: )?[A-Z][A-Za-z ]*\bconfiguration\b[A-Za-z ]*\bsuccessfully\.?"
 _SAVE_UNKNOWN = "the running configuration is untouched; whether it was saved is unknown"
 
@@ -168,9 +172,22 @@ class CandidateEditor(Dialogue):
 
         The message, at most 60 ASCII characters, becomes the description of the rollback point.
         Raises CommitError (its message states whether the candidate was discarded),
-        OutcomeUnknownError.
+        TrialOfOtherSessionError, OutcomeUnknownError.
         """
-        command = "commit" if revert_in is None else f"commit trial {self._trial_s(revert_in)}"
+        self._commit(message, revert_in, revert_in)
+
+    def commit_trial(self, message: str, seconds: int, plain_seconds: int) -> None:
+        """Commit on trial as `commit_config`; plain_seconds: where the release has no `persist`.
+
+        There perhaps no other session can end the trial.
+        """
+        self._commit(message, seconds, plain_seconds)
+
+    def _commit(self, message: str, revert_in: int | None, plain_s: int | None) -> None:
+        command, plain = (
+            "commit" if seconds is None else f"commit trial {self._trial_s(seconds)}"
+            for seconds in (revert_in, plain_s)
+        )
         description = f" description {self._description(message)}" if message else ""
         if not self._loaded or not self._system_view().uncommitted:
             raise CommitError(f"{self.name}: nothing to commit: no change is loaded")
@@ -184,11 +201,13 @@ class CandidateEditor(Dialogue):
         unknown = COMMIT_UNKNOWN if revert_in is None else _TRIAL_UNKNOWN
         before = self._last_commit() if revert_in is None else None
         persist = f" persist {self._persist_id}" if self._persist_id and revert_in else ""
+        command = command if persist else plain
+        self._persists = False if revert_in and not persist else None
         reply = self._run(command + persist + description, unknown, self._commit_timeout_s)
         if persist and (_unknown_words(reply) or not reply.errors):
             self._persists = not reply.errors
         if persist and _unknown_words(reply):  # not in older VRP8
-            persist = ""
+            command, persist = plain, ""
             reply = self._run(command + description, unknown, self._commit_timeout_s)
         sent = command + persist + description
         if reply.doubt:
@@ -251,6 +270,22 @@ class CandidateEditor(Dialogue):
                 f"{self.name}: the switch does not report whether a trial runs: {error}"
             ) from None
 
+    @property
+    def trial_has_id(self) -> bool | None:
+        """Whether the trial that this object began has the persist id; None if it is not known."""
+        return self._persists
+
+    def _refuse_foreign_trial(
+        self, command: str, reply: SwitchReply, trial: TrialStatus | None = None
+    ) -> None:
+        """Raise TrialOfOtherSessionError if another session's trial is the reason of a refusal.
+
+        trial: its status, if it was just read.
+        """
+        if _FOREIGN_TRIAL.search(reply.message):
+            left = (trial or self._trial_status(COMMIT_UNKNOWN)).seconds_left
+            raise TrialOfOtherSessionError(self.name, command, reply.message, left)
+
     def save_config(self) -> None:
         """Write the running configuration to the startup file; CommandErrorException if not.
 
@@ -312,6 +347,7 @@ class CandidateEditor(Dialogue):
             raise QuestionRefusedError(self.name, f"'{command}'", reply.refused, outcome)
         if reply.errors or reply.failures or (reply.prompt.uncommitted and not on_trial):
             outcome = self._clear_candidate()
+            self._refuse_foreign_trial(command, reply)
             raise CommitError(f"{self.name}: '{command}' failed: {reply.message}; {outcome}")
         if on_trial and (state := self._trial_status(_TRIAL_UNKNOWN).state) != "ACTIVE":
             still = f"; {self._clear_candidate()}" if self._connected().prompt.uncommitted else ""

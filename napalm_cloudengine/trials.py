@@ -115,6 +115,7 @@ class Trials(CandidateEditor):
         if reply.reports("rollback succeeded", _ROLLED_BACK):
             return
         if reply.failures and not reply.doubt:
+            self._refuse_foreign_trial(command, reply)
             raise CommitError(f"{self.name}: '{command}' failed: {reply.message}")
         if not self._was_rolled_back(before):
             raise self._lost(command, "no success was reported", COMMIT_UNKNOWN, reply.last)
@@ -212,6 +213,7 @@ class Trials(CandidateEditor):
                 f"{self.name}: '{command}' came too late, no trial runs any more: it ended by its "
                 "timer, or another user confirmed or aborted it; read the running configuration"
             )
+        self._refuse_foreign_trial(command, reply, now)
         within = "" if now.seconds_left is None else f" within {now.seconds_left} s"
         raise CommitConfirmException(
             f"{self.name}: '{command}' failed: {reply.refused or reply.message}; the trial keeps "

@@ -82,6 +82,12 @@ class SwitchState:
     trouble: RolloutProblem | None = None  # unreachable, another switch, a foreign candidate
     at: int = 0
     other_run: str = ""
+    trial_id: str | None = None  # by which any session ends its trial; "": none, None: not known
+
+    @property
+    def has_no_trial(self) -> bool:
+        """Whether the switch was read, and no trial of this run is pending."""
+        return self.trouble is None and not self.maybe_ours
 
     @property
     def maybe_ours(self) -> bool:
@@ -151,7 +157,8 @@ class ActEvent(EventBase):
     """Act on a switch. part, of: for a drained switch, the part of its change.
 
     A precheck also has `running`, the digest of the kept text, and `established`, the BGP peers
-    whose sessions are up.
+    whose sessions are up. trial_id: of a trial that began; "": its release has none, so that only
+    the session of the trial ends it; None: not known.
     """
 
     act: Literal[  # each value: the discriminator of a union has to be literal
@@ -162,6 +169,7 @@ class ActEvent(EventBase):
     back: bool = False
     running: str = ""
     established: tuple[str, ...] = ()
+    trial_id: str | None = None
 
     @property
     def leg(self) -> DrainStep:
@@ -306,6 +314,13 @@ class RolloutOutcome:
         Field(
             description="Switches that could not be rolled back or read: check them.",
             examples=[["leaf03"]],
+        ),
+    ] = ()
+    on_trial: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Pending trials: their switches, their end, and who can end them.",
+            examples=[["leaf02 stays on trial until 14:32:10 UTC (9 min 12 s)"]],
         ),
     ] = ()
     failure: Annotated[

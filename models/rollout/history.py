@@ -72,15 +72,19 @@ class DeviceHistory:
     leg: DrainStep = FIRST
     trial_at: float | None = None
     trouble: str = ""
+    trial_id: str | None = None  # of its newest trial, as `ActEvent.trial_id`
 
     def after(self, event: Event, at: float) -> DeviceHistory:
         """Return the history with one more event."""
         failed = event.phase is Phase.FAILED
         trial_at = None if _ends_trial(event) else self.trial_at
-        if event.act == Act.TRIAL:
-            trial_at = None if failed else at
+        trial_id, trouble = self.trial_id, event.detail if failed else self.trouble
+        if event.act == WAIT and not failed:
+            trouble = ""  # an abort that the switch refused: its timer ends the trial
+        if isinstance(event, ActEvent) and event.act is Act.TRIAL:
+            trial_at, trial_id = None if failed else at, event.trial_id
         leg = event.leg if isinstance(event, ActEvent) else self.leg
-        return DeviceHistory(event, leg, trial_at, event.detail if failed else self.trouble)
+        return DeviceHistory(event, leg, trial_at, trouble, trial_id)
 
 
 def _ends_trial(event: Event) -> bool:
@@ -196,7 +200,7 @@ class RunHistory:
         return replace(self, approved=approved, given=given)
 
     def _device(self, event: Event, at: float) -> RunHistory:
-        leg = event.leg
+        leg = self.leg(event.device) if event.act == WAIT else event.leg
         course = _advanced(self.course(event.device, leg), event)
         history = replace(self, courses={**self.courses, (event.device, leg): course})
         last = self.devices.get(event.device) or DeviceHistory(event)
@@ -242,7 +246,7 @@ def _with_act(course: StepProgress, event: ActEvent) -> StepProgress:
     if event.phase is Phase.INTENT:
         course = replace(course, done=course.done - UNDONE_BY[act])
         if act is Act.LOAD:
-            return replace(course, touched=True, confirmed=False, saved=False)
+            return replace(course, touched=True, confirmed=False, saved=False, waits=0)
         return course
     if event.phase is Phase.FAILED:
         failed = {**course.failed, act: course.failures(act) + 1}

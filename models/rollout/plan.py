@@ -15,14 +15,19 @@ from typing import Final, Literal
 from pydantic import Field, FieldSerializationInfo, field_serializer
 
 from rocefort.models.base import Frozen
-from rocefort.models.fabric.trial_time import SETTLE_S, TrialTime, margin_s
+from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength, TrialTime, margin_s
 from rocefort.models.hardware.commit_conditions import ConditionedLine
 from rocefort.models.hardware.hardware import FIRST_DIALECT, DialectName
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.wording import count_of
 
 PLAN_FORMAT: Final = 5
-ADDED: Final = ("rotated", "undoes", "limit")  # fields of a plan that came after its format
+ADDED: Final = (
+    "rotated",
+    "undoes",
+    "limit",
+    "plain_trial_s",
+)  # fields of a plan that came after its format
 
 
 class ChangeKind(StrEnum):
@@ -293,6 +298,7 @@ class Plan(Frozen):
     rotated: tuple[str, ...] = ()
     limit: PlanLimit | None = None
     trial_s: int
+    plain_trial_s: int = 0  # of a trial without an id, which only its session ends; 0: trial_s
     settle_s: int = SETTLE_S  # until sessions are back after a commit
     changes: tuple[Change, ...]
     waves: tuple[Wave, ...]
@@ -306,6 +312,11 @@ class Plan(Frozen):
         """Digest of the plan's content; fields that older plans do not have count only if set."""
         unset = {name for name in ADDED if not getattr(self, name)}
         return digest_of(self.model_dump(mode="json", exclude={"digest", *unset}))
+
+    @property
+    def trial_length(self) -> TrialLength:
+        """Timer of its trials, with and without an id."""
+        return TrialLength(self.trial_s, self.plain_trial_s or self.trial_s)
 
     @property
     def margin_s(self) -> float:

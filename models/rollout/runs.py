@@ -89,7 +89,7 @@ class RolloutStatus:
 
     state: as a sentence. holder: the active controller; empty: none. now: time of this status.
     rehearsal: its result, as a sentence; empty: not requested. code: the exit code of `apply` in
-    this state.
+    this state. trials: which switches should be on trial, how long, and who can end it.
     """
 
     plan: str
@@ -102,3 +102,4 @@ class RolloutStatus:
     now: datetime
     rehearsal: str = ""
     code: int = 0
+    trials: tuple[str, ...] = ()

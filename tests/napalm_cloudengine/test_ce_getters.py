@@ -35,7 +35,7 @@ GETTERS = {
     "ping",
 }
 OWN = {  # beside NAPALM's
-    *("abort_commit", "save_config", "trial_status", "newest_commit"),
+    *("abort_commit", "save_config", "trial_status", "newest_commit", "commit_trial"),
     "get_free_flash",
     *(
         "get_ports",

@@ -98,6 +98,10 @@ class WaveLines:
             self._say(f"{event.wave:<14} {event.act:<8} {failed}{event.detail}")
             return
         if event.phase is Phase.INTENT:
+            if event.act == "wait" and (not event.device or not self._open[key]):
+                self._tell(event, event.detail)
+            if event.act == "wait" and not event.device:
+                return  # the progress of a wait
             if event.act == "soak" and not self._open[key]:
                 self._tell(event, f"waits {event.detail}")
             self._open[key].add(event.device)
@@ -194,6 +198,8 @@ def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
         if devices:
             text = f"{count_of(len(devices), 'switch')} {words}"
             yield Note(f"{text}: {', '.join(devices)}", tone)
+    for text in applied.on_trial:
+        yield Note(text, Tone.WARNING)
     if applied.unfinished:
         if RESUME not in applied.failure:
             yield Note(f"to continue: fix the cause, then run {RESUME}")

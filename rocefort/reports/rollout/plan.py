@@ -8,7 +8,7 @@ from typing import Protocol
 
 from rocefort.models.results.actions import PlanOutput
 from rocefort.models.rollout.plan import Gate, Plan, Wave
-from rocefort.models.wording import listing
+from rocefort.models.wording import duration, listing
 from rocefort.reports.blocks import Block, Code, Items, Note, Section, Table, Tone, columns
 from rocefort.reports.fabric.changes import changes_report
 from rocefort.reports.rollout.instructions import Instruction, instructions_report
@@ -25,11 +25,23 @@ DRAINED = (
 HEADS = columns("wave", "switches", "change", "gate", wraps=("switches", "change", "gate"))
 
 
+def stuck_text(plan: Plan) -> str:
+    """Return how long a switch is on trial if its controller dies, and who can end the trial."""
+    named, plain = map(duration, plan.trial_length)
+    return (
+        f"if the controller dies, a switch stays on trial for at most {named}, then restores its "
+        "configuration itself; any session can end the trial earlier by its persist id; where the "
+        f"release has no persist id, it stays for at most {plain}, and only the session that began "
+        "the trial can end it"
+    )
+
+
 def plan_report(plan: Plan) -> Iterator[Block]:
     """Show waves with their switches, changes, effects on traffic and gates."""
     title = f"plan {plan.digest[:12]}: {plan.fabric}, commit trial {plan.trial_s} s"
     drained = [DRAINED] if any(wave.drained for wave in plan.waves) else []
-    yield Section("", tuple(map(Note, (title, CHECKS, *drained, drift_text(plan)))))
+    notes = (title, CHECKS, *drained, stuck_text(plan), drift_text(plan))
+    yield Section("", tuple(map(Note, notes)))
     rows = tuple(
         (wave.name, ", ".join(wave.devices), _change(plan, wave), gate_text(wave.gate))
         for wave in plan.waves

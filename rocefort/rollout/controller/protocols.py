@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rocefort.errors import RocefortError
+from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.rollout.events import SwitchState
 from rocefort.models.rollout.plan import Change, Gate, Wave
 
@@ -36,7 +37,9 @@ class Switches(Protocol):
     def load(self, changes: Sequence[Change]) -> Outcome:
         """Load the patch; the candidate must match the plan."""
 
-    def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
+    def trial(
+        self, changes: Sequence[Change], length: TrialLength, words: Mapping[str, str]
+    ) -> Outcome:
         """Begin a trial commit under the run's label. words: of the drain step, by device."""
 
     def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:

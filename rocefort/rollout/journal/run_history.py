@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
+from rocefort.dialects.words import in_words
 from rocefort.exit_codes import ExitCode
 from rocefort.models.rollout.events import (
     ActEvent,
@@ -74,8 +75,10 @@ def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
     last = contents.runs[-1] if contents.runs else None
     state, code = _state(plan, last, at_work)
     progress = RunProgress(plan, last.history, last.history.scale) if last else RunProgress(plan)
+    on_trial = () if last is None or last.ended else progress.pending_trials(now.timestamp())
+    trials = tuple(in_words(trial.sentence) for trial in on_trial)
     return RolloutStatus(
-        plan.digest, plan.fabric, state, at_work, progress, last, contents, now, code=code
+        plan.digest, plan.fabric, state, at_work, progress, last, contents, now, "", code, trials
     )
 
 

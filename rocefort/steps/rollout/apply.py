@@ -43,7 +43,7 @@ from rocefort.rollout.live.wave_checks import WaveChecks
 from rocefort.rollout.planning.secrets import references_of
 from rocefort.rollout.planning.signing import refuse_unjudged, signer_of, signers_file
 from rocefort.steps.fabric.subject import read_secrets
-from rocefort.steps.interrupts import stop_on_signals
+from rocefort.steps.interrupts import count_signals
 from rocefort.steps.lab.queue_gate import QueueGate
 from rocefort.steps.rollout.base_policy import policy_of_base
 from rocefort.steps.rollout.fabric_of_run import (
@@ -76,7 +76,7 @@ def apply_plan(
     with ExitStack() as opened:
         # The lock comes first: it refuses a second controller at once.
         opened.enter_context(holding(access))
-        stop = opened.enter_context(stop_on_signals())
+        stop = opened.enter_context(count_signals())
         secrets = read_secrets(references_of(plan))  # before any change
         ground = None if run.journal.is_file() else load_fabric_of_plan(plan)
         journal = opened.enter_context(open_journal(run.journal, plan.digest))

@@ -23,6 +23,7 @@ from rocefort.errors import BadInput, DeviceFailed, Refused, RocefortError
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.fabric.rdma import left_s
+from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.network.network import Network
 from rocefort.models.results.measured_search import MeasuredFigures, MeasuredSearch, MeasuredTrial
 from rocefort.models.results.rdma_plan import RdmaPlan, Suite
@@ -307,7 +308,9 @@ class _Bench:
         sessions = {device: before.established}
         error = (
             self.switches.load([change]).get(device)
-            or self.switches.trial([change], self.trial_s, {device: ""}).get(device)
+            or self.switches.trial(
+                [change], TrialLength(self.trial_s, self.trial_s), {device: ""}
+            ).get(device)
             or self.switches.check([change], sessions).get(device)
         )
         if error:

@@ -128,10 +128,11 @@ def ask_to_end(sealed: Path, journal: Path | None, *, back: bool) -> str:
     else:
         requests.request_pause(notes, plan, user())
         comes = "the current wave is completed, and no further wave begins"
-    at_work = status_of_plan(plan, notes).holder
-    if at_work:
-        return f"asked {at_work}: {comes}"
-    return f"noted: {comes}; no controller is running, `rocefort resume` does it"
+    now = status_of_plan(plan, notes)
+    if now.holder:
+        return f"asked {now.holder}: {comes}"
+    noted = f"noted: {comes}; no controller is running, `rocefort resume` does it"
+    return "; ".join([noted, *now.trials])
 
 
 def give_approval(

@@ -94,7 +94,7 @@ def _differences(
             yield f"{change.device}: has commands, but is in none of its waves"
         elif seen_new(seen, change) and change.intended_digest != other.intended_digest:
             yield f"{change.device}: its intended digest does not follow from the fabric"
-    for times in ("trial_s", "settle_s"):
+    for times in ("trial_s", "plain_trial_s", "settle_s"):
         if getattr(plan, times) != getattr(derived, times):
             yield f"{times} is {getattr(plan, times)}, but {getattr(derived, times)} in the fabric"
     for sealed, other_wave in zip_longest(plan.waves, derived.waves):

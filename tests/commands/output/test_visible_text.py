@@ -131,7 +131,9 @@ def _report(text: str) -> Report:
     finding = Finding(
         rule="PFC004",
         severity=Severity.ERROR,
-        where=Where(device="leaf01", ),
+        where=Where(
+            device="leaf01",
+        ),
         message=text,
         hint=text,
     )
