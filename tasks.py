@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from rocefort import __version__, internal_errors, options, output
+from rocefort import __version__, internal_errors, json_output, options, output
 from rocefort.command_line.help import WIDEST, Topic
 from rocefort.commands import (
     compare,
@@ -35,6 +35,10 @@ from rocefort.commands.root_group import RootGroup
 from rocefort.errors import Problem, RocefortError
 from rocefort.exit_codes import ExitCode, exit_codes_text
 from rocefort.gc_tuning import collect_seldom
+from rocefort.streams import open_standard_streams
+
+# Commands that act on switches or servers: Ctrl-C is their operator's stop.
+ACTING = frozenset({"apply", "resume", "rollback", "rehearse", "rdma run", "tune measure"})
 
 NAME = "rocefort"  # also of `python tasks.py` and `python -m rocefort`: one text for all
 
@@ -97,6 +101,7 @@ def options_of_rocefort(
 
 def app() -> None:
     """Run the command line; print every error as visible text, and exit with its code."""
+    open_standard_streams()
     with output.visible_streams():
         _run()
 
@@ -112,11 +117,10 @@ def _run() -> None:
     except SystemExit as ended:
         failures.write_usage_error(ended)
         if ended.code == ExitCode.INTERRUPTED and _by_ctrl_c(ended):  # Typer prints nothing
-            _say_interrupted()
+            _end_by_ctrl_c()
         raise
     except KeyboardInterrupt:  # before Typer has read the commands
-        _say_interrupted()
-        sys.exit(ExitCode.INTERRUPTED)
+        _end_by_ctrl_c()
     except BrokenPipeError:  # the reader of the output has ended
         sys.stderr.close()
         sys.exit(ExitCode.FINDINGS)
@@ -138,10 +142,16 @@ def _end_by_defect(error: Exception) -> NoReturn:
     sys.exit(ExitCode.INTERNAL)
 
 
-def _say_interrupted() -> None:
-    what = "interrupted before its end"
+def _end_by_ctrl_c() -> NoReturn:
+    """Exit by Ctrl-C; a command in control of switches or servers does not end here."""
+    acts = json_output.request.command in ACTING
+    what = (
+        "stopped before it touched a switch or a server" if acts else "interrupted before its end"
+    )
+    code = ExitCode.STOPPED if acts else ExitCode.INTERRUPTED
     output.print_error(f"rocefort: {what}")
-    failures.write_problems((Problem("", what),), ExitCode.INTERRUPTED)
+    failures.write_problems((Problem("", what),), code)
+    sys.exit(code)
 
 
 def _by_ctrl_c(ended: SystemExit) -> bool:

@@ -5,6 +5,7 @@ RocefortError            where, what, how; carries its exit code
 +-- DeviceFailed         3  a switch or a server did not carry out a request
 +-- ServiceFailed        3  a service that Rocefort needs (Batfish, a file system) failed
 +-- Refused              4  the action is possible, but unsafe or not permitted
++-- Stopped              5  an operator stopped the action
 """
 
 from __future__ import annotations
@@ -104,3 +105,9 @@ class Refused(RocefortError):  # noqa: N818
     """Rocefort refuses the action; nothing was changed."""
 
     exit_code = ExitCode.REFUSED
+
+
+class Stopped(RocefortError):  # noqa: N818
+    """An operator stopped the action by Ctrl-C or a signal; it has cleaned up."""
+
+    exit_code = ExitCode.STOPPED

@@ -61,8 +61,12 @@ def is_quiet() -> bool:
 
 def write_note(text: str, *, err: bool = True) -> None:
     """Write a line beside the result, such as a note or progress; `--quiet` leaves it out."""
-    if not _quiet:
-        click.echo(text, err=err, color=True)  # click removes no part of a code: it is spelled
+    if _quiet:
+        return
+    if err:
+        print_error(text)
+    else:
+        click.echo(text, color=True)  # click removes no part of a code: it is spelled
 
 
 def force_color(*, on: bool) -> None:
@@ -212,18 +216,17 @@ def silence(stream: TextIO) -> None:
 
 @contextmanager
 def lasting_output(lost: str) -> Iterator[None]:
-    """Keep a failed write to standard output from ending the block.
+    """Keep a failed write to standard output or standard error from ending the block.
 
     lost: instruction to follow the run, for the message on standard error.
     """
-    before = sys.stdout
-    if before is None:  # closed before this process started: print() and click discard text
-        yield
-        return
+    before = sys.stdout, sys.stderr
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    sys.stdout = cast("TextIO", LastingOutput(before, lost, nowhere))
+    sys.stdout, sys.stderr = (  # a closed one stays None: print() and click discard text
+        stream and cast("TextIO", LastingOutput(stream, lost, nowhere)) for stream in before
+    )
     try:
         yield
     finally:
-        sys.stdout = before
+        sys.stdout, sys.stderr = before
         os.close(nowhere)

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from rocefort.models.base import Frozen
-from rocefort.models.wording import named
+from rocefort.models.wording import count_of, named
 
 # NAME [options] KEYTYPE KEY: ssh-keygen(1), ALLOWED SIGNERS.
 Signer = Annotated[
@@ -71,6 +71,30 @@ class Approvals(Frozen):
     def asked_of(self, switches: int, *, service_affecting: bool) -> bool:
         """Whether a change of so many switches needs approval."""
         return self.required and (switches >= self.from_switches or service_affecting)
+
+    def __str__(self) -> str:
+        parts = []
+        if self.required:
+            who = "1 person" if self.count == 1 else f"{self.count} people"
+            other = ", not the plan's author" if self.not_author else ""
+            small = self.from_switches
+            of_many = f", from {small} switches on or if service is affected" if small > 1 else ""
+            parts.append(f"{who} per wave{other}{of_many}, valid for {self.expires_h:g} h")
+        else:
+            parts.append("none")
+        if self.signed:
+            parts.append("the plan is signed")
+        if self.signers:
+            parts.append(f"signatures of {count_of(len(self.signers), 'signer')}")
+        return "; ".join(parts)
+
+    @property
+    def in_force(self) -> Approvals:
+        """Policy without the values that have no effect, for a comparison."""
+        signers = tuple(sorted(set(self.signers)))
+        if not self.required:
+            return Approvals(signed=self.signed, signers=signers)
+        return self.model_copy(update={"signers": signers})
 
     def joined(self, other: Approvals) -> Approvals:
         """Return the policy that requires all that either requires; its signers are in both.

@@ -9,6 +9,7 @@ from rocefort.models.results.growth import Growth, Removal, Renaming
 from rocefort.models.results.rdma_result import EndedProcesses, RunLine
 from rocefort.models.results.twin import LabStatus
 from rocefort.models.rollout.plan import Plan
+from rocefort.models.rollout.plan_policy import PlanPolicy
 
 
 class Done(Frozen):
@@ -68,11 +69,15 @@ class RenamingOutput(Renaming):
 
 
 class PlanOutput(Frozen):
-    """Sealed plan, its file, and the files of its signature and its page, "" without one."""
+    """Sealed plan, its file, and the files of its signature and its page, "" without one.
+
+    policy: the approval policy that `apply` uses, and where it comes from.
+    """
 
     file: str
     signature: str
     page: str = ""
+    policy: PlanPolicy
     plan: Plan
 
 
@@ -97,11 +102,12 @@ class Procedures(Frozen):
 
 
 class Approval(Frozen):
-    """Approval of a wave; rehearsal: the result of the plan's rehearsal, as a sentence."""
+    """Approval of a wave; policy, rehearsal: of its run and its plan, as sentences."""
 
     plan: str
     wave: str
     by: str
+    policy: str
     rehearsal: str
 
 

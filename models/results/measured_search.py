@@ -51,4 +51,5 @@ class MeasuredSearch(Frozen):
     chosen: str = Field(description="Name of the best candidate; empty: none is clearly better.")
     verdict: str
     not_measured: tuple[str, ...]
+    stopped: bool = Field(default=False, description="Whether an operator stopped it.")
     written: tuple[str, ...] = Field(default=(), description="Profiles written to the fabric.")

@@ -102,7 +102,8 @@ class ApplyRules:
     author: of the plan, for not_author. signers: file of keys whose owners may approve. keys: the
     same as lines, of the fabric's policy. Without both, approvals need no signature. count: people
     who approve each wave. live: the live checks judge the fabric before, during and after each
-    wave. allow_sick: errors that exist before a wave do not stop it.
+    wave. allow_sick: errors that exist before a wave do not stop it. policy: the policy that they
+    follow from, with its origin, as a sentence; empty: of no policy.
     """
 
     max_unavailable: int
@@ -115,6 +116,7 @@ class ApplyRules:
     allow_sick: bool = False
     keys: tuple[str, ...] = ()
     count: int = 1
+    policy: str = ""
 
     @property
     def who_signs(self) -> str:

@@ -99,6 +99,7 @@ class RunHistory:
     """History of one run of one plan, under all its controllers, up to now."""
 
     running: bool = False  # begun and not ended
+    ended: str = ""  # its end, as a sentence
     resumed: bool = False
     rules: ApplyRules | None = None
     courses: Mapping[tuple[str, DrainStep], StepProgress] = field(default_factory=dict)
@@ -122,6 +123,13 @@ class RunHistory:
     held: str = ""  # the wave that waits until its gate may run, and why
     scale: float = 1.0  # seconds of its switches in one of its first controller
 
+    @property
+    def why_not_running(self) -> tuple[str, str]:
+        """Why there is no unfinished run, and what to do."""
+        if self.ended == FINISHED:
+            return "its run of this plan is finished", "nothing is left to do"
+        return "has no unfinished run of this plan", "`rocefort apply` begins one"
+
     def course(self, device: str, leg: DrainStep = FIRST) -> StepProgress:
         """Progress of a device in a drain step; empty for a device without acts."""
         return self.courses.get((device, leg), NOTHING)
@@ -144,9 +152,8 @@ class RunHistory:
             case RunResumed():
                 return self._resumed()
             case RunEnded():
-                return replace(
-                    self, running=False, notes=self._closed_pause("; the run ended first")
-                )
+                notes = self._closed_pause("; the run ended first")
+                return replace(self, running=False, ended=event.ended, notes=notes)
         history = self._device(event, at) if event.device else self._wave(event)
         history = _with_notices(history, event)
         # a failure during a rollback is reported at the end of the rollback

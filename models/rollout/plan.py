@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, FieldSerializationInfo, field_serializer
+from pydantic import (
+    Field,
+    FieldSerializationInfo,
+    StringConstraints,
+    field_serializer,
+    model_validator,
+)
 
 from rocefort.models.base import Frozen
+from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength, TrialTime, margin_s
 from rocefort.models.hardware.commit_conditions import ConditionedLine
 from rocefort.models.hardware.hardware import FIRST_DIALECT, DialectName
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.wording import count_of
 
+PathText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]  # no path has a NUL
+Seconds = Annotated[int, Field(ge=0, le=10_000_000)]  # more than any timer of a switch
 PLAN_FORMAT: Final = 5
 ADDED: Final = (
     "rotated",
@@ -41,7 +51,7 @@ class ChangeKind(StrEnum):
 class Soak(Frozen):
     """Time on trial before all checks are made again; why: the timer that it comes from."""
 
-    seconds: int
+    seconds: Seconds
     why: str
 
 
@@ -246,7 +256,7 @@ class Wave(Frozen):
 class SealedFile(Frozen):
     """File that decides the content of a plan, and the SHA-256 of its bytes."""
 
-    name: str  # `inventory/hardware/ce8850-64cq-ei.yaml`; of the fabric: its path
+    name: PathText  # `inventory/hardware/ce8850-64cq-ei.yaml`; of the fabric: its path
     sha256: str
 
 
@@ -286,23 +296,30 @@ class Plan(Frozen):
 
     format: Literal[5] = PLAN_FORMAT
     fabric: str
-    source: str  # the fabric's file, absolute: a plan is applied from any directory
-    kept: str = ""
-    undoes: str = ""
+    source: PathText  # the fabric's file, absolute: a plan is applied from any directory
+    kept: PathText = ""
+    undoes: PathText = ""
     tool: str
     author: str = ""
     intent_digest: str
     files: tuple[SealedFile, ...] = ()
-    base: str = ""
+    base: PathText = ""
     adopted: tuple[str, ...] = ()
     rotated: tuple[str, ...] = ()
     limit: PlanLimit | None = None
-    trial_s: int
-    plain_trial_s: int = 0  # of a trial without an id, which only its session ends; 0: trial_s
-    settle_s: int = SETTLE_S  # until sessions are back after a commit
+    trial_s: Seconds
+    plain_trial_s: Seconds = 0  # of a trial without an id, which only its session ends; 0: trial_s
+    settle_s: Seconds = SETTLE_S  # until sessions are back after a commit
     changes: tuple[Change, ...]
     waves: tuple[Wave, ...]
     digest: str = ""
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> Self:
+        """Refuse a wave, a drain or a change that names a switch which the plan does not have."""
+        for problem in _broken_names(self.changes, self.waves):
+            raise ValueError(problem)
+        return self
 
     def seal(self) -> Plan:
         """Return the plan with its digest."""
@@ -327,6 +344,13 @@ class Plan(Frozen):
         """Time that must remain of a trial when its soak begins, s, without the time of a gate."""
         return TrialTime("", self.settle_s, 0, soak_s).rest_s if soak_s else self.margin_s
 
+    def needs_approval(self, policy: Approvals) -> bool:
+        """Whether a policy requires approvals of this plan."""
+        return policy.asked_of(
+            sum(len(wave.devices) for wave in self.waves),
+            service_affecting=any(change.service_affecting for change in self.changes),
+        )
+
     def change(self, device: str) -> Change:
         """Change of one device."""
         return next(change for change in self.changes if change.device == device)
@@ -339,6 +363,37 @@ class Plan(Frozen):
     def soak_s(self, wave: Wave) -> int:
         """Longest soak of a wave, whose switches soak together; each drain step has one."""
         return longest_soak_s(part for d in wave.devices for part in self.parts(wave, d))
+
+
+def _broken_names(changes: Iterable[Change], waves: Iterable[Wave]) -> Iterator[str]:
+    """Sentences on names of a plan that are unknown, missing, or there twice."""
+    devices = [change.device for change in changes]
+    yield from (f"{name} has two changes" for name in _twice(devices))
+    waves = list(waves)
+    yield from (f"two waves have the name {name!r}" for name in _twice(w.name for w in waves))
+    yield from (f"{n} is in waves twice" for n in _twice(d for w in waves for d in w.devices))
+    for wave in waves:
+        at = f"wave {wave.name}"
+        if not wave.devices:
+            yield f"{at} has no switch"
+        for name in wave.devices:
+            if name not in devices:
+                yield f"{at}: {name} has no change in the plan"
+        for drained in wave.drained:
+            if drained.device not in wave.devices:
+                yield f"{at} drains {drained.device}, which does not change in it"
+            for part in drained.parts:
+                if part.device != drained.device:
+                    yield f"{at}: a step of the drain of {drained.device} changes {part.device}"
+        yield from (f"{at} drains {n} twice" for n in _twice(d.device for d in wave.drained))
+        for pair in wave.gate.pairs:
+            if pair.client == pair.server:
+                yield f"{at}: its gate measures from {pair.client} to itself"
+
+
+def _twice(names: Iterable[str]) -> Iterator[str]:
+    """Yield names that occur more than once."""
+    return (name for name, number in Counter(names).items() if number > 1)
 
 
 def longest_soak_s(parts: Iterable[Change]) -> int:

@@ -5,9 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from rocefort.models.rollout.events import Event, RunEnded, RunResumed, RunStarted
-from rocefort.models.rollout.history import RunHistory
-from rocefort.models.rollout.progress import RunProgress
+from rocefort.models.rollout.events import (
+    Act,
+    ActEvent,
+    DrainStep,
+    Event,
+    Phase,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+)
+from rocefort.models.rollout.history import FINISHED, RunHistory
+from rocefort.models.rollout.progress import BACK, CONFIRMED, SAVED, RunProgress
+
+NOTHING_CHANGES = "no switch changes: there is nothing to apply"
+CONFIRMED_BEFORE = (Act.ABORT, "was confirmed")  # an abort came too late
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +94,35 @@ class JournalContents:
     head: str = ""
     damage: str = ""
 
+    @property
+    def confirmed(self) -> frozenset[str]:
+        """Switches that any of the runs has confirmed; the end of a drain alone is no change."""
+        events = (each.event for run in self.runs for each in run.events)
+        return frozenset(
+            event.device
+            for event in events
+            if isinstance(event, ActEvent)
+            and event.phase is Phase.DONE
+            and (event.act is Act.CONFIRM or (event.act, event.detail) == CONFIRMED_BEFORE)
+            and event.leg == DrainStep(event.of - 1)
+        )
+
+
+def unchanged_text(*, confirmed: bool, touched: bool) -> str:
+    """Sentence on the switches that keep no change of a stopped rollout."""
+    if not touched:
+        return "no switch was touched"
+    return f"all {'other ' if confirmed else ''}switches run what they ran before"
+
 
 @dataclass(frozen=True, slots=True)
 class RolloutStatus:
     """Status of the last run of a plan, by its journal; no switch was read.
 
     state: as a sentence. holder: the active controller; empty: none. now: time of this status.
-    rehearsal: its result, as a sentence; empty: not requested. code: the exit code of `apply` in
-    this state. trials: which switches should be on trial, how long, and who can end it.
+    rehearsal, policy: its result, and the approval policy, as sentences; empty: not requested. code:
+    the exit code of `apply` in this state. trials: which switches should be on trial, how long, and
+    who can end it.
     """
 
     plan: str
@@ -101,5 +134,18 @@ class RolloutStatus:
     journal: JournalContents
     now: datetime
     rehearsal: str = ""
+    policy: str = ""
     code: int = 0
     trials: tuple[str, ...] = ()
+
+    @property
+    def unchanged(self) -> str:
+        """Sentence on the switches that a stopped run left unchanged; "" while any may change."""
+        if self.run is None or self.run.ended == FINISHED or self.holder:
+            return ""
+        devices = [device for wave in self.progress.plan.waves for device in wave.devices]
+        touched = [device for device in devices if self.progress.history.touched(device)]
+        if not {BACK, SAVED, CONFIRMED}.issuperset(map(self.progress.word, touched)):
+            return ""
+        confirmed = bool(self.journal.confirmed)
+        return unchanged_text(confirmed=confirmed, touched=confirmed or bool(touched))

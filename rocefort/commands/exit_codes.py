@@ -7,7 +7,9 @@ import typer
 from rocefort.exit_codes import ExitCode
 
 
-def end(*, failed: bool) -> None:
-    """Exit with the code of findings if something failed; otherwise return."""
+def end(*, failed: bool, stopped: bool = False) -> None:
+    """Exit with the code of findings, or of an operator's stop; otherwise return."""
     if failed:
         raise typer.Exit(ExitCode.FINDINGS)
+    if stopped:
+        raise typer.Exit(ExitCode.STOPPED)

@@ -59,7 +59,7 @@ def lab_opinions(
     found = Opinions(rows=tuple(rows))
     text = form is options.TraceFormat.TEXT
     output.write_result(found, lambda found: opinions_report(found.rows), text=text)
-    end(failed=any(sum(row.differing.values()) for row in rows))
+    end(failed=any(sum(row.differing.values()) for row in rows), stopped=stop())
 
 
 def _print_note(text: str) -> None:
@@ -105,7 +105,7 @@ def lab_chaos(
         told = ChaosReporter(typer.echo if text else _nothing, journal)
         found = run_chaos(find_lab(name), seed, minutes, stop, told)
     output.write_result(found, lambda found: Code((chaos_sum(found),)), text=text)
-    end(failed=found.failed)
+    end(failed=found.failed, stopped=stop())
 
 
 def _nothing(text: str) -> None:
@@ -155,6 +155,7 @@ def lab_failover(
         wish = FailoverOptions(flows, rate, limit)
         found = measure_failover(find_lab(name), source, target, wish, _print_note, stop)
     output.write_result(found, failover_report, text=form is options.TraceFormat.TEXT)
+    end(failed=False, stopped=stop())
 
 
 @cli.command(

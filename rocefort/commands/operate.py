@@ -103,8 +103,8 @@ def apply(
 ) -> None:
     """Apply a sealed plan wave by wave; roll back on failure.
 
-    The exit code is 5 if an operator pauses or aborts it, or if a wave waits for an approval or
-    for the time when its RDMA gate may load servers.
+    The exit code is 5 if an operator stops it (pause, abort, Ctrl-C), or if a wave waits for an
+    approval or for the time when its RDMA gate may load servers.
     """
     from rocefort.steps.rollout.site_lock import refuse_second_controller
 
@@ -194,10 +194,12 @@ def status(
     from rocefort.reports.rollout.status import status_output, status_report
     from rocefort.rollout.planning.plan import read_plan
     from rocefort.steps.rollout.operate import named_journal, of_rehearsal, status_of_plan
+    from rocefort.steps.rollout.plan_policy import policy_of_run
 
     plan = read_plan(sealed)
     status = status_of_plan(plan, named_journal(sealed, journal))
-    status = replace(status, rehearsal=of_rehearsal(sealed))
+    policy = policy_of_run(plan, status.progress.history)
+    status = replace(status, rehearsal=of_rehearsal(sealed), policy=policy)
     if html is not None:
         from rocefort.rollout.journal.run_directory import RunDirectory
         from rocefort.steps.rollout.pages import write_rollout_page
@@ -278,11 +280,22 @@ def approve(
     """Approve the wave for which a rollout waits."""
     from rocefort.models.results.actions import Approval
     from rocefort.reports.actions import approval_report
-    from rocefort.steps.rollout.operate import give_approval, of_rehearsal
+    from rocefort.rollout.planning.plan import read_plan
+    from rocefort.steps.rollout.operate import (
+        give_approval,
+        named_journal,
+        of_rehearsal,
+        status_of_plan,
+    )
+    from rocefort.steps.rollout.plan_policy import policy_of_run
 
     rehearsal = of_rehearsal(sealed, required=must_be_rehearsed)
     given = give_approval(sealed, journal, wave, by, key)
-    done = Approval(plan=given.plan, wave=given.wave, by=given.by, rehearsal=rehearsal)
+    plan, file = read_plan(sealed), named_journal(sealed, journal)
+    policy = policy_of_run(plan, status_of_plan(plan, file).progress.history)
+    done = Approval(
+        plan=given.plan, wave=given.wave, by=given.by, policy=policy, rehearsal=rehearsal
+    )
     output.write_result(done, approval_report, text=form is options.TraceFormat.TEXT)
 
 
@@ -333,13 +346,15 @@ def rollback(
     from rocefort.rollout.controller.apply_options import ApplyOptions
     from rocefort.rollout.journal.run_directory import RunDirectory
     from rocefort.steps.rollout.operate import make_back
+    from rocefort.steps.rollout.plan_policy import shown_policy
 
     if apply_it and connections is None:
         raise BadInput("--apply needs the switches", how="name them: --connections FILE")
     file = out or RunDirectory.of(sealed).back
     back, signature = make_back(sealed, journal, file, sign)
     if connections is None or not apply_it:
-        done = PlanOutput(file=str(file), signature=signature, plan=back)
+        policy = shown_policy(back)
+        done = PlanOutput(file=str(file), signature=signature, policy=policy, plan=back)
         if html is not None:
             from rocefort.steps.rollout.pages import with_page
 

@@ -63,6 +63,7 @@ def plan(
     from rocefort.rollout.planning.maintenance import NeedsMaintenance
     from rocefort.rollout.planning.plan import write_plan
     from rocefort.steps.rollout.plan import PlanOptions, make_plan, running_of, signed
+    from rocefort.steps.rollout.plan_policy import shown_policy
 
     access = load_connections(connections)
     wishes = PlanOptions(rotate or (), base, adopt or (), limit or ())
@@ -77,7 +78,8 @@ def plan(
         output.write_blocks(*chain.from_iterable(procedures), err=not text)
         raise
     write_plan(sealed, out)
-    done = PlanOutput(file=str(out), signature=signed(out, sign), plan=sealed)
+    policy = shown_policy(sealed)
+    done = PlanOutput(file=str(out), signature=signed(out, sign), policy=policy, plan=sealed)
     if html is not None:
         from rocefort.steps.rollout.pages import with_page
 

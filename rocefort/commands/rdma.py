@@ -198,6 +198,8 @@ def run(
         _write(found, out)
     if lost is not None:
         raise lost
+    if stopped() and not found.complete:
+        raise typer.Exit(ExitCode.STOPPED)
     _end(found)
 
 

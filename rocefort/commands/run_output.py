@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from contextlib import nullcontext
 from functools import partial
@@ -13,6 +14,7 @@ import typer
 
 from rocefort import options, output
 from rocefort.exit_codes import ExitCode
+from rocefort.streams import is_terminal
 
 if TYPE_CHECKING:
     from rocefort.models.rollout.events import RolloutOutcome
@@ -96,6 +98,7 @@ def carry_out(
     sealed, journal, html = files
     plan, access = plan_and_connections(sealed, connections)
     from rocefort.steps.rollout.apply import apply_plan  # slow
+    from rocefort.steps.rollout.plan_policy import policy_of_start
 
     run = RunDirectory.of(sealed, journal)
     progress, form = shown_as
@@ -103,16 +106,16 @@ def carry_out(
     kind = progress if text or progress is not progress.AUTO else progress.PLAIN
     hides = output.is_quiet() and progress is not progress.JSON
     say = partial(output.write_note if hides else typer.echo, err=not text)
-    if plan.limit and (not text or progress is progress.JSON):
-        typer.echo(plan.limit.sentence, err=True)
-    elif plan.limit:
-        from rocefort.reports.blocks import Note
+    from rocefort.reports.blocks import Note
 
-        output.write_blocks(Note(plan.limit.sentence))
-    if hint := hint_of_session(os.environ, terminal=sys.stdout.isatty()):
-        output.write_note(f"note: {hint}")
+    head = [plan.limit.sentence] if plan.limit else []
+    head.append(policy_of_start(plan, run.journal, chosen))
+    hint = hint_of_session(os.environ, terminal=is_terminal(sys.stdout))
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):
+        output.write_blocks(*map(Note, head), err=not text or progress is progress.JSON)
+        if hint:
+            output.write_note(f"note: {hint}")
         how = progress.PLAIN if hides else kind
         with (
             _live_page(plan, run, html) as page,
@@ -127,12 +130,12 @@ def carry_out(
                 effect = f"trial commits revert when their timers end; {shown} every switch"
                 typer.echo(f"the rollout did not finish; {effect}", err=True)
                 raise
-        _report_outcome(applied, run.journal, progress, form)
+        _report_outcome(applied, run, progress, form)
 
 
 def _report_outcome(
     applied: RolloutOutcome,
-    journal: Path,
+    run: RunDirectory,
     progress: options.ProgressOption,
     form: options.TraceFormat,
 ) -> None:
@@ -143,6 +146,7 @@ def _report_outcome(
     from rocefort.reports.rollout.events import applied_report, ended_output, seal_report
     from rocefort.rollout.journal.run_history import contents_of
 
+    journal = run.journal
     try:
         seal, unread = contents_of(journal), ""
     except RocefortError as error:  # the outcome of the switches is reported nevertheless
@@ -155,6 +159,8 @@ def _report_outcome(
     else:
         sealed = seal_report(journal, seal.rows, seal.head, seal.damage)
         notes = (Note(unread),) if unread else ()
-        output.write_blocks(Section("", (*applied_report(applied), *sealed, *notes)))
+        output.write_blocks(
+            Section("", (*applied_report(applied, shlex.join(run.arguments())), *sealed, *notes))
+        )
     if applied.exit_code:
         raise typer.Exit(applied.exit_code)

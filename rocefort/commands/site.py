@@ -12,6 +12,7 @@ from rocefort import options, output
 from rocefort.command_line import values
 from rocefort.command_line.help import Topic, documented
 from rocefort.errors import BadInput, Problem
+from rocefort.streams import is_terminal
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -77,7 +78,7 @@ def init(
 
 def _require_terminal(spines: int | None, leaves: int | None) -> None:
     """Raise BadInput for missing numbers if they cannot be asked for."""
-    if sys.stdin is not None and sys.stdin.isatty():
+    if is_terminal(sys.stdin):
         return
     missing = {"--spines": spines, "--leaves": leaves}
     how = "give a number; the question appears on a terminal only"

@@ -10,6 +10,7 @@ import typer
 from rocefort import options, output
 from rocefort.command_line import values
 from rocefort.command_line.help import HelpedGroup, Topic, documented
+from rocefort.commands.exit_codes import end
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -223,3 +224,4 @@ def measure(
     )
     done = run(request, load_connections(connections), output.write_note)
     output.write_result(done, measured_report, text=form is options.TraceFormat.TEXT)
+    end(failed=False, stopped=done.stopped)

@@ -31,9 +31,9 @@ def notes_report(done: WrittenFiles | RenderedTexts) -> Code:
 
 
 def approval_report(given: Approval) -> Code:
-    """Show who approved a wave, and the rehearsal of its plan."""
+    """Show who approved a wave, the policy of its run, and the rehearsal of its plan."""
     approved = f"wave {given.wave} of plan {given.plan[:12]} approved by {given.by}"
-    return Code((approved, f"rehearsal: {given.rehearsal}"))
+    return Code((approved, given.policy, f"rehearsal: {given.rehearsal}"))
 
 
 def background_report(running: BackgroundProcess) -> Code:

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rocefort.errors import ServiceFailed
+from rocefort.errors import Stopped
 from rocefort.signal_handlers import signals_handled_by
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -38,14 +38,14 @@ def stop_on_signals() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def raise_on_signals(what: str) -> Iterator[None]:
-    """Raise ServiceFailed in the block on Ctrl-C, TERM or HUP, so that it cleans up.
+    """Raise Stopped in the block on Ctrl-C, TERM or HUP, so that it cleans up.
 
     what: name of the interrupted step. An inner `stop_on_signals` only sets its flag.
     """
 
     def interrupted(number: int, _frame: object) -> None:
         name = signal.Signals(number).name
-        raise ServiceFailed(f"{what} was interrupted by {name}", how="nothing of it is left")
+        raise Stopped(f"{what} was interrupted by {name}", how="nothing of it is left")
 
     with signals_handled_by(_handled_signals(), interrupted):
         yield

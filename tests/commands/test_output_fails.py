@@ -19,6 +19,32 @@ from rocefort.output import lasting_output
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("rules >&-", 0),
+        ("check heps 2>&-", 0),
+        ("check nowhere <&- >&- 2>&-", 2),
+        ("new --help >&- 2>&-", 0),
+        ("check heps --progress json 2>/dev/full", 0),
+        ("-v check heps 2>/dev/full", 0),
+        ("check heps --format json >&-", 0),
+        ("new nowhere <&- >&-", 2),
+    ],
+)
+def test_a_command_works_with_closed_streams(words: str, code: int, tmp_path: Path) -> None:
+    """A process of a daemon or of cron has none; the next file would get the number of one."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{ROCEFORT} {words}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "internal error" not in done.stderr + done.stdout
+
+
 def test_a_full_disk_under_the_output_is_one_sentence() -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123 - a device, not a path of ours
         done = subprocess.run(

@@ -470,7 +470,7 @@ def test_a_signal_rolls_the_wave_back_and_the_handlers_are_as_before(
         [listener],
     )
     assert applied.failure == "wave canary: interrupted; apply the plan again to continue"
-    assert (applied.rolled_back, applied.exit_code) == (("leaf08",), 3)
+    assert (applied.rolled_back, applied.exit_code) == (("leaf08",), 5)
     assert untouched(lab, before)
     assert signal.getsignal(number) == handler
 

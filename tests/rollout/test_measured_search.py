@@ -310,17 +310,33 @@ def test_ratios_are_below_one_for_what_is_better() -> None:
 # --- a dead tuner ---------------------------------------------------------------------------------
 
 
+def on_trial(bench: Bench, folder: Path) -> subprocess.Popen[bytes]:
+    """Process that measures, with a candidate on trial."""
+    words = ("tune", "measure", bench.fabric, "--connections", bench.lab.file, "--trials", "1")
+    quick = ("--method", "annealing", "--evaluations", "3", "--results", folder / "results")
+    load = ("--servers", ",".join(SERVERS), "--history", folder / "tuning.db")
+    command = [sys.executable, "-m", "rocefort", *words, *quick, *load]
+    tuner = subprocess.Popen(list(map(str, command)), cwd=folder, stdout=subprocess.DEVNULL)
+    switch, began = bench.lab.switches[CANARY], time.monotonic()
+    while switch.trial is None and time.monotonic() - began < 180:
+        time.sleep(0.1)
+    assert switch.trial is not None
+    return tuner
+
+
+@pytest.mark.thorough
+def test_ctrl_c_ends_the_measurements_as_an_operators_stop(bench: Bench, tmp_path: Path) -> None:
+    before = bench.runs
+    tuner = on_trial(bench, tmp_path)
+    tuner.send_signal(signal.SIGINT)
+    assert tuner.wait(timeout=240) == 5
+    assert (bench.runs, bench.lab.switches[CANARY].trial) == (before, None)
+
+
 @pytest.mark.thorough
 def test_the_timer_restores_the_leaf_after_a_killed_tuner(bench: Bench, tmp_path: Path) -> None:
     before = bench.runs
-    words = ("tune", "measure", bench.fabric, "--connections", bench.lab.file, "--trials", "1")
-    quick = ("--method", "annealing", "--evaluations", "3", "--results", tmp_path / "results")
-    load = ("--servers", ",".join(SERVERS), "--history", tmp_path / "tuning.db")
-    command = [sys.executable, "-m", "rocefort", *words, *quick, *load]
-    tuner = subprocess.Popen(list(map(str, command)), cwd=tmp_path, stdout=subprocess.DEVNULL)
-    switch, began = bench.lab.switches[CANARY], time.monotonic()
-    while switch.trial is None and time.monotonic() - began < 60:
-        time.sleep(0.1)
+    tuner, began = on_trial(bench, tmp_path), time.monotonic()
     tuner.send_signal(signal.SIGKILL)
     tuner.wait()
     assert bench.runs != before

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -23,6 +25,7 @@ from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.plan import read_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout import operate
 
 Command = Callable[..., Any]
 FINISHED = "state: finished", f"pause requested by {user()}, and resumed\n"
@@ -31,6 +34,7 @@ NOBODY_CAME = (
     "`rocefort approve {} --wave canary`\n"
     "canary         approve  FAILED no approval came in that time\n"
 )
+NO_POLICY = "approvals: none (policy of the fabric itself: git has no earlier version of it)"
 WAITS = "wave {} waits for its approval; `rocefort approve`, then `rocefort resume`"
 
 
@@ -78,7 +82,8 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
 
     ran = command("apply", plan, *at, "--approve-each-wave", "--approval-wait", 1)
     assert (ran.code, WAITS.format("canary") in ran.words) == (5, True)
-    assert ran.out.startswith(NOBODY_CAME.format(plan))
+    head = f"{NO_POLICY}; an option requires one for every wave canary"
+    assert (ran.words.startswith(head), NOBODY_CAME.format(plan) in ran.out) == (True, True)
     ran = command("status", plan)
     assert f"state: {WAITS.format('canary')}" in ran.words
     assert "canary needs approval leaf08" in ran.words
@@ -91,6 +96,7 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
     ran = command("approve", plan, "--wave", "canary")
     assert ran.out == (
         f"wave canary of plan {(digest := read_plan(plan).digest)[:12]} approved by {user()}\n"
+        f"{NO_POLICY}\n"
         "rehearsal: none; `rocefort rehearse PLAN` makes one\n"
     )
 
@@ -108,8 +114,7 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
     )
 
     command("approve", plan, "--wave", "leaves 1 of 1")
-    ran = command("pause", plan)
-    assert ran.out == (
+    assert command("pause", plan).out == (
         "noted: the current wave is completed, and no further wave begins; no controller "
         "is running, `rocefort resume` does it\n"
     )
@@ -181,7 +186,10 @@ def test_an_abort_of_a_run_without_controller_is_taken_up(
 ) -> None:
     at = ("--connections", lab.file)
     command("apply", plan, *at, "--approve-each-wave")
-    assert command("abort", plan).out.startswith("noted: the current wave is rolled back")
+    assert command("abort", plan).out == (
+        "noted: no controller is running; `rocefort resume` ends the run: no switch of wave canary "
+        "was touched\n"
+    )
     ran = command("resume", plan, *at)
     assert (ran.code, f"wave canary: aborted as requested by {user()}" in ran.words) == (5, True)
     assert not {"stopped", "FAILED"} & {*ran.words.replace(":", " ").split()}
@@ -329,3 +337,88 @@ def test_a_fabric_may_ask_for_approvals(
         "approve": ["canary", "leaves 1 of 1"],
         "not_author": True,
     }
+
+
+# --- every end has its sentence -------------------------------------------------------------------
+
+
+def test_a_plan_without_a_change_has_nothing_to_apply(
+    lab: Rehearsal, edit_hall: Callable[..., Path], command: Command, tmp_path: Path
+) -> None:
+    file, page, at = tmp_path / "plan.json", tmp_path / "page.html", ("--connections", lab.file)
+    assert command("plan", edit_hall(), *at, "--out", file).code == 0
+    for words in (("apply", file, *at), ("status", file, "--html", page)):
+        ran = command(*words)
+        assert (ran.code, "no switch changes: there is nothing to apply" in ran.words) == (0, True)
+    assert "no switch changes: rollout on heps" in page.read_text(encoding="utf-8")
+    none = (
+        f"plan {read_plan(file).digest[:12]}: changes no switch, so it has no run; there is nothing"
+    )
+    for words in (("resume", file, *at), ("abort", file), ("pause", file)):
+        ran = command(*words)
+        assert (ran.code, ran.err) == (4, f"rocefort: {none} to do\n")
+
+
+def test_a_finished_plan_has_nothing_left_to_do(
+    lab: Rehearsal, plan: Path, command: Command
+) -> None:
+    at = ("--connections", lab.file)
+    assert command("apply", plan, *at).code == 0
+    for words in (
+        ("resume", plan, *at), ("abort", plan), ("pause", plan),
+        ("approve", plan, "--wave", "canary"),
+    ):  # fmt: skip
+        ran = command(*words)
+        finished = "its run of this plan is finished; nothing is left to do"
+        assert (ran.code, ran.err) == (4, f"rocefort: {plan}.journal: {finished}\n")
+    assert command("status", plan).words.count("switch was touched") == 0
+
+
+def test_an_abort_says_which_switches_keep_their_confirmed_change(
+    lab: Rehearsal, plan: Path, command: Command, kill: Callable[..., None], tmp_path: Path
+) -> None:
+    """What it says is what `resume` does."""
+    noted = "noted: no controller is running; `rocefort resume` ends the run: leaf08"
+    at, sealed, journal = ("--connections", lab.file), read_plan(plan), Path(f"{plan}.journal")
+    kill(sealed, journal, "trial", Phase.DONE)
+    assert command("abort", plan).out == f"{noted} is rolled back\n"
+    ran = command("resume", plan, *at)
+    assert (ran.code, "1 switch rolled back to what ran before: leaf08" in ran.words) == (5, True)
+    assert "all switches run what they ran before" in ran.words
+    kill(sealed, journal, "confirm", Phase.INTENT)
+    assert command("abort", plan).out == (
+        f"{noted} is rolled back, or keeps and saves its change if it has confirmed it\n"
+    )
+    assert command("resume", plan, *at).code == 5
+    kill(sealed, journal, "confirm", Phase.DONE)
+    assert command("abort", plan).out == f"{noted} keeps its confirmed change, which is saved\n"
+    ran = command("resume", plan, *at)
+    assert (ran.code, "1 switch confirmed, read back and saved: leaf08" in ran.words) == (5, True)
+    assert lab.switches["leaf08"].saved == lab.switches["leaf08"].running
+
+
+def test_ctrl_c_before_the_first_wave_is_the_stop_of_an_operator(
+    lab: Rehearsal, plan: Path, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    at, page = ("--connections", lab.file), tmp_path / "page.html"
+
+    def interrupted(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:  # nothing is read yet
+        patch.setattr(operate, "plan_and_connections", interrupted)
+        ran = command("apply", plan, *at)
+        assert (ran.code, ran.err) == (
+            5,
+            "rocefort: stopped before it touched a switch or a server\n",
+        )
+    with monkeypatch.context() as patch:  # all switches are read
+        patch.setattr("rocefort.steps.rollout.apply.refuse_forged", interrupted)
+        ran = command("apply", plan, *at, "--html", page)
+    assert (ran.code, "no switch was touched" in ran.words) == (5, True)
+    assert "interrupted before wave canary; apply the plan again to continue" in ran.words
+    assert "no switch was touched" in command("status", plan).words
+    shown = page.read_text(encoding="utf-8")
+    assert "stopped: rollout on heps" in shown and "No switch was touched." in shown
+    assert "rocefort rollback" not in shown
+    assert command("apply", plan, *at).code == 0

@@ -15,6 +15,7 @@ import pytest
 from rocefort import options
 from rocefort.commands import run_output
 from rocefort.models.rollout.events import RolloutOutcome, RunEnded
+from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
@@ -76,12 +77,36 @@ def test_it_comes_to_its_end_without_its_output(
         assert (switch.trial, switch.saved) == (None, switch.running)
 
 
+@pytest.mark.parametrize(
+    "streams",
+    [
+        "<&- >&- 2>&-",
+        *(
+            pytest.param(each, marks=pytest.mark.thorough)
+            for each in (">&-", "2>&-", "2>/dev/full", "--format json >&- 2>/dev/full")
+        ),
+    ],
+)
+def test_it_comes_to_its_end_with_closed_streams(
+    streams: str, lab: Rehearsal, described: Path, plan_of: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    """A closed stream is no file of the rollout: the journal does not get the number of one."""
+    plan, page = tmp_path / "plan.json", tmp_path / "page.html"
+    write_plan(plan_of(described), plan)
+    words = f"{ROCEFORT} apply {plan} --connections {lab.file} --html {page} {streams}"
+    done = subprocess.run(["/bin/sh", "-c", words], check=False, timeout=240)
+    assert done.returncode == 0
+    reading = status(Path(f"{plan}.journal"))
+    ended = reading.entries[-1].event
+    assert isinstance(ended, RunEnded) and (ended.ended, reading.damage) == ("finished", "")
+
+
 def test_a_journal_that_cannot_be_read_at_the_end_hides_no_switch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_output._report_outcome(
         RolloutOutcome(confirmed=("leaf08",)),
-        tmp_path / "none",
+        RunDirectory.of_journal(tmp_path / "none"),
         options.ProgressOption.PLAIN,
         options.TraceFormat.TEXT,
     )

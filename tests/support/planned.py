@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,8 +38,12 @@ def make_changes(
 
 
 def unreached(network: Network) -> Connections:
-    """Return connections of all switches and servers; none of them listens."""
-    one = {"host": "127.0.0.1", "user": "none", "credential": "env:NONE"}
+    """Return connections of all switches and servers; none of them listens.
+
+    Each process has its own address, because `apply` locks the addresses of its switches.
+    """
+    high, low = divmod(os.getpid() % 65000, 255)
+    one = {"host": f"127.{high}.{low}.1", "user": "none", "credential": "env:NONE"}
     servers = tuple(
         ServerAccess(name=server.name, rdma_device="mlx5_0", gid_index=3, **one)
         for server in network.servers or ()

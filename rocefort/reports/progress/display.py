@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 from rocefort.output import for_codes
 from rocefort.progress import Phase, ProgressEvent, reported_to
 from rocefort.reports.progress.state import Clock, ProgressState
+from rocefort.streams import is_terminal
 
 if TYPE_CHECKING:
     from rocefort.reports.progress.live_line import LiveLine
@@ -168,7 +169,7 @@ class Ticking:
 def progress_display(kind: str, command: str) -> Iterator[None]:
     """Show the progress of the block; kind: a value of rocefort.options.ProgressOption."""
     stream = sys.stderr
-    if kind == NONE or stream is None:
+    if kind == NONE:
         yield
         return
     ticking = Ticking(_display(kind, command, stream))
@@ -190,10 +191,7 @@ def _display(kind: str, command: str, stream: TextIO) -> Display:
 
 def is_live(stream: TextIO) -> bool:
     """Whether a stream is a terminal that can draw a line again."""
-    try:
-        return stream.isatty() and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}
-    except ValueError:  # it is closed
-        return False
+    return is_terminal(stream) and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}
 
 
 def _lasting_write(stream: TextIO) -> Write:

@@ -13,7 +13,7 @@ from rocefort.exit_codes import ExitCode
 from rocefort.json_output import json_text
 from rocefort.models.base import Frozen
 from rocefort.models.rollout.events import Event, Phase, RolloutOutcome, step_of
-from rocefort.models.rollout.runs import RolloutStatus
+from rocefort.models.rollout.runs import NOTHING_CHANGES, RolloutStatus, unchanged_text
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Code, Note, Section, Tone
 
@@ -123,10 +123,14 @@ class WaveLines:
 
 HAS_HINT = "to continue"  # the end of a failure message with its own hint: an interruption
 RESUME = "`rocefort resume`"
-CONTINUE = (
-    "to continue: find the cause (`rocefort history PLAN` lists every step), correct it, and plan "
-    "again; confirmed changes stay"
-)
+
+
+def to_continue(plan: str) -> str:
+    """Instruction after a failed run; plan: arguments that name it."""
+    return (
+        f"to continue: find the cause (`rocefort history {plan}` lists every step), correct it, "
+        "and plan again; confirmed changes stay"
+    )
 
 
 class WaveSummary:
@@ -183,8 +187,11 @@ def _end_of(event: Event) -> str:
     return "rolled back" if event.act == "abort" and not event.detail else "confirmed"
 
 
-def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
-    """Show the outcome of a rollout in sentences."""
+def applied_report(applied: RolloutOutcome, plan: str = "PLAN") -> Iterator[Note]:
+    """Show the outcome of a rollout in sentences; plan: arguments that name it."""
+    reached = applied.confirmed or applied.already or applied.rolled_back or applied.unknown
+    if not (reached or applied.failure):
+        yield Note(NOTHING_CHANGES)
     if applied.exit_code == ExitCode.STOPPED:
         yield Note(applied.failure, Tone.WARNING)
     elif applied.failure:
@@ -200,11 +207,14 @@ def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
             yield Note(f"{text}: {', '.join(devices)}", tone)
     for text in applied.on_trial:
         yield Note(text, Tone.WARNING)
+    if applied.failure and not applied.unknown:
+        touched = bool(applied.confirmed or applied.rolled_back)
+        yield Note(unchanged_text(confirmed=bool(applied.confirmed), touched=touched))
     if applied.unfinished:
         if RESUME not in applied.failure:
             yield Note(f"to continue: fix the cause, then run {RESUME}")
     elif _lacks_hint(applied):
-        yield Note(CONTINUE)
+        yield Note(to_continue(plan))
 
 
 def _lacks_hint(applied: RolloutOutcome) -> bool:

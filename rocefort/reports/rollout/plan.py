@@ -64,12 +64,14 @@ def sealed_report(done: PlanOutput) -> Iterator[Block]:
     """Show the changes of a plan, its waves, and its file."""
     yield from changes_report(done.plan.changes)
     yield from plan_report(done.plan)
+    yield Note(done.policy.sentence(done.plan))
     yield Note(f"sealed in {done.file}{_files(done)}")
 
 
 def reverse_report(done: PlanOutput) -> Iterator[Block]:
     """Show the changes of a plan that reverts another one, and its file."""
     yield from changes_report(done.plan.changes)
+    yield Note(done.policy.sentence(done.plan))
     apply = f"`rocefort apply {done.file}` carries it out"
     yield Section("", (Code((f"sealed in {done.file}{_files(done)}; {apply}",)),))
 

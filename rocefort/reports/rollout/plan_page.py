@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.rollout.plan import Change, Plan, Wave
+from rocefort.models.rollout.plan_policy import PlanPolicy
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import (
     Block,
@@ -54,15 +54,14 @@ OWN = "its switch"  # of a wave
 class PlanPageContent:
     """Content of the page. file, signature: paths; signature is "" without one.
 
-    made: passed in, so that the same content is always the same page. approvals: the policy of the
-    fabric; None: it is not known.
+    made: passed in, so that the same content is always the same page. policy: as `apply` uses it.
     """
 
     plan: Plan
     file: str
     signature: str
     made: datetime
-    approvals: Approvals | None = None
+    policy: PlanPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +141,8 @@ def _tiles(plan: Plan, affected: int) -> Iterator[tuple[str, str]]:
 
 def _provenance(content: PlanPageContent) -> Iterator[tuple[str, str]]:
     plan = content.plan
-    by = f" by {plan.author}" if plan.author else ""
+    proof = "" if content.signature else " (as the plan states, without a signature)"
+    by = f" by {plan.author}{proof}" if plan.author else ""
     yield "Made", f"{content.made.astimezone(UTC):%Y-%m-%d %H:%M} UTC{by}, {plan.tool}"
     yield "Plan", code(plan.digest[:12])
     yield "File", content.file
@@ -294,24 +294,16 @@ def _checks(content: PlanPageContent) -> Iterator[Block]:
 
 
 def _approvals(content: PlanPageContent) -> Iterator[str]:
-    policy, plan = content.approvals, content.plan
+    policy, plan = content.policy.approvals, content.plan
+    sentence = content.policy.sentence(plan)
+    yield f"{sentence[0].upper()}{sentence[1:]}."
     if policy is None:
-        yield "The policy of the fabric is not known here; `rocefort apply` uses it."
         return
-    affecting = any(change.service_affecting for change in plan.changes)
-    switches = sum(len(wave.devices) for wave in plan.waves)
-    command = shlex.join(["rocefort", "approve", content.file, "--wave", _first(plan)])
-    if policy.asked_of(switches, service_affecting=affecting):
-        who = "1 person" if policy.count == 1 else f"{policy.count} people"
-        other = ", not its author" if policy.not_author else ""
-        yield f"Every wave waits for {who}{other}: {code(command)}"
-        yield f"An approval is valid for {policy.expires_h:g} h."
+    if plan.needs_approval(policy):
+        command = shlex.join(["rocefort", "approve", content.file, "--wave", _first(plan)])
+        yield f"Every wave waits for its approval: {code(command)}"
     else:
-        yield "The policy of the fabric requires none; `--approve-each-wave` does."
-    if policy.signed:
-        yield "The plan has to be signed."
-    if policy.signers:
-        yield f"Approvals have to be signed by one of {count_of(len(policy.signers), 'signer')}."
+        yield "`rocefort apply --approve-each-wave` waits before every wave."
 
 
 def _first(plan: Plan) -> str:

@@ -17,7 +17,7 @@ from rocefort.models.rollout.runs import RolloutStatus, Run
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import code
 from rocefort.reports.page_table import PageColumn, PageTable, as_json_value
-from rocefort.reports.rollout.events import CONTINUE
+from rocefort.reports.rollout.events import to_continue
 from rocefort.reports.rollout.timeline import LEGEND, timeline_of
 from rocefort.reports.writers.pages import PageHead, framed_page
 
@@ -95,6 +95,8 @@ def rollout_page(content: RolloutPageContent) -> str:
 def _verdict(status: RolloutStatus) -> tuple[str, Tone]:
     """State of the rollout in a few words."""
     run, history = status.run, status.progress.history
+    if not status.progress.plan.waves:
+        return "no switch changes", "clean"
     if run is None:
         return "not begun", "busy"
     if run.ended:
@@ -137,6 +139,8 @@ def _provenance(content: RolloutPageContent) -> Iterator[tuple[str, str]]:
             yield name, f"{_moment(life.at)} by {user} on {life.host}, Rocefort {life.tool}"
         if run.ended_at:
             yield "Ended", _moment(run.ended_at)
+    if (rules := status.progress.history.rules) and rules.policy:
+        yield "Approvals", rules.policy.removeprefix("approvals: ")
     if journal.rows:
         seal = f", newest link {code(journal.head[:12])}" if not journal.damage else ""
         yield "Journal", f"{journal.path}, {count_of(journal.rows, 'row')}{seal}"
@@ -165,6 +169,8 @@ def _troubles(status: RolloutStatus) -> Iterator[tuple[str, str]]:
     failures = [text for text in dict.fromkeys(history.failures) if text not in ended]
     yield from (("error", _sentence(text)) for text in failures[-MOST_TROUBLES:])
     yield from (("warning", _sentence(note)) for note in history.notes[-MOST_TROUBLES:])
+    if status.unchanged:
+        yield "info", _sentence(status.unchanged)
     if status.progress.plan.limit:
         yield "info", _sentence(status.progress.plan.limit.sentence)
 
@@ -175,6 +181,8 @@ def _next_steps(content: RolloutPageContent) -> Iterator[tuple[str, str]]:
     plan = shlex.join(content.arguments)
     carry = f"{plan} --connections FILE"
     run, history = status.run, status.progress.history
+    if not status.progress.plan.waves:
+        return
     if run is None:
         yield "To begin it:", f"rocefort apply {carry}"
         return
@@ -189,8 +197,9 @@ def _next_steps(content: RolloutPageContent) -> Iterator[tuple[str, str]]:
         yield "To revert it:", f"rocefort rollback {plan}"
         return
     if run.ended:
-        yield _sentence(CONTINUE.replace("PLAN", plan)), ""
-        yield "To revert what is confirmed:", f"rocefort rollback {plan}"
+        yield _sentence(to_continue(plan)), ""
+        if status.journal.confirmed:
+            yield "To revert what is confirmed:", f"rocefort rollback {plan}"
         return
     if wave := _waiting(status):
         yield "To approve the wave:", f"rocefort approve {plan} --wave {wave}"

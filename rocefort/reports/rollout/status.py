@@ -28,8 +28,12 @@ def status_report(status: RolloutStatus) -> Iterator[Block]:
     """Show each wave; for a current or failed wave also its switches."""
     yield Note(f"plan {status.plan[:12]} of {status.fabric}")
     yield Note(f"state: {status.state}")
+    if status.unchanged:
+        yield Note(status.unchanged)
     if status.progress.plan.limit:
         yield Note(status.progress.plan.limit.sentence)
+    if status.policy:
+        yield Note(status.policy)
     if status.rehearsal:
         yield Note(f"rehearsal: {status.rehearsal}")
     if status.journal.damage:
@@ -102,6 +106,7 @@ class StatusOutput(Frozen):
     fabric: str
     state: str
     controller: str
+    policy: str
     rehearsal: str
     at: str
     waves: tuple[WaveOutput, ...]
@@ -136,6 +141,7 @@ def status_output(status: RolloutStatus) -> StatusOutput:
         fabric=status.fabric,
         state=status.state,
         controller=status.holder,
+        policy=status.policy,
         rehearsal=status.rehearsal,
         at=status.now.isoformat(timespec="seconds"),
         waves=tuple(waves),

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -33,6 +33,7 @@ from rocefort.reports.blocks import (
     plain,
     visible_blocks,
 )
+from rocefort.streams import is_terminal
 
 GAP = "  "
 STEP = 4  # columns of indentation
@@ -69,22 +70,18 @@ def write(*blocks: Block, err: bool = False) -> None:
 
 def width_of(*, err: bool = False) -> int | None:
     """Columns of standard output or standard error; None for a pipe or a file, unless COLUMNS."""
-    if _is_terminal(err=err) or os.environ.get("COLUMNS", "").isdigit():
+    if is_terminal(_stream(err=err)) or os.environ.get("COLUMNS", "").isdigit():
         return Console(stderr=err).width
     return None
 
 
-def _is_terminal(*, err: bool) -> bool:
-    stream = sys.stderr if err else sys.stdout
-    try:
-        return stream is not None and stream.isatty()
-    except ValueError:  # it is closed
-        return False
+def _stream(*, err: bool) -> TextIO:
+    return sys.stderr if err else sys.stdout
 
 
 def _forced(*, err: bool) -> bool | None:
     """Value for rich, which takes an empty FORCE_COLOR for "no terminal"; elsewhere it is unset."""
-    return _is_terminal(err=err) if os.environ.get("FORCE_COLOR") == "" else None
+    return is_terminal(_stream(err=err)) if os.environ.get("FORCE_COLOR") == "" else None
 
 
 def text_of(*blocks: Block, width: int | None = None, colour: bool = False) -> str:

@@ -29,10 +29,7 @@ def rules_for(
     plan: Plan, policy: Approvals, max_unavailable: int, author: str, options: ApplyOptions
 ) -> ApplyRules:
     """Rules of a new run, from the fabric's policy and the options of its caller."""
-    ruled = policy.asked_of(
-        sum(len(wave.devices) for wave in plan.waves),
-        service_affecting=any(change.service_affecting for change in plan.changes),
-    )
+    ruled = plan.needs_approval(policy)
     waits = ruled or options.required or options.each_wave
     return ApplyRules(
         max_unavailable=max_unavailable,

@@ -162,8 +162,14 @@ class RolloutLoop:
         for event in approvals.expired(self.history, self.config.now()):
             self._record(event)
         if self.config.stop() and not self.history.failure and (wave := self._wave):
-            hint = self.config.options.resume_hint
-            self._record(_failure_event("stop", wave, f"wave {wave}: interrupted; {hint}"))
+            text = f"{self._interruption(wave)}; {self.config.options.resume_hint}"
+            self._record(_failure_event("stop", wave, text, ExitCode.STOPPED))
+
+    def _interruption(self, wave: str) -> str:
+        """Sentence on the interruption of a wave, or before it."""
+        if any(device.touched for device in self._table.of(wave)):
+            return f"wave {wave}: interrupted"
+        return f"interrupted before wave {wave}"
 
     def _take_request(self, request: OperatorRequest) -> None:
         author = f"by {request.by}"

@@ -68,17 +68,24 @@ def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> RunHist
 
     sound: refuse a damaged journal. A request to abort a working controller does not need this.
     """
+    if not journal.is_file():
+        refuse_empty(plan)
     reading = status(journal)
     if reading.damage and sound:
         raise damaged(journal, reading.damage)
     history = reading.history(plan.digest)
     if not history.running:
-        raise Refused(
-            "has no unfinished run of this plan",
-            file=str(journal),
-            how="`rocefort apply` begins one",
-        )
+        refuse_empty(plan)
+        what, how = history.why_not_running
+        raise Refused(what, file=str(journal), how=how)
     return history
+
+
+def refuse_empty(plan: Plan) -> None:
+    """Raise Refused for a plan that changes no switch, and so never has a run."""
+    if not plan.waves:
+        what = "changes no switch, so it has no run"
+        raise Refused(what, where=f"plan {plan.digest[:12]}", how="there is nothing to do")
 
 
 def _ask(path: Path, digest: str, kind: str, by: str, approval: Approval | None = None) -> None:

@@ -8,18 +8,11 @@ from pathlib import Path
 
 from rocefort.dialects.words import in_words
 from rocefort.exit_codes import ExitCode
-from rocefort.models.rollout.events import (
-    ActEvent,
-    DrainStep,
-    Event,
-    Phase,
-    RunEnded,
-    RunStarted,
-)
+from rocefort.models.rollout.events import DrainStep, RunEnded, RunStarted
 from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Plan, Wave
 from rocefort.models.rollout.progress import RunProgress
-from rocefort.models.rollout.runs import JournalContents, RolloutStatus, Run
+from rocefort.models.rollout.runs import NOTHING_CHANGES, JournalContents, RolloutStatus, Run
 from rocefort.rollout.journal.lock import holder
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import JournalEntry, status
@@ -48,25 +41,6 @@ def runs_of(entries: Iterable[JournalEntry]) -> list[Run]:
     return runs
 
 
-def confirmed_of(contents: JournalContents) -> frozenset[str]:
-    """Devices confirmed by any run of a plan."""
-    events = (each.event for run in contents.runs for each in run.events)
-    return frozenset(
-        event.device
-        for event in events
-        if (
-            (event.act, event.phase) == ("confirm", Phase.DONE)
-            or (event.act, event.phase, event.detail) == ("abort", Phase.DONE, "was confirmed")
-        )
-        and _last_leg(event)
-    )
-
-
-def _last_leg(event: Event) -> bool:
-    """Whether an act belongs to the last drain step of its switch: a drain alone is no change."""
-    return isinstance(event, ActEvent) and event.leg == DrainStep(event.of - 1)
-
-
 def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
     """Status of the last run of a plan, without a lock and without writing a file."""
     there = journal.is_file()
@@ -84,6 +58,8 @@ def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
 
 def _state(plan: Plan, run: Run | None, at_work: str) -> tuple[str, int]:
     """State of a run as a sentence, and the exit code of its controller in this state."""
+    if not plan.waves:
+        return NOTHING_CHANGES, 0
     if run is None:
         return "not begun; `rocefort apply` begins it", 0
     if run.ended:
@@ -105,7 +81,7 @@ def _abandoned_state(plan: Plan, history: RunHistory) -> tuple[str, int]:
             f"paused as requested by {history.paused}; `rocefort resume` continues",
             ExitCode.STOPPED,
         )
-    wave = next((w.name for w in plan.waves if not _is_wave_done(plan, w, history)), "")
+    wave = next((w.name for w in plan.waves if not is_wave_done(plan, w, history)), "")
     waits = history.rules.approve if history.rules and not history.unbound else ()
     if wave in waits and wave not in history.approved:
         how = "`rocefort approve`, then `rocefort resume`"
@@ -113,6 +89,7 @@ def _abandoned_state(plan: Plan, history: RunHistory) -> tuple[str, int]:
     return "interrupted, its controller is gone; `rocefort resume` continues", ExitCode.FAILED
 
 
-def _is_wave_done(plan: Plan, wave: Wave, history: RunHistory) -> bool:
+def is_wave_done(plan: Plan, wave: Wave, history: RunHistory) -> bool:
+    """Whether every switch of a wave has saved its target configuration."""
     lasts = ((device, DrainStep(len(plan.parts(wave, device)) - 1)) for device in wave.devices)
     return all(history.course(device, last).saved for device, last in lasts)

@@ -208,8 +208,17 @@ def read_plan(path: Path) -> Plan:
         raise BadInput("no such file", file=str(path), how="make it by `rocefort plan`") from None
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from None
-    except (UnicodeDecodeError, ValidationError):
+    except ValidationError as error:
+        what = _broken(error) or "is not a plan of this version"
+        raise Refused(what, file=str(path), how="plan again") from None
+    except UnicodeDecodeError:
         raise Refused("is not a plan of this version", file=str(path), how="plan again") from None
     if plan.digest != plan.computed_digest():
         raise Refused("was changed after it was sealed", file=str(path), how="plan again")
     return plan
+
+
+def _broken(error: ValidationError) -> str:
+    """First sentence on names of a plan that do not agree; "" if the file has another form."""
+    texts = (each["msg"] for each in error.errors() if each["type"] == "value_error")
+    return "".join([*texts][:1]).removeprefix("Value error, ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 
 from nornir.core import Nornir
@@ -33,6 +34,7 @@ from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches, collect_running
 from rocefort.rollout.controller.protocols import GateVerdict, any_load
+from rocefort.rollout.controller.requests import refuse_empty
 from rocefort.rollout.controller.trial_label import label_of
 from rocefort.rollout.journal.journal import EventListener, SqliteJournal, open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -45,7 +47,6 @@ from rocefort.rollout.planning.signing import refuse_unjudged, signer_of, signer
 from rocefort.steps.fabric.subject import read_secrets
 from rocefort.steps.interrupts import count_signals
 from rocefort.steps.lab.queue_gate import QueueGate
-from rocefort.steps.rollout.base_policy import policy_of_base
 from rocefort.steps.rollout.fabric_of_run import (
     SealedFabric,
     keep_fabric,
@@ -53,6 +54,7 @@ from rocefort.steps.rollout.fabric_of_run import (
     load_fabric_of_run,
 )
 from rocefort.steps.rollout.gate_load import GateLoad, refuse_uncovered
+from rocefort.steps.rollout.plan_policy import approval_policy
 from rocefort.steps.rollout.rederive import refuse_forged
 from rocefort.steps.rollout.site_lock import holding
 
@@ -72,6 +74,7 @@ def apply_plan(
     """
     options = options or ApplyOptions()
     if options.resume and not run.journal.is_file():
+        refuse_empty(plan)
         raise BadInput("no such journal", file=str(run.journal), how="begin by `rocefort apply`")
     with ExitStack() as opened:
         # The lock comes first: it refuses a second controller at once.
@@ -138,9 +141,11 @@ def _rules(plan: Plan, run: RunDirectory, fabric: KeptFabric, options: ApplyOpti
     """Rules of a new run, from the valid policy and the caller's options."""
     if options.rules is not None:
         return options.rules
-    policy = policy_of_base(plan, options.base) or fabric.policy.approvals
-    author = _author(plan, run, policy, options)
-    return rules_for(plan, policy, fabric.policy.max_unavailable, author, options)
+    policy = approval_policy(plan, options.base)
+    approvals = policy.approvals or fabric.policy.approvals
+    author = _author(plan, run, approvals, options)
+    rules = rules_for(plan, approvals, fabric.policy.max_unavailable, author, options)
+    return replace(rules, policy=policy.sentence(plan))
 
 
 def _author(plan: Plan, run: RunDirectory, policy: Approvals, options: ApplyOptions) -> str:
@@ -171,8 +176,9 @@ def _sealed_fabric(
             raise Refused("its run of this plan is unfinished", where=where, how=how)
         return load_fabric_of_plan(plan)
     if not history.running:
-        how = "`rocefort apply` begins one"
-        raise Refused("has no unfinished run of this plan", where=where, how=how)
+        refuse_empty(plan)
+        what, how = history.why_not_running
+        raise Refused(what, where=where, how=how)
     if history.rules and not _goes_back(journal):
         _check_signer(plan, run, history.rules)
     return load_fabric_of_run(plan, run, history.fabric)

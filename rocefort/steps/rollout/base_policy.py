@@ -12,8 +12,8 @@ from pathlib import Path
 
 from rocefort.design.load.load import load_fabric
 from rocefort.errors import BadInput, Refused, RocefortError
-from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.rollout.plan import Plan
+from rocefort.models.rollout.plan_policy import PlanPolicy
 from rocefort.steps.fabric.git_revisions import (
     NotInGit,
     Revision,
@@ -24,7 +24,7 @@ from rocefort.steps.fabric.git_revisions import (
 )
 
 
-def policy_of_base(plan: Plan, base: str = "") -> Approvals | None:
+def policy_of_base(plan: Plan, base: str = "") -> PlanPolicy | None:
     """Policy of the intent before the plan; None if unknown, and then the plan's own policy counts.
 
     base: `REV:` of the intent whose policy alone counts, chosen by the user who applies the plan.
@@ -34,39 +34,45 @@ def policy_of_base(plan: Plan, base: str = "") -> Approvals | None:
     """
     source = Path(plan.source)
     if base:
-        return _policy_at(base, source)
+        return _policy_at(base, source, "named by --base")
     if plan.kept:
         with suppress(RocefortError):
-            return _policy_of(newest(source))
+            return _policy_of(newest(source), "the newest of the fabric")
         return None
-    before = _policy_of(version_before_last_change(source))
-    base_policy = _policy_at(plan.base, source) if plan.base else None
-    if before is None or base_policy is None:
-        return before or base_policy
+    before = _policy_of(version_before_last_change(source), "before this change")
+    named = _policy_at(plan.base, source, "the plan's base") if plan.base else None
+    if before is None or named is None:
+        return before or named
+    if before.approvals is None or named.approvals is None or before.approvals == named.approvals:
+        return before
     try:
-        return before.joined(base_policy)
+        joined = before.approvals.joined(named.approvals)
     except ValueError as error:
         raise Refused(
             f"{error}: that before its last change, and that of the plan's base {plan.base}",
             where=f"{source}: rollout.approvals",
             how="choose one of them: --base REV:",
         ) from None
+    return PlanPolicy(approvals=joined, origin=f"{before.origin}, and {named.origin}")
 
 
-def _policy_at(base: str, source: Path) -> Approvals | None:
+def _policy_at(base: str, source: Path, role: str) -> PlanPolicy | None:
     """Policy of an intent that the user names, as a revision or a path."""
     if looks_like_revision(base):
-        return _policy_of(revision_of(base, str(source)))
-    return load_fabric(Path(base)).fabric.rollout.approvals
+        return _policy_of(revision_of(base, str(source)), role)
+    approvals = load_fabric(Path(base)).fabric.rollout.approvals
+    return PlanPolicy(approvals=approvals, origin=f"policy of {base}, {role}")
 
 
-def _policy_of(revision: Revision | None) -> Approvals | None:
+def _policy_of(revision: Revision | None, role: str) -> PlanPolicy | None:
     if revision is None:
         return None
     with checked_out(revision) as checkout:
         if not checkout.is_fabric:
             return None
-        return load_fabric(checkout.source).fabric.rollout.approvals
+        approvals = load_fabric(checkout.source).fabric.rollout.approvals
+    at = f"policy of {revision.path} at {revision.commit[:12]}"
+    return PlanPolicy(approvals=approvals, origin=f"{at}, {role}")
 
 
 def version_before_last_change(source: Path) -> Revision | None:

@@ -45,7 +45,7 @@ def _rollbacks(plan: Plan, file: Path) -> Iterator[tuple[Plan, Run]]:
         if back is None or not _undoes(back, plan) or not journal.is_file():
             continue
         contents = run_history.contents_of(journal, back.digest)
-        if run_history.confirmed_of(contents):
+        if contents.confirmed:
             yield back, contents.runs[-1]
 
 

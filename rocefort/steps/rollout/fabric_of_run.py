@@ -67,13 +67,13 @@ def load_fabric_of_plan(plan: Plan) -> SealedFabric:
     """
     if plan.kept:
         try:
-            return SealedFabric(read_fabric(Path(plan.kept)))
+            return _fitting(plan, SealedFabric(read_fabric(Path(plan.kept))))
         except BadInput as lost:
             how = "restore it, or make the rollback plan again: `rocefort rollback`"
             raise BadInput(lost.problem.what, where=plan.kept, how=how) from None
     derived = sealed_fabric(plan)
     fabric = KeptFabric(network=derived.network, policy=derived.fabric.rollout)
-    return SealedFabric(fabric, derived.sources)
+    return _fitting(plan, SealedFabric(fabric, derived.sources))
 
 
 def load_fabric_of_run(plan: Plan, run: RunDirectory, digest: str) -> SealedFabric:
@@ -85,7 +85,7 @@ def load_fabric_of_run(plan: Plan, run: RunDirectory, digest: str) -> SealedFabr
     """
     path = run.fabrics / digest
     try:
-        return SealedFabric(read_fabric(path))
+        return _fitting(plan, SealedFabric(read_fabric(path)))
     except BadInput as lost:
         try:
             return load_fabric_of_plan(plan)
@@ -95,6 +95,25 @@ def load_fabric_of_run(plan: Plan, run: RunDirectory, digest: str) -> SealedFabr
                 file=str(path),
                 how="restore one of the two",
             ) from None
+
+
+def _fitting(plan: Plan, ground: SealedFabric) -> SealedFabric:
+    """Return the fabric; raises Refused for a switch or server that it does not have."""
+    network = ground.fabric.network
+    servers = {server.name for server in network.servers or ()}
+    for change in plan.changes:
+        if change.device not in network.by_name:
+            raise Refused(f"{change.device}: is not a switch of the fabric", where=_name(plan))
+    for wave in plan.waves:
+        for name in (name for pair in wave.gate.pairs for name in (pair.client, pair.server)):
+            if name not in servers:
+                what = f"wave {wave.name}: its gate names {name}, which is no server of the fabric"
+                raise Refused(what, where=_name(plan))
+    return ground
+
+
+def _name(plan: Plan) -> str:
+    return f"plan {plan.digest[:12]}"
 
 
 def with_stored_fabric(plan: Plan, run: RunDirectory, ground: SealedFabric) -> Plan:

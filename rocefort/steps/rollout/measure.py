@@ -262,6 +262,7 @@ class _Bench:
             chosen="",
             verdict="",
             not_measured=NOT_MEASURED,
+            stopped=self.stopped(),
         )
 
     def _today(self, name: str) -> MeasuredTrial:

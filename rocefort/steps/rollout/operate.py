@@ -12,10 +12,11 @@ from pathlib import Path
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.models.fabric.approvals import Approval
-from rocefort.models.rollout.events import ApplyRules, Event
+from rocefort.models.rollout.events import Act, ApplyRules, DrainStep, Event, Phase
+from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Plan
 from rocefort.models.rollout.runs import JournalContents, RolloutStatus
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, listing
 from rocefort.reports.rollout.events import JsonLines, WaveLines
 from rocefort.rollout.controller import requests
 from rocefort.rollout.controller.approvals import allowed_by
@@ -26,6 +27,7 @@ from rocefort.rollout.operator import user
 from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.rollout.planning.rehearsal import rehearsal_record, require_rehearsal
 from rocefort.rollout.planning.signing import principals_of
+from rocefort.streams import is_terminal
 
 LIVE, PLAIN, JSON, AUTO, NONE = "live", "plain", "json", "auto", "none"
 Say = Callable[[str], None]
@@ -50,7 +52,7 @@ def watched(
 ) -> Iterator[EventListener]:
     """Listener that shows progress: drawn on a terminal, as lines, as JSON lines, or not."""
     if kind == AUTO:
-        kind = LIVE if sys.stdout.isatty() else PLAIN
+        kind = LIVE if is_terminal(sys.stdout) else PLAIN
     if kind != LIVE:
         yield _without_display if kind == NONE else (JsonLines if kind == JSON else WaveLines)(say)
         return
@@ -121,18 +123,44 @@ def ask_to_end(sealed: Path, journal: Path | None, *, back: bool) -> str:
     """
     plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
     at_work = status_of_plan(plan, notes).holder
-    requests.running_history(notes, plan, sound=not at_work)
+    history = requests.running_history(notes, plan, sound=not at_work)
     if back:
         requests.request_abort(notes, plan, user())
-        comes = "the current wave is rolled back, then the run ends"
+        comes = "the current wave is rolled back, except confirmed switches, then the run ends"
     else:
         requests.request_pause(notes, plan, user())
         comes = "the current wave is completed, and no further wave begins"
     now = status_of_plan(plan, notes)
     if now.holder:
         return f"asked {now.holder}: {comes}"
-    noted = f"noted: {comes}; no controller is running, `rocefort resume` does it"
+    if back:
+        ends = "no controller is running; `rocefort resume` ends the run"
+        noted = f"noted: {ends}: {_end_by_abort(plan, history)}"
+    else:
+        noted = f"noted: {comes}; no controller is running, `rocefort resume` does it"
     return "; ".join([noted, *now.trials])
+
+
+def _end_by_abort(plan: Plan, history: RunHistory) -> str:
+    """Sentence on the current wave of a run that an abort ends, by its history."""
+    wave = next((w for w in plan.waves if not run_history.is_wave_done(plan, w, history)), None)
+    if wave is None:
+        return "every switch is confirmed and saved"
+    touched = [name for name in wave.devices if history.touched(name)]
+    if not touched:
+        return f"no switch of wave {wave.name} was touched"
+    ends: dict[str, list[str]] = {}
+    for name in touched:
+        last = DrainStep(len(plan.parts(wave, name)) - 1)
+        event = history.devices[name].event
+        if history.course(name, last).confirmed:
+            end = "keeps its confirmed change, which is saved"
+        elif event.act == Act.CONFIRM and event.leg == last and event.phase is Phase.INTENT:
+            end = "is rolled back, or keeps and saves its change if it has confirmed it"
+        else:
+            end = "is rolled back"
+        ends.setdefault(end, []).append(name)
+    return "; ".join(f"{listing(names)} {end}" for end, names in ends.items())
 
 
 def give_approval(

@@ -19,7 +19,6 @@ from rocefort.reports.rollout.plan_page import PlanPageContent, plan_page
 from rocefort.reports.rollout.rollout_page import RolloutPageContent, rollout_page
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.steps.fabric.subject import write_files
-from rocefort.steps.rollout.fabric_of_run import load_fabric_of_plan
 from rocefort.steps.rollout.operate import status_of_plan
 
 LEAST_S = 1.0  # between two writes
@@ -29,8 +28,7 @@ RENEWED_S = 15.0  # without an event: the page shows that its controller works
 
 def with_page(done: PlanOutput, page: Path) -> PlanOutput:
     """Write the page of a plan; returns the output with its name. Raises BadInput."""
-    approvals = load_fabric_of_plan(done.plan).fabric.policy.approvals
-    content = PlanPageContent(done.plan, done.file, done.signature, utc_now(), approvals)
+    content = PlanPageContent(done.plan, done.file, done.signature, utc_now(), done.policy)
     write_files({page.name: plan_page(content)}, page.parent)
     return done.model_copy(update={"page": str(page)})
 

@@ -7,14 +7,15 @@ configurations. If a command, a wave or a time differs, the run sends nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
 
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.choose import dialect_of
-from rocefort.errors import Refused
+from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections
+from rocefort.models.base import Frozen
 from rocefort.models.rollout.events import RunningConfig, SwitchState, TrialOwner
 from rocefort.models.rollout.plan import Change, Gate, Plan, PlanLimit, Wave
 from rocefort.steps.fabric.subject import subject_of_derived
@@ -22,17 +23,27 @@ from rocefort.steps.rollout.plan import PlanOptions, make_plan
 from rocefort.steps.rollout.rollback import refuse_forged_back
 
 HOW = "do not apply it: plan again, and compare both"
-# Fields of a Change, in the order in which differences are reported after those of its commands.
-FIELDS = (
-    "intended_digest",
-    "reverse",
-    "kind",
-    "service_affecting",
-    "edits",
-    "kept",
-    "conditions",
-    "soak",
-)
+# Fields that are not compared with a plan made again, each with the reason. Every other field of a
+# plan, also one that is added later, has to be as it follows from the fabric and the switches.
+NOT_COMPARED: Mapping[str, Mapping[str, str]] = {
+    "Plan": {
+        "digest": "the seal of all other fields, checked when the file is read",
+        "source": "the input: policy and page show the file, and that file is derived",
+        "author": "free text, shown as not proven: only a signature proves an author",
+        "limit": "compared apart: fewer other switches may differ by now",
+        "changes": "compared switch by switch, as far as each has come",
+        "waves": "compared one by one, as far as their switches have come",
+    },
+    "Wave": {
+        "gate": "compared field by field, to name those that differ",
+        "drained": "compared switch by switch, as far as each has come",
+        "unavailable": "compared while no switch of the wave has changed",
+        "warnings": "compared while no switch of the wave has changed",
+    },
+    "PlanLimit": {"left_out": "switches that do not differ any more are no difference"},
+}
+ORIGIN = "the fabric, the connections and the running configurations"
+OWN_TEXT = ("running_digest", "intended_digest", "kept")  # of a switch that is not read
 
 
 def refuse_forged(
@@ -65,9 +76,15 @@ def refuse_forged(
     drained = {n for n, each in seen.items() if each.runs is RunningConfig.INTERMEDIATE}
     read = {*seen, *(running if plan.limit else ())}
     texts |= {name: running[name] for name in read - drained}
-    wishes = PlanOptions(plan.rotated, limit=plan.limit.switches if plan.limit else ())
-    derived = make_plan(Path(plan.source), access, texts, wishes, changed=seen)
-    for difference in _differences(plan, derived, seen, old):
+    limit = plan.limit.switches if plan.limit else ()
+    adopt = [each.replace(": ", ":", 1) for each in plan.adopted if each.split(":")[0] in old]
+    wishes = PlanOptions(plan.rotated, plan.base, adopt, limit)
+    try:
+        derived = make_plan(Path(plan.source), access, texts, wishes, changed=seen)
+    except BadInput as error:  # of a field that is an input of the plan
+        what = f"cannot be made again: {error.problem}"
+        raise Refused(what, where=f"plan {plan.digest[:12]}", how=HOW) from None
+    for difference in differences(plan, derived, seen, old):
         raise Refused(difference, where=f"plan {plan.digest[:12]}", how=HOW)
 
 
@@ -78,11 +95,28 @@ def _stops(seen: SwitchState) -> bool:
     )
 
 
-def _differences(
+def differences(
     plan: Plan, derived: Plan, seen: Mapping[str, SwitchState], old: set[str]
 ) -> Iterator[str]:
     """Sentences on the differences, in order."""
-    yield from _of_limit(plan.limit, derived.limit)
+    fresh = set(seen) == old
+    yield from _of_limit(plan.limit, derived.limit, fresh=fresh)
+    yield from _of_changes(plan, derived, seen, old)
+    for times in ("trial_s", "settle_s"):
+        if getattr(plan, times) != getattr(derived, times):
+            yield f"{times} is {getattr(plan, times)}, but {getattr(derived, times)} in the fabric"
+    drift = () if fresh else ("adopted",)  # what a changed switch ran before is gone
+    yield from _of_fields("the plan", plan, derived, drift)
+    for sealed, other_wave in zip_longest(plan.waves, derived.waves):
+        yield from _of_wave(sealed, other_wave, old)
+    for sealed_change, other in zip(plan.changes, derived.changes, strict=False):
+        if sealed_change.device not in seen:  # its text is not read again
+            yield from _of_fields(sealed_change.device, sealed_change, other, OWN_TEXT)
+
+
+def _of_changes(
+    plan: Plan, derived: Plan, seen: Mapping[str, SwitchState], old: set[str]
+) -> Iterator[str]:
     derived_changes = {change.device: change for change in derived.changes}
     for change in plan.changes:
         other = derived_changes.get(change.device)
@@ -94,19 +128,31 @@ def _differences(
             yield f"{change.device}: has commands, but is in none of its waves"
         elif seen_new(seen, change) and change.intended_digest != other.intended_digest:
             yield f"{change.device}: its intended digest does not follow from the fabric"
-    for times in ("trial_s", "plain_trial_s", "settle_s"):
-        if getattr(plan, times) != getattr(derived, times):
-            yield f"{times} is {getattr(plan, times)}, but {getattr(derived, times)} in the fabric"
-    for sealed, other_wave in zip_longest(plan.waves, derived.waves):
-        yield from _of_wave(sealed, other_wave, old)
+    if [each.device for each in plan.changes] != list(derived_changes):
+        yield f"its switches are not those of the fabric: {', '.join(derived_changes)}"
 
 
-def _of_limit(sealed: PlanLimit | None, derived: PlanLimit | None) -> Iterator[str]:
+def _of_fields(
+    name: str, sealed: Frozen, derived: Frozen, except_for: Collection[str] = ()
+) -> Iterator[str]:
+    """Sentences on the fields of two models that are not equal."""
+    left_out = {*NOT_COMPARED.get(type(sealed).__name__, ()), *except_for}
+    for field in type(sealed).model_fields:
+        if field not in left_out and getattr(sealed, field) != getattr(derived, field):
+            yield f"{name}: its {field} does not follow from {ORIGIN}"
+
+
+def _of_limit(sealed: PlanLimit | None, derived: PlanLimit | None, *, fresh: bool) -> Iterator[str]:
     """Switches that differ and that the limited plan does not list; fewer may differ by now."""
-    if sealed and derived:
-        for name in derived.left_out:
-            if name not in sealed.left_out:
-                yield f"{name}: differs from the fabric, and the plan neither has nor lists it"
+    if sealed is None or derived is None:
+        if sealed is not derived:
+            yield f"its limit does not follow from {ORIGIN}"
+        return
+    for name in derived.left_out:
+        if name not in sealed.left_out:
+            yield f"{name}: differs from the fabric, and the plan neither has nor lists it"
+    if fresh and sealed.left_out == derived.left_out:
+        yield from _of_fields("its limit", sealed, derived)
 
 
 def seen_new(seen: Mapping[str, SwitchState], change: Change) -> bool:
@@ -118,9 +164,7 @@ def _of_change(sealed: Change, derived: Change) -> Iterator[str]:
     name = sealed.device
     yield from _of_commands(f"{name}: line", sealed.patch, derived.patch)
     yield from _of_commands(f"{name}: rollback line", sealed.reverse, derived.reverse)
-    for field in FIELDS:
-        if getattr(sealed, field) != getattr(derived, field):
-            yield f"{name}: its {field} does not follow from fabric and running configuration"
+    yield from _of_fields(name, sealed, derived)
 
 
 def _of_commands(what: str, sealed: tuple[str, ...], derived: tuple[str, ...]) -> Iterator[str]:
@@ -137,13 +181,15 @@ def _of_wave(sealed: Wave | None, derived: Wave | None, old: set[str]) -> Iterat
         wave = sealed or derived
         yield f"wave {wave.name if wave else ''}: is not in both"
         return
-    for field in ("name", "devices"):
-        if getattr(sealed, field) != getattr(derived, field):
-            yield f"wave {sealed.name}: its {field} does not follow from fabric and connections"
+    yield from _of_fields(f"wave {sealed.name}", sealed, derived)
     parts = [f for f in Gate.model_fields if getattr(sealed.gate, f) != getattr(derived.gate, f)]
     if parts:
         what = f"its gate ({', '.join(parts)})"
-        yield f"wave {sealed.name}: {what} does not follow from fabric and connections"
+        yield f"wave {sealed.name}: {what} does not follow from {ORIGIN}"
+    if old.issuperset(sealed.devices):
+        for field in ("unavailable", "warnings"):
+            if getattr(sealed, field) != getattr(derived, field):
+                yield f"wave {sealed.name}: its {field} do not follow from {ORIGIN}"
     for device in sealed.devices:
         drained, other = sealed.drained_change(device), derived.drained_change(device)
         if device not in old or drained == other:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
-from rocefort.errors import Refused, RocefortError, ServiceFailed
+from rocefort.errors import Refused, RocefortError, ServiceFailed, Stopped
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.registry import Registry
@@ -137,7 +137,7 @@ def rehearse_plan(
     """Rehearse a sealed plan and attach the report to it.
 
     Raises Refused for a plan that cannot be applied either. Raises ServiceFailed if no twin can run
-    here, or after an interruption; then there is no report, and the twin is removed.
+    here, Stopped after an interruption; then there is no report, and the twin is removed.
     """
     with raise_on_signals("the rehearsal"):
         plan = read_plan(sealed)
@@ -233,7 +233,7 @@ def _reports(plan: Plan) -> Iterator[None]:
     """Mark an error of the twin, which is not an error of the plan."""
     try:
         yield
-    except Refused:
+    except (Refused, Stopped):
         raise
     except RocefortError as error:
         where = f"rehearsal of plan {plan.digest[:12]}"
@@ -255,7 +255,7 @@ def _carried_out(
         with _streams(twin, loaded_pairs(speakers, before, twin.record.guests)) as load:
             applied = _apply_on_twin(plan, ground, twin, [watch, *([listener] if listener else [])])
         if watch.interrupted:
-            raise ServiceFailed("was interrupted", how=ANEW)
+            raise Stopped("the rehearsal was interrupted", how=ANEW)
         checks = (
             () if applied.failure else tuple(_checks(plan, ground, sides, twin, probes, before))
         )

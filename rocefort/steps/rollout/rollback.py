@@ -32,7 +32,7 @@ def back_of(run: RunDirectory, author: str) -> Plan:
             file=contents.path,
             how="`rocefort resume` or `rocefort abort` first",
         )
-    applied = applied_of(plan, run_history.confirmed_of(contents))
+    applied = applied_of(plan, contents.confirmed)
     ground = load_fabric_of_run(plan, run, contents.runs[-1].history.fabric)
     families = {n.name: n.family for n in ground.fabric.network.nodes if n.family}
     mine = plan.model_copy(update={"author": author, "undoes": str(run.plan.resolve())})

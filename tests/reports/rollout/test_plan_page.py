@@ -17,6 +17,7 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.rollout.plan import Plan, PlanLimit
+from rocefort.models.rollout.plan_policy import PlanPolicy
 from rocefort.reports.rollout.plan_page import PlanPageContent, plan_page
 from rocefort.steps.rollout.plan import make_plan
 
@@ -24,12 +25,13 @@ Violations = Callable[..., list[list[str]]]
 EditHeps = Callable[..., Path]
 MADE = datetime(2026, 11, 23, 20, 29, tzinfo=UTC)
 SECRET = "s3cret-of-a-test"
+NO_POLICY = PlanPolicy(approvals=Approvals(), origin="policy of fabric.yaml at 1a2b3c4")
 OPEN = "document.querySelectorAll('details').forEach((one) => { one.open = true; });"
 
 
 @pytest.fixture
 def content(raised: Plan) -> PlanPageContent:
-    return PlanPageContent(raised, "plan.json", "", MADE, Approvals())
+    return PlanPageContent(raised, "plan.json", "", MADE, NO_POLICY)
 
 
 def text_of(page: str) -> str:
@@ -84,22 +86,30 @@ def test_a_limited_plan_begins_with_what_it_leaves_out(content: PlanPageContent)
 @pytest.mark.parametrize(
     ("approvals", "words"),
     [
-        (Approvals(), "The policy of the fabric requires none"),
+        (
+            Approvals(),
+            "Approvals: none (policy of fabric.yaml at 1a2b3c4). rocefort apply --approve-each-wave "
+            "waits before every wave.",
+        ),
         (
             Approvals(required=True, count=2),
-            "Every wave waits for 2 people, not its author: rocefort approve plan.json --wave canary",
+            "Approvals: 2 people per wave, not the plan's author, valid for 24 h (policy of "
+            "fabric.yaml at 1a2b3c4). Every wave waits for its approval: rocefort approve plan.json "
+            "--wave canary",
         ),
         (
             Approvals(required=True, not_author=False),
-            "Every wave waits for 1 person: rocefort approve plan.json --wave canary",
+            "Approvals: 1 person per wave, valid for 24 h (policy of fabric.yaml at 1a2b3c4). "
+            "Every wave waits for its approval: rocefort approve plan.json --wave canary",
         ),
-        (None, "The policy of the fabric is not known here"),
+        (None, "Approvals: not known: policy of fabric.yaml at 1a2b3c4."),
     ],
 )
 def test_the_page_has_the_approvals_that_a_wave_needs(
     content: PlanPageContent, approvals: Approvals | None, words: str
 ) -> None:
-    assert words in text_of(plan_page(replace(content, approvals=approvals)))
+    policy = NO_POLICY.model_copy(update={"approvals": approvals})
+    assert words in text_of(plan_page(replace(content, policy=policy)))
 
 
 def test_a_secret_is_its_reference(
@@ -122,7 +132,7 @@ def test_a_secret_is_its_reference(
         for name, text in texts.items()
     }
     plan = make_plan(fabric, unreached(heps.network), texts)
-    page = unescape(plan_page(PlanPageContent(plan, "plan.json", "", MADE, Approvals())))
+    page = unescape(plan_page(PlanPageContent(plan, "plan.json", "", MADE, NO_POLICY)))
     assert "password cipher <secret env:BGP_OF_A_TEST>" in page
     assert SECRET not in page
 

@@ -43,7 +43,7 @@ def plan(tmp_path: Path) -> Plan:
 @pytest.mark.parametrize(
     ("word", "comes"),
     [
-        ("abort", "the current wave is rolled back, then the run ends"),
+        ("abort", "the current wave is rolled back, except confirmed switches, then the run ends"),
         ("pause", "the current wave is completed, and no further wave begins"),
     ],
 )

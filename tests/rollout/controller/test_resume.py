@@ -106,7 +106,7 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
         assert make_event("canary", "leaf08", "check", Phase.DONE) in events
     if (act, phase, persist) == ("trial", Phase.DONE, "absent"):
         assert ("leaf08", "abort") in done and ("leaf08", "trial") in done
-    with pytest.raises(Refused, match="has no unfinished run of this plan; `rocefort apply`"):
+    with pytest.raises(Refused, match="its run of this plan is finished; nothing is left to do"):
         apply_plan(
             plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
         )

@@ -9,7 +9,6 @@ from rollout_events import make_event
 
 from rocefort.models.rollout.events import Act, Phase
 from rocefort.models.rollout.runs import JournalContents, Run, TimedEvent
-from rocefort.rollout.journal.run_history import confirmed_of
 
 
 @pytest.mark.parametrize(
@@ -30,4 +29,4 @@ def test_only_what_reached_the_end_of_its_way_can_be_taken_back(
 ) -> None:
     event = make_event("spine 1 of 1", "spine01", act, Phase.DONE, detail, **told)
     run = Run("p", events=(TimedEvent("2026-01-01T00:00:00", event),))
-    assert (confirmed_of(JournalContents("j", (run,))) == {"spine01"}) is confirmed
+    assert (JournalContents("j", (run,)).confirmed == {"spine01"}) is confirmed

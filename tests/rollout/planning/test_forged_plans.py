@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from repositories import git
 
 from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.approvals import Approvals
@@ -318,11 +319,6 @@ def test_the_fabric_says_who_signs_and_how_many_approve(
 # --- the policy of the base -----------------------------------------------------------------------
 
 
-def git(where: Path, *words: str) -> None:
-    settings = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", "-C", str(where), *settings, *words], check=True, capture_output=True)
-
-
 @pytest.fixture
 def site(edit_hall: EditHeps, tmp_path: Path) -> Path:
     """Repository whose first commit requires approvals, and whose second requires none."""
@@ -343,6 +339,11 @@ def test_a_change_that_relaxes_the_policy_is_judged_by_the_one_before(
     assert not any(switch.points for switch in lab.switches.values())
 
 
+def approvals_of_base(plan: Plan, base: str = "") -> Approvals | None:
+    policy = policy_of_base(plan, base)
+    return policy.approvals if policy else None
+
+
 def test_where_the_policy_of_the_base_is_read(
     site: Path, edit_hall: EditHeps, lab: Rehearsal, tmp_path: Path
 ) -> None:
@@ -351,37 +352,39 @@ def test_where_the_policy_of_the_base_is_read(
 
     sealed = make_plan(site, lab.connections, running_of(site, lab.connections, None))
     strict, none = Approvals(required=True), Approvals()
-    assert policy_of_base(plan()) == strict  # before the last commit that touched it
-    assert policy_of_base(plan("HEAD:")) == strict  # a base chosen by its author requires no less
+    assert approvals_of_base(plan()) == strict  # before the last commit that touched it
+    assert (
+        approvals_of_base(plan("HEAD:")) == strict
+    )  # a base chosen by its author requires no less
     lax = tmp_path / "lax.yaml"
     lax.write_text(site.read_text(encoding="utf-8"), encoding="utf-8")
-    assert policy_of_base(plan(str(lax))) == strict
-    assert policy_of_base(plan(), str(lax)) == none
+    assert approvals_of_base(plan(str(lax))) == strict
+    assert approvals_of_base(plan(), str(lax)) == none
     assert (
-        policy_of_base(plan("HEAD:"), "HEAD~1:") == strict
+        approvals_of_base(plan("HEAD:"), "HEAD~1:") == strict
     )  # the option of `apply` has precedence
     back = plan().model_copy(update={"kept": "journal.fabric/0"})
-    assert policy_of_base(back) == none  # what it leads back from is committed
+    assert approvals_of_base(back) == none  # what it leads back from is committed
     git(tmp_path, "reset", "--quiet", "--hard", "HEAD~1")
-    assert (policy_of_base(back), policy_of_base(plan())) == (
+    assert (approvals_of_base(back), approvals_of_base(plan())) == (
         strict,
         None,
     )  # there is no other form
     git(tmp_path, "reset", "--quiet", "--hard", "ORIG_HEAD")
     edit_hall()  # a change that is not committed
-    assert policy_of_base(plan()) == none
-    assert policy_of_base(plan("HEAD~1:")) == strict  # and may ask for more
+    assert approvals_of_base(plan()) == none
+    assert approvals_of_base(plan("HEAD~1:")) == strict  # and may ask for more
     git(tmp_path, "checkout", "--quiet", "-b", "topic")
     for words in ((RAISED, REQUIRED), (RAISED, ("trial_s: 600", "trial_s: 660"))):
         git(tmp_path, "add", str(edit_hall(*words)))
         git(tmp_path, "commit", "--quiet", "-m", "on the branch")
     git(tmp_path, "checkout", "--quiet", "main")
     git(tmp_path, "merge", "--quiet", "--no-ff", "-m", "merged", "topic")
-    assert policy_of_base(plan()) == none  # what was merged counts as one change
+    assert approvals_of_base(plan()) == none  # what was merged counts as one change
     alone = tmp_path / "alone" / "fabric.yaml"
     alone.parent.mkdir()
     alone.write_text(site.read_text(encoding="utf-8"), encoding="utf-8")
-    assert policy_of_base(plan().model_copy(update={"source": str(alone)})) is None
+    assert approvals_of_base(plan().model_copy(update={"source": str(alone)})) is None
 
 
 def test_a_repository_that_lacks_the_earlier_form_is_told_apart_from_one_that_has_none(
@@ -390,7 +393,7 @@ def test_a_repository_that_lacks_the_earlier_form_is_told_apart_from_one_that_ha
     sealed = make_plan(site, lab.connections, running_of(site, lab.connections, None))
 
     def policy(fabric: Path, base: str = "") -> Approvals | None:
-        return policy_of_base(sealed.model_copy(update={"source": str(fabric)}), base)
+        return approvals_of_base(sealed.model_copy(update={"source": str(fabric)}), base)
 
     shallow = tmp_path / "shallow"
     git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{tmp_path}", str(shallow))
