@@ -165,7 +165,7 @@ def visible_streams() -> Iterator[None]:
     try:
         yield
     finally:
-        if (sys.stdout, sys.stderr) == (out, err):  # not replaced by a test or a display
+        if sys.stdout is out and sys.stderr is err:  # not replaced by a test or a display
             sys.stdout, sys.stderr = before
 
 

@@ -347,8 +347,8 @@ def test_a_plan_without_a_change_has_nothing_to_apply(
 ) -> None:
     file, page, at = tmp_path / "plan.json", tmp_path / "page.html", ("--connections", lab.file)
     assert command("plan", edit_hall(), *at, "--out", file).code == 0
-    for words in (("apply", file, *at), ("status", file, "--html", page)):
-        ran = command(*words)
+    for shown in (("apply", file, *at), ("status", file, "--html", page)):
+        ran = command(*shown)
         assert (ran.code, "no switch changes: there is nothing to apply" in ran.words) == (0, True)
     assert "no switch changes: rollout on heps" in page.read_text(encoding="utf-8")
     none = (

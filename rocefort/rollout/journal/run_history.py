@@ -52,7 +52,16 @@ def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
     on_trial = () if last is None or last.ended else progress.pending_trials(now.timestamp())
     trials = tuple(in_words(trial.sentence) for trial in on_trial)
     return RolloutStatus(
-        plan.digest, plan.fabric, state, at_work, progress, last, contents, now, "", code, trials
+        plan.digest,
+        plan.fabric,
+        state,
+        at_work,
+        progress,
+        last,
+        contents,
+        now,
+        code=code,
+        trials=trials,
     )
 
 
