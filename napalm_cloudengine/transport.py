@@ -63,6 +63,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     base_prompt: str  # the name in the user view's prompt; Netmiko's own attribute
     _bound_s: float  # the time of a whole reply, or of the login before the first command
     _ends_at: float
+    _heard_at = 0.0  # time of the last packet
     _logging_in = True
     _paged = False  # whether the reply had a pager that left its line in the text
     reads_utf8 = reads_gbk = False  # whether the switch showed a line in that encoding
@@ -116,8 +117,8 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
     def _open(self) -> None:
         """Connect and log in within `timeout`, however the switch distributes its silences."""
-        self._bound_s = self.timeout
-        self._ends_at = time.monotonic() + self._bound_s
+        self._bound_s, self._heard_at = self.timeout, time.monotonic()
+        self._ends_at = self._heard_at + self._bound_s
         watch = threading.Timer(self.timeout, self._give_up)
         watch.daemon = True
         watch.start()
@@ -414,11 +415,15 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         if data == b"":
             raise self._broken("session lost")
         self._require_time()
+        self._heard_at = time.monotonic() if data else self._heard_at
         return data
 
     def _require_time(self) -> None:
         """Raise SessionBrokenError when the time of the login or of the reply is over."""
-        if time.monotonic() >= self._ends_at:
+        now = time.monotonic()
+        if now >= self._ends_at:
+            if now - self._heard_at > self._bound_s / 2:
+                raise self._broken(f"no answer for {now - self._heard_at:.0f} s")
             what = "the login" if self._logging_in else "the reply"
             raise self._broken(f"{what} was not complete after {self._bound_s:g} s")
 
