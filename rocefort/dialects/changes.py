@@ -87,7 +87,7 @@ def _patch(
 ) -> ConfigPatch:
     try:
         return dialect.patch(*texts, family, kept)
-    except BadInput as error:  # the dialect knows the view alone
+    except BadInput as error:  # a dialect has the view alone
         cause = error.problem
         where = ": ".join(filter(None, (device, cause.where)))
         raise BadInput(cause.what, where=where, how=cause.how) from None

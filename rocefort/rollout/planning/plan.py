@@ -59,8 +59,8 @@ def _paths(lines: Iterable[TextLine]) -> Iterator[LinePath]:
 class SwitchConfigs:
     """Configuration of a switch before and after its change, in the form that it saves.
 
-    `kept`: its unowned lines, which no intent has. `lines`: those of the site's templates that no model has,
-    before and after.
+    `kept`: its unowned lines, which no intent has. `lines`: those of the site's templates that no
+    model has, before and after.
     """
 
     node: Node

@@ -49,10 +49,10 @@ LINES: Mapping[str, tuple[str, ...]] = {
 @st.composite
 def unowned_lines(draw: st.DrawFn, text: str) -> tuple[Path, ...]:
     """Draw unowned lines in some views of a text, in the order of their views."""
-    paths = [(line,) for line in SYSTEM_LINES]
+    paths: list[Path] = [(line,) for line in SYSTEM_LINES]
     for top in parse_tree(text):
-        lines = (each for view, each in LINES.items() if re.match(view, top.text))
-        paths += [(top.text, *line.split(" / ")) for some in lines for line in some]
+        below = (each for view, each in LINES.items() if re.match(view, top.text))
+        paths += [(top.text, *line.split(" / ")) for some in below for line in some]
     some = draw(st.sets(st.sampled_from(paths), max_size=12))
     lines = [path for path in paths if path in some]
     with_views = (

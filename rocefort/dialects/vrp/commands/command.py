@@ -8,7 +8,7 @@ switches, for which no vendor page was found.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
@@ -34,7 +34,7 @@ PORT = r"\d*GE\d.*"  # physical Ethernet
 MEMBER = rf"{PORT}|Eth-Trunk\d+"
 # Beginnings of lines that only an interface with a routing table has, and only a switched one.
 ROUTED = (
-    *("ip address", "ipv6", "undo ipv6", "ospf", "ospfv3", "isis", "pim", "igmp", "arp"),
+    *("ip address", "ipv6", "undo ipv6", "ospf", "ospfv3", "isis", "pim", "igmp"),
     *("dhcp select", "dhcp relay", "vrrp", "vrrp6"),
 )
 SWITCHED = (
@@ -55,7 +55,7 @@ FACT = re.compile(r"(?P<open>[<{:])(?P<name>[a-z]+(?:_[a-z]+)+)(?P<close>[>}])")
 
 @dataclass(frozen=True)
 class Loss:
-    """Other lines that a switch deletes with a command, whoever owns them.
+    """Other lines that a switch deletes with a command, with or without an owner.
 
     `lines` are their beginnings; `*` matches any word. They are in the view of the command; with
     `below` also in all views below, except other routing tables, which have peers of their own;
@@ -97,10 +97,11 @@ class Row:
     `undo` lists the reference's undo formats where they are not the key with an optional value; a
     trailing `*` removes every line whose key begins so. `on_set` and `on_undo` are commands that
     the switch runs automatically (`view: command`); `losses` are lines that it deletes besides the
-    command's own, and besides those of a view that is undone. `default` is the setting without a line; `layer` 2 or 3 limits a port's mode. A
-    name of the family's data is replaced by its range, `<xoff_kbytes>`, its values or its number.
-    `needs` are beginnings of lines of this view or one around it, and one must exist. A patch
-    undoes a line by the first undo format that matches its key or all of it, `*` last.
+    command's own, and besides those of a view that is undone. `default` is the setting without a
+    line; `layer` 2 or 3 limits a port's mode. A name of the family's data is replaced by its range,
+    `<xoff_kbytes>`, its values or its number. `needs` are beginnings of lines of this view
+    or one around it, and one must exist. A patch undoes a line by the first undo format that
+    matches its key or all of it, `*` last.
 
     `sets` maps a line to a Device, from the model that its view fills: fields, each with an
     argument of the line or a constant, and rows by their keys (parse/bindings.py):
@@ -238,6 +239,11 @@ def begins_with(text: str, head: Tokens) -> bool:
     """Whether a line begins with some words; `*` matches any word."""
     words = text.split()
     return len(words) >= len(head) and all(a in ("*", b) for a, b in zip(head, words, strict=False))
+
+
+def begins_with_any(text: str, beginnings: Iterable[str]) -> bool:
+    """Whether a line begins with the words of one of some beginnings."""
+    return any(begins_with(text, tuple(beginning.split())) for beginning in beginnings)
 
 
 Entry = str | Row

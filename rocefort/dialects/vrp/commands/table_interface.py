@@ -98,7 +98,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             undo=("ip binding vpn-instance ( <name> )",),
             losses=(
                 Loss(
-                    ROUTED,
+                    (*ROUTED, "arp"),
                     "the layer-3 features of the interface are deleted, such as the IP address and "
                     "the routing protocol; IPv6: NE40E V800R012C10, `ip binding vpn-instance`",
                     lasting=True,

@@ -202,7 +202,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             opens="vpn-instance",
             losses=(
                 Loss(
-                    ROUTED,
+                    (*ROUTED, "arp"),
                     "as with `undo ip binding vpn-instance`",
                     on="undo",
                     views="interface *",

@@ -220,7 +220,8 @@ class TypedLine:
             return
         for line in children_at(config, self.view):
             row = identify(self.kind, line.text, self.family).row
-            if row is not None and row.layer and not port.has(row):
+            unknown = row is None and self.line.split()[-1] == "portswitch"
+            if (unknown and port.excludes(line.text)) or (row and row.layer and not port.has(row)):
                 # Own wording: no source shows the switch's message.
                 raise self.refuse(0, f"Error: The interface still has '{line.text}'.")
 
@@ -439,12 +440,8 @@ class TypedLine:
                 remaining = self.numbers(config, row, other) - changed
                 config = self.write_numbers(config, row, other, remaining)
             return config
-        heads = [
-            head
-            for loss in row.losses
-            for number in sorted(changed)
-            for head in loss.patterns({"number": str(number)})
-        ]
+        names = [{"number": str(number)} for number in sorted(changed)]
+        heads = [head for loss in row.losses for each in names for head in loss.patterns(each)]
         return drop_lines(config, self.view, heads)
 
     def keys_of(self, config: Lines, row: Row) -> set[Tokens]:

@@ -29,10 +29,12 @@ from rocefort.dialects.vrp.patch.changed_rows import (
 from rocefort.dialects.vrp.patch.marks import ANEW
 from rocefort.dialects.vrp.patch.port_split import leaving, refreshed, rows_without, vanishing
 from rocefort.dialects.vrp.patch.profile_moves import ProfileMove, moved_last, profile_moves
+from rocefort.dialects.vrp.patch.rulebook.commands import UNDO
 from rocefort.dialects.vrp.patch.unowned import Path as LinePath
 from rocefort.dialects.vrp.patch.unowned import UnownedLines, set_again
 from rocefort.dialects.vrp.readers.arguments import KBYTES
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
+from rocefort.errors import BadInput
 
 if TYPE_CHECKING:
     from annet.annlib.patching import PatchTree
@@ -46,6 +48,18 @@ MBYTES = re.compile(rf"\b(\d+) {IN_MBYTES}\b", re.ASCII)
 # Size of the cache of changes. A review of 500 switches with one changed profile has 6 different
 # changes, and takes 23.7 s CPU; without the cache, 36.0 s.
 ALIKE = 1024
+# Beginnings of lines whose single words a function reads -> the whole line.
+WHOLE_LINES = (
+    (
+        "port split dimension ",
+        re.compile(r"port split dimension interface .+ split-type \d+\*\d+GE"),
+    ),
+    (
+        "qos buffer headroom-pool ",
+        re.compile(r"qos buffer headroom-pool size \d+ (kbytes|mbytes) slot \S+"),
+    ),
+)
+LEAST_WORDS = {"peer": 3, "group": 2}  # of a line in the view of BGP or of a family
 _LOCK = threading.Lock()
 
 Make = Callable[[FrozenRows, FrozenRows], tuple[str, ...]]
@@ -79,6 +93,8 @@ def make_patch(
     old, new = parse_tree(running), parse_tree(intended)
     if old == new:
         return VrpPatch((), ())
+    for line in (*old, *new):
+        _refuse_incomplete(line)
     make = _engine(family)
     was, will = _rows(old), _rows(new)
     if IN_MBYTES in running or IN_MBYTES in intended:
@@ -120,12 +136,35 @@ def _with_kept(
     )
 
 
+def _refuse_incomplete(line: ConfigLine) -> None:
+    """Raise BadInput for a line that lacks words which its place in a patch depends on."""
+    bare = f"{line.text.removeprefix(UNDO)} "
+    short = any(
+        bare.startswith(begin) and not whole.fullmatch(line.text) for begin, whole in WHOLE_LINES
+    )
+    if line.text.startswith("bgp "):
+        for view, lower in line.walk():
+            words = lower.text.removeprefix(UNDO).split()
+            if len(words) < LEAST_WORDS.get(words[0], 0):
+                _incomplete(" / ".join((*view, lower.text)))
+    if short:
+        _incomplete(line.text)
+
+
+def _incomplete(line: str) -> None:
+    raise BadInput(
+        "the line is not a whole command, so it has no place in a patch",
+        where=f"`{line}`",
+        how="write it as a switch saves it",
+    )
+
+
 def _commands(
     make: Make, was: OrderedDict[str, Any], will: OrderedDict[str, Any], family: Syntax
 ) -> tuple[str, ...]:
     gone = vanishing(was, will)
     remaining = rows_without(was, gone)
-    rows = reduced(remaining, _rejoining(remaining, will))
+    rows = reduced(remaining, _readdressed(remaining, _rejoining(remaining, will)))
     return refreshed((*leaving(was, gone), *make(frozen(rows[0]), frozen(rows[1]))), family)
 
 
@@ -177,6 +216,37 @@ def _rejoining(was: OrderedDict[str, Any], will: OrderedDict[str, Any]) -> Order
         (row, OrderedDict((marked.get(text, text), lower) for text, lower in below.items()))
         for row, below in will.items()
     )
+
+
+def _readdressed(was: ConfigRows, will: ConfigRows) -> ConfigRows:
+    """Return the intended rows, with addresses marked whose routing table loses its IPv4 family.
+
+    They go with it (V300R023C00, `ipv4-family`).
+    """
+    losing = {
+        f"ip binding {row.removeprefix('ip ')}"
+        for row, below in was.items()
+        if row.startswith("ip vpn-instance ") and _has_family(below)
+        if row in will and not _has_family(will[row])
+    }
+    if not losing:
+        return will
+    return OrderedDict(
+        (
+            row,
+            OrderedDict(
+                (f"{text}{ANEW}" if text.startswith("ip address ") else text, lower)
+                for text, lower in below.items()
+            )
+            if losing & below.keys()
+            else below,
+        )
+        for row, below in will.items()
+    )
+
+
+def _has_family(rows: Iterable[str]) -> bool:
+    return any(row.startswith("ipv4-family") for row in rows)
 
 
 def _mode(rows: OrderedDict[str, Any] | None) -> str | None:

@@ -20,6 +20,7 @@ from rocefort.dialects.vrp.commands.command import (
     Loss,
     Row,
     begins_with,
+    begins_with_any,
     filled,
 )
 from rocefort.dialects.vrp.commands.format import FormatMatch, MatchFailure, read_all, words_of
@@ -237,19 +238,18 @@ class UnownedLines:
         """Refuse a mode of a port, or an Eth-Trunk, that the port's unowned lines exclude."""
         if not view or not view[-1].startswith(INTERFACE):
             return
+        trunk = command.startswith("eth-trunk ")
+        if not trunk and command not in OTHER_MODE:
+            return
+        layer, beginnings = (0, (*ROUTED, *SWITCHED)) if trunk else OTHER_MODE[command]
         for line in self.lines:
             if line.path[:-1] != view:
                 continue
             row = identify("interface", line.path[-1], self.family).row
-            if command.startswith("eth-trunk "):
-                beginnings = (*ROUTED, *SWITCHED)
-                excluded = row is not None and bool(row.layer or row.service)
-            elif command in OTHER_MODE:
-                layer, beginnings = OTHER_MODE[command]
-                excluded = row is not None and row.layer == layer
-            else:
-                return
-            if excluded or _begins(line.path[-1], beginnings):
+            excluded = row is not None and (
+                bool(row.layer or row.service) if trunk else row.layer == layer
+            )
+            if excluded or begins_with_any(line.path[-1], beginnings):
                 _refuse(command, line.path)
 
 
@@ -259,10 +259,6 @@ def _refuse(command: str, path: Path) -> None:
         where=" / ".join(path[:-1]),
         how="remove the line by hand, or leave this part of the intent as it is",
     )
-
-
-def _begins(text: str, beginnings: Iterable[str]) -> bool:
-    return any(begins_with(text, words_of(beginning)) for beginning in beginnings)
 
 
 def _maker(view: Path, head: Tokens, below: bool) -> Maker:
