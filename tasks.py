@@ -35,6 +35,7 @@ from rocefort.commands.root_group import RootGroup
 from rocefort.errors import Problem, RocefortError
 from rocefort.exit_codes import ExitCode, exit_codes_text
 from rocefort.gc_tuning import collect_seldom
+from rocefort.visible_output import visible_streams
 
 cli = typer.Typer(
     cls=RootGroup,
@@ -95,7 +96,7 @@ def options_of_rocefort(
 
 def app() -> None:
     """Run the command line; print every error as visible text, and exit with its code."""
-    with output.visible_streams():
+    with visible_streams():
         _run()
 
 

@@ -17,14 +17,14 @@ _PROMPT = re.compile(
 # `[Y/N]:`, `[y/n]`, `(Y/N)`, `(y/n)[n]:`, `[Y/N/C]:`, `[Y(yes)/N(no)/C(cancel)]:`
 _QUESTION = re.compile(
     r"[\[(]\s*y(?:es|\(yes\))?\s*/\s*n(?:o|\(no\))?(?P<cancel>\s*/\s*c(?:ancel|\(cancel\))?)?"
-    r"\s*[\])]\s*(?:\[\w\]\s*)?[:?]?[ ]*\Z",
+    r"\s*[\])]\s*(?:\[\w\]\s*)?(?:[:?][ ]*)?\Z",
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(r"password[ ]?:[ ]*\Z", re.IGNORECASE)
 _CHOICE_CHARS = 80  # longer than any form of the choice
 _MORE = "---- More ----"
 # The pager's own line, then the cursor back over it, blanks, and back again.
-_PAGED = re.compile(r"[ ]*---- More ----[ ]*(?:\x1b\[\d+D(?:[ ]+\x1b\[\d+D)?)?")
+_PAGED = re.compile(r"(?<! )[ ]*---- More ----[ ]*(?:\x1b\[\d+D(?:[ ]+\x1b\[\d+D)?)?")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _REFUSALS = ("Error:", "Failed to generate committed config")
 _REFUSAL = re.compile(rf"^[^\S\n]*(?:{'|'.join(_REFUSALS)}).*$", re.MULTILINE)

@@ -18,7 +18,6 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from rocefort.output import for_codes
 from rocefort.reports.blocks import (
     Block,
     Code,
@@ -33,6 +32,7 @@ from rocefort.reports.blocks import (
     plain,
     visible_blocks,
 )
+from rocefort.visible_output import for_codes
 
 GAP = "  "
 STEP = 4  # columns of indentation
