@@ -36,6 +36,7 @@ from rocefort.errors import Problem, RocefortError
 from rocefort.exit_codes import ExitCode, exit_codes_text
 from rocefort.gc_tuning import collect_seldom
 from rocefort.streams import open_standard_streams
+from rocefort.visible_output import visible_streams
 
 # Commands that act on switches or servers: Ctrl-C is their operator's stop.
 ACTING = frozenset({"apply", "resume", "rollback", "rehearse", "rdma run", "tune measure"})
@@ -102,7 +103,7 @@ def options_of_rocefort(
 def app() -> None:
     """Run the command line; print every error as visible text, and exit with its code."""
     open_standard_streams()
-    with output.visible_streams():
+    with visible_streams():
         _run()
 
 

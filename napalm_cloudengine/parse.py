@@ -17,7 +17,7 @@ _PROMPT = re.compile(
 # `[Y/N]:`, `[y/n]`, `(Y/N)`, `(y/n)[n]:`, `[Y/N/C]:`, `[Y(yes)/N(no)/C(cancel)]:`
 _QUESTION = re.compile(
     r"[\[(]\s*y(?:es|\(yes\))?\s*/\s*n(?:o|\(no\))?(?P<cancel>\s*/\s*c(?:ancel|\(cancel\))?)?"
-    r"\s*[\])]\s*(?:\[\w\]\s*)?[:?]?[ ]*\Z",
+    r"\s*[\])]\s*(?:\[\w\]\s*)?(?:[:?][ ]*)?\Z",
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(r"password[ ]?:[ ]*\Z", re.IGNORECASE)

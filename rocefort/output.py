@@ -1,8 +1,7 @@
-"""Standard output and error: results as text or JSON, without what acts on a terminal.
+"""Standard output: results as text or JSON, and writes that may fail during a rollout.
 
-Every text passes `VisibleOutput`: a name, a configuration or an output of a server may have control
-and bidirectional characters. A closed pager, a full disk or a lost terminal must not end a wave.
-After the first write that fails, output is discarded; the journal still records every event.
+A closed pager, a full disk or a lost terminal must not end a wave. After the first write that
+fails, output is discarded; the journal still records every event.
 """
 
 from __future__ import annotations
@@ -17,16 +16,14 @@ from typing import TYPE_CHECKING, TextIO, TypeVar, cast
 
 import click
 
-from napalm_cloudengine.text import visible
 from rocefort.json_output import write_json
+from rocefort.visible_output import VisibleOutput
 
 __all__ = [
-    "VisibleOutput",
     "force_color",
     "lasting_output",
     "print_error",
     "silence",
-    "visible_streams",
     "write_blocks",
     "write_json",
     "write_result",
@@ -106,67 +103,6 @@ def print_error(text: str) -> None:
     """Write a line to standard error; if that is closed, only the exit code remains."""
     with suppress(OSError):
         click.echo(text, err=True, color=True)
-
-
-class VisibleOutput:
-    """Text stream that spells unseen characters: control, bidirectional and zero-width ones."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write a text from anywhere."""
-        return self.write_codes(visible(text))
-
-    def write_codes(self, text: str) -> int:
-        """Write a text with Rocefort's own colours and cursor codes, whose words are visible."""
-        return for_codes(self._stream).write(text)
-
-    def flush(self) -> None:
-        """Flush the stream."""
-        self._stream.flush()
-
-    def writelines(self, lines: Iterable[str]) -> None:
-        """Write texts from anywhere."""
-        for line in lines:
-            self.write(line)
-
-    def __getattr__(self, name: str) -> object:
-        if name == "buffer":  # with ASCII encoding, click would bypass `write`
-            raise AttributeError(name)
-        return getattr(self._stream, name)
-
-
-class _CodesOutput:
-    """A stream for Rocefort's own colours and cursor codes."""
-
-    def __init__(self, stream: VisibleOutput) -> None:
-        self._stream, self.write = stream, stream.write_codes
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
-
-
-def for_codes(stream: TextIO) -> TextIO:
-    """Return a stream that writes Rocefort's own codes to `stream`; all other text is visible."""
-    own = _CodesOutput(stream) if isinstance(stream, VisibleOutput) else stream
-    return cast("TextIO", own)
-
-
-@contextmanager
-def visible_streams() -> Iterator[None]:
-    """Make every text visible that the block writes to standard output and standard error."""
-    before = sys.stdout, sys.stderr
-    out, err = (
-        stream if stream is None or isinstance(stream, VisibleOutput) else VisibleOutput(stream)
-        for stream in before
-    )
-    sys.stdout, sys.stderr = cast("TextIO", out), cast("TextIO", err)
-    try:
-        yield
-    finally:
-        if sys.stdout is out and sys.stderr is err:  # not replaced by a test or a display
-            sys.stdout, sys.stderr = before
 
 
 class LastingOutput(VisibleOutput):

@@ -11,8 +11,8 @@ from rocefort import json_output
 from rocefort.command_line.help import HelpedGroup
 from rocefort.command_line.verbosity import log_error
 from rocefort.errors import BadInput
-from rocefort.output import visible_streams
 from rocefort.site import SETTINGS_FILE, site_of
+from rocefort.visible_output import visible_streams
 
 WITHOUT_SETTINGS = frozenset({"-h", "--help", "-V", "--version"})  # these work with a broken file
 # `comment` works in the checkout of a stranger's change, and `completion` at the start of a shell.

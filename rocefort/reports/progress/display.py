@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from rocefort.output import for_codes
 from rocefort.progress import Phase, ProgressEvent, reported_to
 from rocefort.reports.progress.state import Clock, ProgressState
 from rocefort.streams import is_terminal
+from rocefort.visible_output import for_codes
 
 if TYPE_CHECKING:
     from rocefort.reports.progress.live_line import LiveLine

@@ -18,7 +18,6 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from rocefort.output import for_codes
 from rocefort.reports.blocks import (
     Block,
     Code,
@@ -34,6 +33,7 @@ from rocefort.reports.blocks import (
     visible_blocks,
 )
 from rocefort.streams import is_terminal
+from rocefort.visible_output import for_codes
 
 GAP = "  "
 STEP = 4  # columns of indentation

@@ -31,6 +31,7 @@ from rocefort.reports.blocks import (
     Note,
     Section,
     Table,
+    Tone,
     columns,
 )
 from rocefort.reports.formats.junit import as_junit, problems_junit
@@ -39,6 +40,7 @@ from rocefort.reports.progress.live_line import ERASE_REST, LiveLine
 from rocefort.reports.writers import terminal
 from rocefort.reports.writers.html import html_of
 from rocefort.reports.writers.markdown import markdown_of
+from rocefort.visible_output import VisibleOutput, visible_streams
 
 PAYLOADS = {
     "CSI": "\x1b[2J",
@@ -102,7 +104,7 @@ def _echoed(write: Callable[[], object]) -> str:
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = io.StringIO(), io.StringIO()
     try:
-        with output.visible_streams():
+        with visible_streams():
             write()
         return sys.stdout.getvalue() + sys.stderr.getvalue()
     finally:
@@ -263,8 +265,8 @@ def test_a_bad_option_is_visible(tmp_path: Path) -> None:
 
 def test_streams_are_restored() -> None:
     before = sys.stdout, sys.stderr
-    with output.visible_streams(), output.visible_streams():
-        assert isinstance(sys.stdout, output.VisibleOutput)
+    with visible_streams(), visible_streams():
+        assert isinstance(sys.stdout, VisibleOutput)
     assert (sys.stdout, sys.stderr) == before
     assert tasks.cli is not None
 
@@ -273,6 +275,6 @@ def test_own_colours_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
-    shown = _echoed(lambda: output.write_blocks(Section("good", tone=terminal.Tone.GOOD)))
+    shown = _echoed(lambda: output.write_blocks(Section("good", tone=Tone.GOOD)))
     assert OWN.search(shown)
     assert "good" in shown
