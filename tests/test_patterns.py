@@ -115,7 +115,7 @@ def _character(item: tuple[Any, Any]) -> str:
 
 
 def _sample(tree: Iterable[tuple[Any, Any]]) -> str:
-    """Return a short text that a parsed pattern accepts, as far as one can tell."""
+    """Return a short text that a parsed pattern accepts, if there is a simple one."""
     return "".join(map(_part, tree))
 
 

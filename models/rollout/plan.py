@@ -379,16 +379,21 @@ def _broken_names(changes: Iterable[Change], waves: Iterable[Wave]) -> Iterator[
         for name in wave.devices:
             if name not in devices:
                 yield f"{at}: {name} has no change in the plan"
-        for drained in wave.drained:
-            if drained.device not in wave.devices:
-                yield f"{at} drains {drained.device}, which does not change in it"
-            for part in drained.parts:
-                if part.device != drained.device:
-                    yield f"{at}: a step of the drain of {drained.device} changes {part.device}"
+        yield from (f"{at}{fault}" for fault in _broken_drains(wave))
         yield from (f"{at} drains {n} twice" for n in _twice(d.device for d in wave.drained))
         for pair in wave.gate.pairs:
             if pair.client == pair.server:
                 yield f"{at}: its gate measures from {pair.client} to itself"
+
+
+def _broken_drains(wave: Wave) -> Iterator[str]:
+    """Sentences on drains of a wave that name another switch."""
+    for drained in wave.drained:
+        if drained.device not in wave.devices:
+            yield f" drains {drained.device}, which does not change in it"
+        for part in drained.parts:
+            if part.device != drained.device:
+                yield f": a step of the drain of {drained.device} changes {part.device}"
 
 
 def _twice(names: Iterable[str]) -> Iterator[str]:

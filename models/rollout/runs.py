@@ -120,9 +120,9 @@ class RolloutStatus:
     """Status of the last run of a plan, by its journal; no switch was read.
 
     state: as a sentence. holder: the active controller; empty: none. now: time of this status.
-    rehearsal, policy: its result, and the approval policy, as sentences; empty: not requested. code:
-    the exit code of `apply` in this state. trials: which switches should be on trial, how long, and
-    who can end it.
+    rehearsal, policy: its result, and the approval policy, as sentences; empty: not requested.
+    code: the exit code of `apply` in this state. trials: which switches should be on trial, how
+    long, and who can end it.
     """
 
     plan: str

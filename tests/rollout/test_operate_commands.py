@@ -374,10 +374,10 @@ def test_a_finished_plan_has_nothing_left_to_do(
     assert command("status", plan).words.count("switch was touched") == 0
 
 
-def test_an_abort_says_which_switches_keep_their_confirmed_change(
+def test_an_abort_names_which_switches_keep_their_confirmed_change(
     lab: Rehearsal, plan: Path, command: Command, kill: Callable[..., None], tmp_path: Path
 ) -> None:
-    """What it says is what `resume` does."""
+    """Its sentence agrees with `resume`."""
     noted = "noted: no controller is running; `rocefort resume` ends the run: leaf08"
     at, sealed, journal = ("--connections", lab.file), read_plan(plan), Path(f"{plan}.journal")
     kill(sealed, journal, "trial", Phase.DONE)

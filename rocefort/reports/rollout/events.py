@@ -196,6 +196,16 @@ def applied_report(applied: RolloutOutcome, plan: str = "PLAN") -> Iterator[Note
         yield Note(applied.failure, Tone.WARNING)
     elif applied.failure:
         yield Note(f"stopped: {applied.failure}", Tone.ERROR)
+    yield from _ends_of_switches(applied)
+    if applied.unfinished:
+        if RESUME not in applied.failure:
+            yield Note(f"to continue: fix the cause, then run {RESUME}")
+    elif _lacks_hint(applied):
+        yield Note(to_continue(plan))
+
+
+def _ends_of_switches(applied: RolloutOutcome) -> Iterator[Note]:
+    """Yield sentences on what the switches of a rollout run."""
     for devices, words, tone in (
         (applied.confirmed, "confirmed, read back and saved", Tone.GOOD),
         (applied.already, "ran as intended before", Tone.PLAIN),
@@ -210,11 +220,6 @@ def applied_report(applied: RolloutOutcome, plan: str = "PLAN") -> Iterator[Note
     if applied.failure and not applied.unknown:
         touched = bool(applied.confirmed or applied.rolled_back)
         yield Note(unchanged_text(confirmed=bool(applied.confirmed), touched=touched))
-    if applied.unfinished:
-        if RESUME not in applied.failure:
-            yield Note(f"to continue: fix the cause, then run {RESUME}")
-    elif _lacks_hint(applied):
-        yield Note(to_continue(plan))
 
 
 def _lacks_hint(applied: RolloutOutcome) -> bool:
