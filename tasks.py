@@ -36,9 +36,12 @@ from rocefort.errors import Problem, RocefortError
 from rocefort.exit_codes import ExitCode, exit_codes_text
 from rocefort.gc_tuning import collect_seldom
 from rocefort.streams import open_standard_streams
+from rocefort.visible_output import visible_streams
 
 # Commands that act on switches or servers: Ctrl-C is their operator's stop.
 ACTING = frozenset({"apply", "resume", "rollback", "rehearse", "rdma run", "tune measure"})
+
+NAME = "rocefort"  # also of `python tasks.py` and `python -m rocefort`: one text for all
 
 cli = typer.Typer(
     cls=RootGroup,
@@ -98,11 +101,16 @@ def options_of_rocefort(
 
 
 def app() -> None:
-    """Run the command line; print every error, and exit with its code."""
+    """Run the command line; print every error as visible text, and exit with its code."""
     open_standard_streams()
+    with visible_streams():
+        _run()
+
+
+def _run() -> None:
     collect_seldom()
     try:
-        cli()
+        cli(prog_name=NAME)
     except RocefortError as error:
         output.print_error(internal_errors.masked(output.text_of_error(error)))
         failures.write_problems(error.problems, error.exit_code)
@@ -138,8 +146,9 @@ def _end_by_defect(error: Exception) -> NoReturn:
 def _end_by_ctrl_c() -> NoReturn:
     """Exit by Ctrl-C; a command in control of switches or servers does not end here."""
     acts = json_output.request.command in ACTING
-    what = "stopped before it touched a switch or a server"
-    what = what if acts else "interrupted before its end"
+    what = (
+        "stopped before it touched a switch or a server" if acts else "interrupted before its end"
+    )
     code = ExitCode.STOPPED if acts else ExitCode.INTERRUPTED
     output.print_error(f"rocefort: {what}")
     failures.write_problems((Problem("", what),), code)
@@ -150,3 +159,7 @@ def _by_ctrl_c(ended: SystemExit) -> bool:
     """Whether the interruption hit this process, and not a command that it ran."""
     left = ended.__context__
     return left is not None and isinstance(left.__cause__, KeyboardInterrupt)
+
+
+if __name__ == "__main__":  # `python tasks.py check heps` in a clone
+    app()

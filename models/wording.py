@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 VALUE, WHY = "x-value", "x-why"
 PREPOSITION = re.compile(r"(?= (?:of|by|for) )")
+MOST_NAMED = 6
+MOST_NOTES = 20  # on one output of a program
+NOTE_LETTERS = 200
 BOUND_WORDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
@@ -36,10 +39,24 @@ def in_range(value: str, why: str, bounds: Mapping[str, object], unit: str = "")
     return " ".join(filter(None, (value, text, unit, f"({why})" if why else "")))
 
 
+def line_notes(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return distinct lines as notes, each shortened, and at most MOST_NOTES of them."""
+    notes = tuple(dict.fromkeys(" ".join(line.split())[:NOTE_LETTERS] for line in lines))
+    more = len(notes) - MOST_NOTES
+    return notes if more <= 0 else (*notes[:MOST_NOTES], f"and {more} more lines")
+
+
 def listing(items: Iterable[object]) -> str:
     """Join items as text: `a`, `a and b`, `a, b and c`."""
     words = [str(item) for item in items]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def names_text(names: Iterable[str]) -> str:
+    """All names, or the first few of a long list."""
+    every = list(names)
+    more = len(every) - MOST_NAMED
+    return listing([*every[:MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
 def count_of(number: int, noun: str) -> str:
@@ -51,6 +68,15 @@ def count_of(number: int, noun: str) -> str:
     if plural == head:
         plural = f"{head}{'es' if head.endswith(('ch', 'x')) else 's'}"
     return "".join((f"{number:,} {plural}", *rest))
+
+
+def duration(seconds: float) -> str:
+    """Return a time as text: `9 min 12 s`, `45 s`, `2 h 5 min`."""
+    minutes, rest_s = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest_s} s"
+    hours, rest_min = divmod(minutes, 60)
+    return f"{hours} h {rest_min} min" if hours else f"{minutes} min {rest_s} s"
 
 
 def ranges(numbers: Iterable[int]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Load a change into the switch's candidate, show the device's own diff, and commit it."""
 
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -14,7 +15,7 @@ from napalm.base.exceptions import (
 )
 
 from napalm_cloudengine import parse
-from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
+from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue, same_configuration
 from napalm_cloudengine.displays.commits import LIST as COMMITS
 from napalm_cloudengine.displays.commits import newest_commit
 from napalm_cloudengine.displays.shown import DisplayAnswer
@@ -25,9 +26,11 @@ from napalm_cloudengine.errors import (
     LineRefusedError,
     OutcomeUnknownError,
     QuestionRefusedError,
+    TrialOfOtherSessionError,
 )
 from napalm_cloudengine.load import Loader, RefusedError, config_text
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.replies import SwitchReply
 from napalm_cloudengine.text import (
     SendLine,
     UnsendableError,
@@ -36,7 +39,6 @@ from napalm_cloudengine.text import (
     config_lines,
     quotable,
 )
-from napalm_cloudengine.transport import SwitchReply
 
 # From the running and the intended configuration to the commands between them.
 Patcher = Callable[[str, str], str | Iterable[str]]
@@ -49,6 +51,8 @@ _TRIAL_UNKNOWN = (
     "outcome unknown; if the trial runs, it reverts automatically when its timer ends: "
     "reconnect and ask the device (has_pending_commit)"
 )
+# Words that a user of VRP8 routers quotes; the whole sentence is not confirmed.
+_FOREIGN_TRIAL = re.compile(r"system is in (?:the )?trial configuration mode", re.IGNORECASE)
 _SAVED = r"(?:Info: )?[A-Z][A-Za-z ]*\bconfiguration\b[A-Za-z ]*\bsuccessfully\.?"
 _SAVE_UNKNOWN = "the running configuration is untouched; whether it was saved is unknown"
 
@@ -106,7 +110,7 @@ class CandidateEditor(Dialogue):
             self.discard_config()
         self._load(self._patch(self._running(NOTHING_CHANGED), intended))
         self._system_view()
-        merged = self._display("display configuration candidate merge")
+        merged = self._configuration("display configuration candidate merge", NOTHING_CHANGED)
         if remaining := self._patch(merged, intended):
             outcome = self._clear_candidate()
             first = mask_secrets(remaining.split("\n", 1)[0].strip())
@@ -124,6 +128,8 @@ class CandidateEditor(Dialogue):
     def _load(self, text: str) -> None:
         """Enter the lines of a text into the candidate."""
         lines = config_lines_of(self.name, text)
+        if not text.isascii() and not self._config_read:
+            self._running(NOTHING_CHANGED)  # its descriptions show the encoding to send
         prompt = self._connected().prompt
         if prompt.system and not prompt.uncommitted:
             self._user_view()  # the text starts in the system view; `cli` may have left another
@@ -166,9 +172,22 @@ class CandidateEditor(Dialogue):
 
         The message, at most 60 ASCII characters, becomes the description of the rollback point.
         Raises CommitError (its message states whether the candidate was discarded),
-        OutcomeUnknownError.
+        TrialOfOtherSessionError, OutcomeUnknownError.
         """
-        command = "commit" if revert_in is None else f"commit trial {self._trial_s(revert_in)}"
+        self._commit(message, revert_in, revert_in)
+
+    def commit_trial(self, message: str, seconds: int, plain_seconds: int) -> None:
+        """Commit on trial as `commit_config`; plain_seconds: where the release has no `persist`.
+
+        There perhaps no other session can end the trial.
+        """
+        self._commit(message, seconds, plain_seconds)
+
+    def _commit(self, message: str, revert_in: int | None, plain_s: int | None) -> None:
+        command, plain = (
+            "commit" if seconds is None else f"commit trial {self._trial_s(seconds)}"
+            for seconds in (revert_in, plain_s)
+        )
         description = f" description {self._description(message)}" if message else ""
         if not self._loaded or not self._system_view().uncommitted:
             raise CommitError(f"{self.name}: nothing to commit: no change is loaded")
@@ -182,11 +201,13 @@ class CandidateEditor(Dialogue):
         unknown = COMMIT_UNKNOWN if revert_in is None else _TRIAL_UNKNOWN
         before = self._last_commit() if revert_in is None else None
         persist = f" persist {self._persist_id}" if self._persist_id and revert_in else ""
+        command = command if persist else plain
+        self._persists = False if revert_in and not persist else None
         reply = self._run(command + persist + description, unknown, self._commit_timeout_s)
         if persist and (_unknown_words(reply) or not reply.errors):
             self._persists = not reply.errors
         if persist and _unknown_words(reply):  # not in older VRP8
-            persist = ""
+            command, persist = plain, ""
             reply = self._run(command + description, unknown, self._commit_timeout_s)
         sent = command + persist + description
         if reply.doubt:
@@ -249,17 +270,41 @@ class CandidateEditor(Dialogue):
                 f"{self.name}: the switch does not report whether a trial runs: {error}"
             ) from None
 
+    @property
+    def trial_has_id(self) -> bool | None:
+        """Whether the trial that this object began has the persist id; None if it is not known."""
+        return self._persists
+
+    def _refuse_foreign_trial(
+        self, command: str, reply: SwitchReply, trial: TrialStatus | None = None
+    ) -> None:
+        """Raise TrialOfOtherSessionError if another session's trial is the reason of a refusal.
+
+        trial: its status, if it was just read.
+        """
+        if _FOREIGN_TRIAL.search(reply.message):
+            left = (trial or self._trial_status(COMMIT_UNKNOWN)).seconds_left
+            raise TrialOfOtherSessionError(self.name, command, reply.message, left)
+
     def save_config(self) -> None:
-        """Write the running configuration to the startup file; CommandErrorException if not."""
+        """Write the running configuration to the startup file; CommandErrorException if not.
+
+        Where the reply does not show whether that was done, the startup configuration decides.
+        """
         self._user_view()
         reply = self._run("save", _SAVE_UNKNOWN, self._commit_timeout_s)
         if reply.refused and not reply.doubt:
             raise QuestionRefusedError(self.name, "save", reply.refused, "nothing was saved")
         if reply.reports("successfully", _SAVED):
             return
-        if reply.doubt or not reply.errors:
-            raise self._lost("save", "no success was reported", _SAVE_UNKNOWN, reply.last)
-        raise CommandErrorException(f"{self.name}: 'save' failed: {reply.message}")
+        if reply.failures and not reply.doubt:
+            raise CommandErrorException(f"{self.name}: 'save' failed: {reply.message}")
+        startup = self._configuration("display saved-configuration", _SAVE_UNKNOWN)
+        if not same_configuration(startup, self._running(_SAVE_UNKNOWN)):
+            raise CommandErrorException(
+                f"{self.name}: 'save' did not report a success, and the startup configuration is "
+                f"not the running one: {reply.message}"
+            )
 
     def _clear_candidate(self) -> str:
         """Clear the loaded lines, return to the user view, and report the outcome."""
@@ -267,7 +312,7 @@ class CandidateEditor(Dialogue):
             reply = self._run("clear configuration candidate", _CANDIDATE_UNKNOWN)
         except OutcomeUnknownError as broken:
             return str(broken)
-        if reply.errors or reply.refused or reply.prompt.uncommitted:
+        if reply.failures or reply.refused or reply.prompt.uncommitted:
             return f"the candidate could not be cleared: {reply.message}"
         self._loaded = False
         with suppress(OutcomeUnknownError):  # the next call reports that the session is lost
@@ -300,8 +345,9 @@ class CandidateEditor(Dialogue):
         if reply.refused:
             outcome = self._clear_candidate()
             raise QuestionRefusedError(self.name, f"'{command}'", reply.refused, outcome)
-        if reply.errors or (reply.prompt.uncommitted and not on_trial):
+        if reply.errors or reply.failures or (reply.prompt.uncommitted and not on_trial):
             outcome = self._clear_candidate()
+            self._refuse_foreign_trial(command, reply)
             raise CommitError(f"{self.name}: '{command}' failed: {reply.message}; {outcome}")
         if on_trial and (state := self._trial_status(_TRIAL_UNKNOWN).state) != "ACTIVE":
             still = f"; {self._clear_candidate()}" if self._connected().prompt.uncommitted else ""

@@ -5,6 +5,7 @@ A session that breaks, or stays mixed, is closed at once. It is reported as Outc
 which states what is unknown.
 """
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,17 +13,24 @@ from typing import Any, Self
 
 from napalm.base.exceptions import CommandErrorException, CommitError, ConnectionClosedException
 
-from napalm_cloudengine import parse
+from napalm_cloudengine import framing, parse
 from napalm_cloudengine.answers import answers_from
 from napalm_cloudengine.connect import connecting, ssh_options
+from napalm_cloudengine.decoding import GBK
+from napalm_cloudengine.displays.shown import UnreadLine
 from napalm_cloudengine.errors import (
     CandidateNotOursError,
     OutcomeUnknownError,
     QuestionRefusedError,
+    UnreadableReplyError,
 )
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.replies import SwitchReply
+from napalm_cloudengine.ssh_client import SessionBrokenError
 from napalm_cloudengine.text import quotable
-from napalm_cloudengine.transport import CloudEngineSSH, SessionBrokenError, SwitchReply
+from napalm_cloudengine.transport import REPLY_TIMEOUT_S, CloudEngineSSH
+
+LOG = logging.getLogger("napalm_cloudengine")
 
 # A commit of a large change takes minutes; annet's deploy table waits as long.
 COMMIT_TIMEOUT_S = 180.0
@@ -62,8 +70,12 @@ class Dialogue:
         self.timeout = timeout
         self._answers = answers_from(options.pop("answers", None))
         self._commit_timeout_s = float(options.pop("commit_timeout_s", COMMIT_TIMEOUT_S))
+        self._reply_timeout_s = float(options.pop("reply_timeout_s", REPLY_TIMEOUT_S))
         self._ssh_options = ssh_options(options, timeout)
         self._loaded = False  # whether the candidate holds lines that this object loaded
+        self._config_read = False  # in this session: its encodings are known then
+        self.encodings: dict[str, str] = {}  # by command, of answers that are not UTF-8 alone
+        self.unread: dict[str, tuple[UnreadLine, ...]] = {}  # by command, of its last answer
 
     def open(self) -> None:
         """Connect and log in.
@@ -80,9 +92,10 @@ class Dialogue:
                 username=self.username,
                 password=self.password,
                 timeout=self.timeout,
+                reply_timeout_s=self._reply_timeout_s,
                 **self._ssh_options,
             )
-        self._loaded = False
+        self._loaded = self._config_read = False
 
     def close(self) -> None:
         """Clear uncommitted lines of this object, then end the session.
@@ -149,12 +162,25 @@ class Dialogue:
         earlier = None
         for times in range(1, MOST_READS + 1):
             reply = self._run(command, unknown, timeout_s)
-            if not reply.doubt or (times > 2 and reply == earlier):
+            same = times > 2 and reply == earlier
+            if not reply.doubt or (same and not reply.fault):
+                self._note_encoding(command, reply)
                 return reply
+            if same:
+                break
             earlier = reply
             if times > 1:
                 time.sleep(SAME_AFTER_S)
-        raise self._lost(command, "other output was mixed with each reply", unknown, reply.last)
+        if reply.fault and unknown == NOTHING_CHANGED:
+            raise UnreadableReplyError(self.name, mask_secrets(command), quotable(reply.fault))
+        why = reply.fault or "other output was mixed with each reply"
+        raise self._lost(command, why, unknown, reply.last)
+
+    def _note_encoding(self, command: str, reply: SwitchReply) -> None:
+        self.encodings.pop(command, None)
+        if GBK in reply.encoding:
+            self.encodings[command] = reply.encoding
+            LOG.info("%s: '%s' was read as %s", self.name, mask_secrets(command), reply.encoding)
 
     def _display(self, command: str, unknown: str = NOTHING_CHANGED) -> str:
         return self._accepted(command, self._ask(command, unknown), unknown)
@@ -181,14 +207,28 @@ class Dialogue:
         return reply.text
 
     def _running(self, unknown: str) -> str:
-        return self._display("display current-configuration", unknown)
+        return self._configuration("display current-configuration", unknown)
+
+    def _configuration(self, command: str, unknown: str) -> str:
+        """Return a whole configuration: it has lines, and its last one is `return`."""
+        text = self._display(command, unknown)
+        if framing.shows_its_end(text):
+            self._config_read = True
+            return text
+        last = quotable(mask_secrets(text.rsplit("\n", 1)[-1]))
+        why = "it is no whole configuration: it " + (
+            f"ends with '{last}', not with `return`" if text else "is empty"
+        )
+        if unknown != NOTHING_CHANGED:
+            raise self._lost(command, why, unknown, last)
+        raise UnreadableReplyError(self.name, command, why)
 
     def _system_view(self) -> parse.Prompt:
         prompt = self._connected().prompt
         if prompt.system:
             return prompt
         reply = self._run("system-view", NOTHING_CHANGED)
-        if reply.errors or not reply.prompt.system:
+        if reply.failures or not reply.prompt.system:
             raise CommandErrorException(
                 f"{self.name}: the system view is closed to us: {reply.message}"
             )

@@ -30,6 +30,7 @@ class CloudEngineDriver(Trials, StateReader, NetworkDriver):  # type: ignore[mis
     - `answers`: mapping of regular expression -> answer, before the default table of questions (see
       `answers.py`). A question that matches no row is answered no, and fails the call.
     - `commit_timeout_s`: longest silence during a commit, a rollback or a save (180).
+    - `reply_timeout_s`: longest time of a whole reply (600); `timeout` bounds the whole login.
     - `persist_id`: id of the trials, so that a later session with the same id confirms or aborts
       them. Where the release does not support `persist`, the trial has no id; `trial_status` shows
       it.

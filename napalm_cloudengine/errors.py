@@ -9,6 +9,8 @@ NapalmException
 │   ├── LineRefusedError                the switch answered a line with `Error:`
 │   ├── QuestionRefusedError            the switch asked a question without a given answer
 │   └── CandidateNotOursError           uncommitted changes that this driver did not load
+├── CommandErrorException
+│   └── UnreadableReplyError            bytes of no known encoding, or no whole configuration
 ├── CommitError                    nothing was committed, or the commit was refused
 └── CommitConfirmException         the trial is not in the state that the call needs
 
@@ -17,6 +19,7 @@ Messages contain lines and replies with secrets masked (see `masking.py`).
 
 from napalm.base.exceptions import (
     CommandErrorException,
+    CommitConfirmException,
     CommitError,
     ConnectionClosedException,
     ConnectionException,
@@ -38,6 +41,17 @@ class HostKeyError(ConnectionException):  # type: ignore[misc]  # napalm is unty
         super().__init__(message)
 
 
+class UnreadableReplyError(
+    CommandErrorException,  # type: ignore[misc]  # napalm is untyped here
+    ValueError,
+):
+    """The text of a reply is not certain, or not whole; `why` is the reason."""
+
+    def __init__(self, host: str, sent: str, why: str) -> None:
+        self.host, self.sent, self.why = host, sent, why
+        super().__init__(f"{host}: '{sent}': {why}")
+
+
 class OutcomeUnknownError(ConnectionClosedException):  # type: ignore[misc]  # napalm is untyped here
     """The effect of `sent` is not known: `why` is the cause, `unknown` lists possible outcomes.
 
@@ -49,6 +63,23 @@ class OutcomeUnknownError(ConnectionClosedException):  # type: ignore[misc]  # n
         self.host, self.sent, self.why, self.unknown, self.last = host, sent, why, unknown, last
         shown = f"; last line of the switch: '{last}'" if last else ""
         super().__init__(f"{host}: {why} after '{sent}' was sent: {unknown}{shown}")
+
+
+class TrialOfOtherSessionError(
+    CommitConfirmException,  # type: ignore[misc]  # napalm is untyped here
+    CommitError,  # type: ignore[misc]  # same: a commit may be what it refuses
+):
+    """The switch refuses a command because of the trial of another session: only its timer, or that
+    session, ends it. `seconds_left` is None where the switch does not show the time.
+    """
+
+    def __init__(self, host: str, sent: str, reply: str, seconds_left: int | None) -> None:
+        self.host, self.sent, self.reply, self.seconds_left = host, sent, reply, seconds_left
+        within = "when its timer ends" if seconds_left is None else f"within {seconds_left} s"
+        super().__init__(
+            f"{host}: '{sent}' is refused: {reply.rstrip('.')}; only the session that began the "
+            f"trial can end it; it reverts automatically {within}"
+        )
 
 
 class LineRefusedError(

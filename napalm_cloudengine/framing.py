@@ -18,6 +18,7 @@ import re
 from functools import lru_cache
 
 from napalm_cloudengine import parse
+from napalm_cloudengine.decoding import raw_bytes
 
 # The forms of `info-center timestamp` (command reference, V300R023C00), each before the host name:
 # `Mar 26 2020 01:00:35+08:00`, `Mar 26 01:20:17.771`, `2020-03-26 01:15:14`, `2020-03-25T17:25:23`,
@@ -35,13 +36,13 @@ def after_echo(text: str, echo: str, prompt: str) -> tuple[str, str] | None:
 
     The terminal may show `prompt` before it once more, and break it into several lines.
     """
-    expected = "".join(echo.split())
+    expected = _packed(echo)
     lines = text.split("\n")[:-1]  # the last is not complete
     for first, line in enumerate(lines):
-        seen = ""
+        seen = b""
         broken = lines[first + 1 : first + len(echo)]  # it has at most as many lines as characters
         for last, part in enumerate([line.removeprefix(prompt), *broken], start=first):
-            seen += "".join(part.split())
+            seen += _packed(part)
             if seen == expected:
                 before = text.split("\n", first)[:first]
                 return "\n".join(before), text.split("\n", last + 1)[last + 1]
@@ -50,14 +51,24 @@ def after_echo(text: str, echo: str, prompt: str) -> tuple[str, str] | None:
     return None
 
 
+def _packed(text: str) -> bytes:
+    """Return the bytes of a text without blanks: a terminal may break a line within a character."""
+    return b"".join(raw_bytes(text).split())
+
+
 def before_fence(text: str, blanks: int) -> str | None:
     """Return the text before the prompt that a fence's echo proves; None without such a prompt.
 
-    The last line of `text` is the prompt that follows it.
+    The last line of `text` is the prompt that follows it. Some terminals print a blank after a
+    prompt, others none: both prompts then have it. Blanks there may also be the next fence's.
     """
-    prompt = text[text.rfind("\n") + 1 :].rstrip(" ")
-    text, end = text.rstrip(" "), f"{prompt}{' ' * blanks}\n{prompt}"
-    return text.removesuffix(end) if text.endswith(end) else None
+    last = text[text.rfind("\n") + 1 :]
+    prompt, text = last.rstrip(" "), text.rstrip(" ")
+    for tail in (0, len(last) - len(prompt)):
+        end = f"{prompt}{' ' * (blanks + tail)}\n{prompt}"
+        if text.endswith(end):
+            return text.removesuffix(end)
+    return None
 
 
 def shows_its_end(text: str) -> bool:

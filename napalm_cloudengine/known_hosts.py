@@ -12,6 +12,8 @@ from pathlib import Path
 from paramiko import HostKeys, PKey
 from paramiko.hostkeys import HostKeyEntry
 
+from napalm_cloudengine import regular_file
+
 
 def place_of(host: str, port: int) -> str:
     """Return the name of a host in known_hosts: its name alone, or with a port other than 22."""
@@ -46,7 +48,7 @@ class _Record:
 def _record(path: Path, _changed_ns: int, _size: int) -> _Record:
     plain: dict[str, tuple[tuple[int, str], ...]] = {}
     hashed: list[tuple[str, tuple[int, str]]] = []
-    lines = map(str.strip, path.read_text(encoding="utf-8").splitlines())
+    lines = map(str.strip, regular_file.read_text(path).splitlines())
     for number, line in enumerate(lines):
         names = "" if line.startswith("#") else "".join(line.split(maxsplit=1)[:1])
         for name in names.split(","):

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from napalm.base.exceptions import MergeConfigException
 
-from napalm_cloudengine import framing
+from napalm_cloudengine import framing, regular_file
 from napalm_cloudengine.parse import Prompt
-from napalm_cloudengine.text import SendLine
-from napalm_cloudengine.transport import SwitchReply
+from napalm_cloudengine.replies import SwitchReply
+from napalm_cloudengine.text import SendLine, quotable
 
 _MAX_DEPTH = 8
 
@@ -36,7 +36,7 @@ def config_text(filename: str | None, config: str | None) -> str:
             raise MergeConfigException(f"config is a text, not {type(config).__name__}")
         return config
     try:
-        return Path(filename).read_text(encoding="utf-8")
+        return regular_file.read_text(Path(filename))
     except (OSError, TypeError, ValueError) as error:
         raise MergeConfigException(f"{filename}: cannot be read: {error}") from None
 
@@ -115,8 +115,10 @@ class Loader:
             self._refuse(line, reply.text or reply.doubt)
         if reply.refused:
             raise RefusedError(line, "", reply.refused)
-        if reply.errors:
-            raise RefusedError(line, " ".join(reply.errors))
+        if failed := reply.errors or reply.failures:
+            raise RefusedError(line, " ".join(failed))
+        if reply.unknown and not reply.doubt:
+            raise RefusedError(line, f"a reply that is not known: '{quotable(reply.unknown)}'")
         if not reply.prompt.system:
             raise RefusedError(line, "it left the system view")
         self._view = reply.prompt.view

@@ -38,8 +38,8 @@ REST = ".."
 # Cipher text as a switch saves it, in any position: %^%#..%^%#, %+%##!!!..%+%#, $1d$..$, and older
 _CIPHER_TEXT = re.compile(r"(?:%\^%#|%\+%#|%@%@|@%@%|%\$%\$|\$1[a-z]\$)\S*", re.ASCII)
 # The user and password of a URL; one slash where it was read as a path. A password that is not
-# encoded may contain a slash.
-LOGIN = re.compile(r"(:/{1,2})(?:[^\s/@]*:\S*|[^\s/@]+)@")
+# encoded may contain a slash. Group 2 has all of the word, so that the time is linear.
+_LOGIN = re.compile(r"(:/{1,2})(?:[^\s/@]*:(\S*)|[^\s/@]+@)")
 
 
 def secret_pattern(placeholder: str = r"(?!)") -> re.Pattern[str]:
@@ -71,7 +71,17 @@ def mask_secrets(text: str, pattern: re.Pattern[str] = _SECRET) -> str:
 
 def mask_logins(text: str) -> str:
     """Copy a text with the user and password of every URL replaced by `<removed>`."""
-    return LOGIN.sub(rf"\g<1>{MASK}@", text) if ":/" in text else text
+    return _LOGIN.sub(_masked_login, text) if ":/" in text else text
+
+
+def _masked_login(match: re.Match[str]) -> str:
+    _, at, host = ("@" if match[2] is None else match[2]).rpartition("@")
+    return f"{match[1]}{MASK}@{host}" if at else match[0]
+
+
+def has_login(text: str) -> bool:
+    """Whether a text has the user or the password of a URL."""
+    return mask_logins(text) != text
 
 
 @lru_cache(maxsize=10_000)
@@ -103,3 +113,8 @@ def cut_at_secret_word(line: str) -> str:
         if is_name and number < len(words) and MASK not in words[number:]:
             return f"{head}{mask}{' '.join([*words[:number], REST])}"
     return line
+
+
+def cut_path(path: str) -> str:
+    """Copy a line with its views, `VIEW / LINE`, each up to a word like the name of a secret."""
+    return " / ".join(map(cut_at_secret_word, path.split(" / ")))

@@ -17,15 +17,29 @@ _PROMPT = re.compile(
 # `[Y/N]:`, `[y/n]`, `(Y/N)`, `(y/n)[n]:`, `[Y/N/C]:`, `[Y(yes)/N(no)/C(cancel)]:`
 _QUESTION = re.compile(
     r"[\[(]\s*y(?:es|\(yes\))?\s*/\s*n(?:o|\(no\))?(?P<cancel>\s*/\s*c(?:ancel|\(cancel\))?)?"
-    r"\s*[\])]\s*(?:\[\w\]\s*)?[:?]?[ ]*\Z",
+    r"\s*[\])]\s*(?:\[\w\]\s*)?(?:[:?][ ]*)?\Z",
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(r"password[ ]?:[ ]*\Z", re.IGNORECASE)
 _CHOICE_CHARS = 80  # longer than any form of the choice
-_MORE = "---- More ----"
-# The pager's own line, then the cursor back over it, blanks, and back again.
-_PAGED = re.compile(r"[ ]*---- More ----[ ]*(?:\x1b\[\d+D(?:[ ]+\x1b\[\d+D)?)?")
+_PAGER = re.compile(r"(?:\A|\n)[ ]*---- More ----[ ]*\Z")  # alone on the last line
+# How a pager erases its line: the cursor back over it, blanks, and back again.
+_ERASED = re.compile(r"(?:\x1b\[\d+D|\r|\x08+)(?:[ ]+(?:\x1b\[\d+D|\r|\x08+)|\x1b\[K)?")
+_ERASING = re.compile(r"(?:\x1b(?:\[\d*[DK]?)?|[\r\x08 ])*\Z")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# Replies to commands that act. A CloudEngine prints notes that begin with `Info:` or `Warning:`
+# (command reference; some continue on further lines) and nothing else where a line is accepted.
+_NOTE = re.compile(r"\s*(?:Info|Warning)\s*:")
+# Words of a failure: `error: ..`, `Info: Operation failed.`, `Failed to ..`, a caret below the
+# wrong word, `% ..` of other systems. Only the first words count in a warning, which may describe
+# a risk.
+_FAILURE = re.compile(
+    r"\s*(?:(?:fatal[ ]+)?error\b|%(?!%)|\^\s*$|(?:warning:\s*)?(?:[\w-]+[ ]+){0,3}fail(?:ed|ure)\b"
+    r"|(?!\s*warning:).*\b(?:fail(?:ed|s|ure)|unsuccessful(?:ly)?|denied|rejected|refused"
+    r"|unrecognized|aborted|(?:not|un)[ -]?(?:supported|permitted|allowed|authorized)"
+    r"|can ?not|could not|invalid|no permission)\b)",
+    re.IGNORECASE,
+)
 _REFUSALS = ("Error:", "Failed to generate committed config")
 _REFUSAL = re.compile(rf"^[^\S\n]*(?:{'|'.join(_REFUSALS)}).*$", re.MULTILINE)
 
@@ -45,10 +59,9 @@ class Prompt:
 
 
 def plain_text(raw: str) -> str:
-    """Copy `raw` as a person would see it: no carriage returns, cursor moves or pager lines."""
+    """Copy `raw` as a person would see it: no carriage returns and no cursor moves."""
     text = raw.replace("\r", "").replace("\0", "")
-    paged = _PAGED.sub("", text) if _MORE in text else text
-    return _ESCAPE.sub("", paged) if "\x1b" in paged else paged
+    return _ESCAPE.sub("", text) if "\x1b" in text else text
 
 
 def find_prompt(text: str) -> Prompt | None:
@@ -90,8 +103,24 @@ def asks_for_password(text: str) -> bool:
 
 
 def waits_at_pager(text: str) -> bool:
-    """Whether `text` ends with `---- More ----`."""
-    return text.rstrip(" ").endswith(_MORE)
+    """Whether the last line of `text` is `---- More ----` alone."""
+    return _PAGER.search(text, max(len(text) - _CHOICE_CHARS, 0)) is not None
+
+
+def before_pager(raw: str) -> str:
+    """Copy output without the line of a pager at its end."""
+    return raw[: raw.rfind("\n") + 1]
+
+
+def is_erasing(page: str) -> bool:
+    """Whether all of a page so far may erase the line of a pager."""
+    return _ERASING.match(page) is not None
+
+
+def after_erasing(page: str) -> str | None:
+    """Return a page behind what erases the line of a pager; None where nothing does."""
+    match = _ERASED.match(page)
+    return page[match.end() :] if match else None
 
 
 def error_lines(text: str) -> tuple[str, ...]:
@@ -102,6 +131,30 @@ def error_lines(text: str) -> tuple[str, ...]:
     if not any(start in text for start in _REFUSALS):
         return ()  # most replies, and the long ones
     return tuple(line.strip() for line in _REFUSAL.findall(text))
+
+
+def failure_lines(text: str, questions: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the lines of the reply to a command that acts which report a failure.
+
+    Log lines do not count, which are about something else, and neither do questions that got an
+    answer.
+    """
+    asked = " ".join(questions)
+    lines = (line.strip() for line in text.split("\n") if "%%" not in line)
+    return tuple(line for line in lines if line not in asked and _FAILURE.match(line))
+
+
+def unknown_line(text: str, questions: tuple[str, ...] = ()) -> str:
+    """Return the first line of the reply to a line of configuration that is not known; or "".
+
+    Known are notes, with further lines of their text, and the questions that got an answer.
+    """
+    asked, note = " ".join(questions), False
+    for line in text.split("\n"):
+        note = note or _NOTE.match(line) is not None
+        if line.strip() and not note and line.strip() not in asked:
+            return line.strip()
+    return ""
 
 
 def candidate_diff(text: str) -> str:

@@ -44,8 +44,8 @@ def one_word(value: str) -> str:
 
 def result(text: str, echo: PingRequest) -> dict[str, Any]:
     """Return NAPALM's result of a ping; times in ms. Without the statistics it is an error."""
-    sent = re.search(r"(\d+) packet\(?s?\)? transmitted", text)
-    received = re.search(r"(\d+) packet\(?s?\)? received", text)
+    sent = re.search(r"(?<!\d)(\d+) packet\(?s?\)? transmitted", text)
+    received = re.search(r"(?<!\d)(\d+) packet\(?s?\)? received", text)
     if sent is None or received is None:
         return {"error": " ".join(text.split()) or "the switch printed nothing"}
     times = [float(ms) for ms in re.findall(r"[Tt]ime[=<](\d+(?:\.\d+)?) ?ms", text)]

@@ -1,21 +1,23 @@
 """NAPALM getters of a CloudEngine; getters not here raise NotImplementedError.
 
 Getters that NAPALM does not have (`get_pfc` ..) return rows as dictionaries. A display not in its
-documented form raises UnreadableError, a ValueError with the command and the line.
+documented form raises UnreadableError, a ValueError with the command and the line. A line that is
+no row of its table is left out: `unread` and a warning in the log name it.
 """
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from napalm.base import constants
 
 from napalm_cloudengine import pinging
-from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
+from napalm_cloudengine.dialogue import LOG, NOTHING_CHANGED, Dialogue
 from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing, system
 from napalm_cloudengine.displays.interface_fields import read_interfaces, read_ports
 from napalm_cloudengine.displays.interfaces import BRIEF, read_names
 from napalm_cloudengine.displays.interfaces import COMMAND as INTERFACES
-from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.shown import DisplayAnswer, UnreadLine
 from napalm_cloudengine.displays.table import Row
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.shapes import (
@@ -36,8 +38,19 @@ _PING_MARGIN_S = 5.0
 _ACT_UNKNOWN = "its effect, if it does more than read, is unknown"
 
 
+class _Reading(Protocol):
+    @property
+    def unread(self) -> Sequence[UnreadLine]: ...
+
+
+R = TypeVar("R", bound=_Reading)
+
+
 class StateReader(Dialogue):
-    """Getters of the driver."""
+    """Getters of the driver.
+
+    `unread`: by command, the lines of its last answer that no getter read.
+    """
 
     def get_config(
         self,
@@ -65,7 +78,7 @@ class StateReader(Dialogue):
             if retrieve in ("all", kind):
                 if kind == "candidate":
                     self._system_view()  # the user view does not have that command
-                text = self._display(command)
+                text = self._configuration(command, NOTHING_CHANGED)
                 texts[kind] = mask_secrets(text) if sanitized else text
         return texts
 
@@ -74,7 +87,7 @@ class StateReader(Dialogue):
         if not self._connected().prompt.uncommitted:
             self._user_view()  # its prompt is the bare host name
         version = system.read_version(self._display_answer(system.VERSION_COMMAND))
-        interfaces = read_names(self._display_answer(BRIEF.command))
+        interfaces = self._read(BRIEF.command, read_names)
         esn = self._ask(system.SERIAL_COMMAND)  # optional: not every CLI has it
         serial = system.read_serial(DisplayAnswer(system.SERIAL_COMMAND, esn.text))
         return napalm_facts(self._connected().base_prompt, version, serial, interfaces)
@@ -85,7 +98,7 @@ class StateReader(Dialogue):
         The table has no router id and description of a peer (""), and no count of accepted or sent
         prefixes (-1).
         """
-        return napalm_neighbors(bgp.read_peers(self._display_answer(bgp.PEERS.command)))
+        return napalm_neighbors(self._read(bgp.PEERS.command, bgp.read_peers))
 
     def get_interfaces(self) -> dict[str, dict[str, Any]]:
         """Return NAPALM's interfaces; a value that the switch does not print is "" or -1."""
@@ -103,7 +116,7 @@ class StateReader(Dialogue):
         `state` as the switch prints it, `mtu` and `frame_bytes`; for physical ports `speed`,
         errors, discards and pauses, None for a counter that the port does not have.
         """
-        return read_ports(self._display_answer(INTERFACES))
+        return self._read(INTERFACES, read_ports)
 
     def get_interfaces_ip(self) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
         """Return addresses in the running configuration (none learnt by DHCP), by interface."""
@@ -111,7 +124,7 @@ class StateReader(Dialogue):
 
     def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]:
         """Return the LLDP neighbours of each port."""
-        return napalm_lldp(lldp.read_brief(self._display_answer(lldp.BRIEF.command)))
+        return napalm_lldp(self._read(lldp.BRIEF.command, lldp.read_brief))
 
     def get_lldp_neighbors_detail(self, interface: str = "") -> dict[str, list[dict[str, Any]]]:
         """Return the LLDP data of all neighbours; with `interface`, only those of that port.
@@ -121,7 +134,7 @@ class StateReader(Dialogue):
         command = lldp.DETAIL_COMMAND
         if interface:
             command += f" interface {pinging.one_word(interface)}"
-        return napalm_lldp_detail(lldp.read_detail(self._display_answer(command)))
+        return napalm_lldp_detail(self._read(command, lldp.read_detail))
 
     def get_pfc(self, retrieve: str = "all") -> dict[str, list[Row]]:
         """Return PFC ports, profiles, counters and thresholds; retrieve: "all", or one of them.
@@ -138,14 +151,14 @@ class StateReader(Dialogue):
         if retrieve not in ("all", *parts):
             raise ValueError(f"get_pfc({retrieve!r}): retrieve one of all, {', '.join(parts)}")
         return {
-            part: read(self._display_answer(table.command))
+            part: self._read(table.command, read)
             for part, (table, read) in parts.items()
             if retrieve in ("all", part)
         }
 
     def get_routes(self) -> list[Row]:
         """Return the public routing table: prefixes with `protocol` and `hops`."""
-        return routing.read_routes(self._display_answer(routing.ROUTES.command))
+        return self._read(routing.ROUTES.command, routing.read_routes)
 
     def get_clock(self) -> datetime:
         """Return the time of the switch, with its offset from UTC."""
@@ -160,11 +173,11 @@ class StateReader(Dialogue):
 
     def get_ai_ecn(self) -> list[Row]:
         """Return AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""
-        return ai_ecn.STATE.read(self._display_answer(ai_ecn.STATE.command))
+        return self._read(ai_ecn.STATE.command, ai_ecn.STATE.read)
 
     def get_ecn_marks(self) -> list[Row]:
         """Return ECN-marked packets of each port since its counters were cleared."""
-        return queues.ECN_MARKS.read(self._display_answer(queues.ECN_MARKS.command))
+        return self._read(queues.ECN_MARKS.command, queues.ECN_MARKS.read)
 
     def get_queues(self, interface: str) -> list[Row]:
         """Return passed and dropped packets of the egress queues of a port.
@@ -172,7 +185,7 @@ class StateReader(Dialogue):
         ValueError when `interface` is not one word.
         """
         command = queues.STATISTICS.command.format(pinging.one_word(interface))
-        return queues.read_queues(self._display_answer(command))
+        return self._read(command, queues.read_queues)
 
     def ping(  # noqa: PLR0913, PLR0917  # the signature is NAPALM's
         self,
@@ -197,6 +210,16 @@ class StateReader(Dialogue):
         if reply.errors or reply.refused:
             return {"error": reply.refused or reply.message}
         return pinging.result(reply.text, echo)
+
+    def _read(self, command: str, read: Callable[[DisplayAnswer], R]) -> R:
+        """Return the rows of a display; its other lines are noted in `unread` and the log."""
+        self.unread.pop(command, None)
+        rows = read(self._display_answer(command))
+        if rows.unread:
+            self.unread[command] = tuple(rows.unread)
+        for line in rows.unread:
+            LOG.warning("%s: not read: %s", self.name, mask_secrets(str(line)))
+        return rows
 
     def _display_answer(self, command: str) -> DisplayAnswer:
         return DisplayAnswer(command, self._display(command))

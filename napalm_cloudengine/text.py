@@ -9,6 +9,15 @@ MAX_LINE_CHARS = 3100
 # `commit .. description`: 1 to 60 ASCII characters, spaces allowed (command reference).
 MAX_DESCRIPTION_CHARS = 60
 _SHOWN_CHARS = 120  # of a line in a message
+# Characters that act on a terminal, or that show a text as what it is not: C0 and C1 controls, DEL,
+# zero-width and bidirectional ones, fillers, line separators, variation selectors, tags, and
+# surrogates, which no encoding has (Unicode 15, general categories Cc, Cf, Cs, Zl, Zp, and the
+# default-ignorable code points).
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 # Words that act instead of configuring: in a candidate they would commit, save, reboot or leave it.
 # VRP accepts any unambiguous abbreviation of a word, so `com` is a `commit`.
 _ACTING_WORDS = ("abort", "commit", "reboot", "return", "rollback", "run", "save", "system-view")
@@ -54,11 +63,27 @@ def config_lines(text: str) -> tuple[SendLine, ...]:
     return tuple(commands)
 
 
+def visible(text: str) -> str:
+    """Return a text whose unseen characters are spelled: `\\u009b`; line ends and tabs stay.
+
+    JSON has the same spelling, so that JSON whose layout passes here keeps its values.
+    """
+    return _UNSEEN.sub(_spelled, text)
+
+
+def visible_line(text: str) -> str:
+    """Return a text as one line, as `visible` does; a line end is spelled, too."""
+    return visible(text).replace("\n", "\\u000a")
+
+
+def _spelled(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
 def quotable(text: str) -> str:
-    """Return a line for a message: on one screen line, with control characters escaped."""
-    spelled = "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
-    )
+    """Return a line for a message: on one screen line, visible, not too long."""
+    spelled = visible_line(text)
     return spelled if len(spelled) <= _SHOWN_CHARS else f"{spelled[:_SHOWN_CHARS]}.."
 
 

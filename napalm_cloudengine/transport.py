@@ -14,30 +14,33 @@ handling of replies is replaced:
 """
 
 import codecs
-import logging
-import re
-import socket
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import paramiko
 from netmiko.huawei.huawei import HuaweiVrpv8SSH
 
-from napalm_cloudengine import framing, parse
+from napalm_cloudengine import decoding, framing, parse
 from napalm_cloudengine.answers import LOGIN_ANSWERS, PromptAnswer, answer_to
 from napalm_cloudengine.known_hosts import keys_of, place_of
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.replies import PartialReply, SwitchReply
+from napalm_cloudengine.ssh_client import (
+    LoginTimeoutError,
+    RefuseUnlistedKey,
+    SessionBrokenError,
+    transport,
+)
 from napalm_cloudengine.text import quotable
-
-# A dropped connection reaches the caller as one exception, without paramiko's traceback on stderr,
-# which logging prints where no handler is set up.
-logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 MAX_QUESTIONS = 10
 NO_ECHO = "no echo"
 QUESTION_S = 0.05  # silence after which a question is final; a description may end like one
+PAGER_S = 0.5  # silence after which a pager waits; a line of text may read like one
+REPLY_TIMEOUT_S = 600.0  # for a whole reply; a configuration of 10 MB takes seconds
 FENCE_S = 1.0  # time until the next fence is sent, doubled each time
 # A terminal shows log lines unsolicited after `terminal monitor` was entered for it; this undoes
 # `terminal logging`, `alarm` and `debugging`, too. A user of a lower level than 3 may not enter it
@@ -46,100 +49,6 @@ _NO_LOGS = "undo terminal monitor"
 _NO_PAGES = "screen-length 0 temporary"
 _TAIL_CHARS = 4000
 _READ_BYTES = 65536
-# Authenticated ciphers go first, as in OpenSSH. paramiko begins with counter mode, whose separate
-# MAC it compares byte by byte in Python: 8 % of the CPU of a change. A switch that offers only
-# counter mode (the factory configuration of V200R019 and later) gets that.
-_AUTHENTICATED_CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com")
-
-
-class SessionBrokenError(Exception):
-    """The session was lost, timed out or cannot be interpreted; `why` is the reason.
-
-    `last` is the last line that it printed, without secrets.
-    """
-
-    def __init__(self, why: str, last: str = "") -> None:
-        self.why, self.last = why, last
-        super().__init__(why)
-
-
-class UnlistedHostKeyError(paramiko.SSHException):
-    """The host key of the switch is in none of the known hosts."""
-
-    def __init__(self, server: str, key: paramiko.PKey) -> None:
-        self.server, self.key_name, self.fingerprint = server, key.get_name(), key.fingerprint
-        super().__init__(f"{server} offers an unknown {self.key_name} key {self.fingerprint}")
-
-
-class _RefuseUnlistedKey(paramiko.MissingHostKeyPolicy):
-    def missing_host_key(
-        self,
-        client: paramiko.SSHClient,  # noqa: ARG002  # the signature is paramiko's
-        hostname: str,
-        key: paramiko.PKey,
-    ) -> None:
-        raise UnlistedHostKeyError(hostname, key)
-
-
-def _transport(
-    sock: socket.socket,
-    disabled_algorithms: dict[str, Iterable[str]] | None,
-    **_gss: bool,  # of paramiko up to 4; Netmiko leaves them off
-) -> paramiko.Transport:
-    transport = paramiko.Transport(sock, disabled_algorithms=disabled_algorithms)
-    security, first = transport.get_security_options(), _AUTHENTICATED_CIPHERS
-    security.ciphers = (*first, *(name for name in security.ciphers if name not in first))
-    return transport
-
-
-@dataclass(frozen=True)
-class _PartialReply:
-    """A reply up to its prompt or to a question; `before` came before the echo."""
-
-    before: str
-    text: str
-    anchored: bool = True  # whether the echo was found
-    prompt: parse.Prompt | None = None
-
-
-@dataclass(frozen=True)
-class SwitchReply:
-    """Reply of the switch to one line.
-
-    `text` is everything between the echo and the prompt, `refused` the question that no row of the
-    table answered (it got a no), `prompt` the CLI's current prompt. `doubt` is an unsolicited line
-    of the text, or the reason why the reply was not found; `late` is the output before the echo.
-    """
-
-    text: str
-    prompt: parse.Prompt
-    refused: str | None = None
-    doubt: str = ""
-    late: str = ""
-
-    @property
-    def errors(self) -> tuple[str, ...]:
-        """Return the refusing lines: those that start with `Error:`."""
-        return parse.error_lines(self.text)
-
-    def reports(self, words: str, sentence: str) -> bool:
-        """Whether it reports a success: by `words`, in doubt by a line that is `sentence` alone.
-
-        A log line, or a fragment of one, may contain the same words.
-        """
-        if self.errors or not self.doubt:
-            return words in self.text and not self.errors
-        return any(re.fullmatch(sentence, row.strip()) for row in self.text.split("\n"))
-
-    @property
-    def last(self) -> str:
-        """Return its last line, without secrets."""
-        return mask_secrets(self.text.rsplit("\n", 1)[-1].strip())
-
-    @property
-    def message(self) -> str:
-        """Return the switch's text on one line and without secrets."""
-        return mask_secrets(" ".join(self.errors or self.text.split())) or "nothing"
 
 
 class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untyped here
@@ -152,13 +61,24 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     _blanks_echoed: bool | None  # whether a line of blanks, too; None until it is known
     alt_host_keys: bool  # Netmiko's own: whether known hosts come from a file
     base_prompt: str  # the name in the user view's prompt; Netmiko's own attribute
+    _bound_s: float  # the time of a whole reply, or of the login before the first command
+    _ends_at: float
+    _heard_at = 0.0  # time of the last packet
+    _logging_in = True
+    _paged = False  # whether the reply had a pager that left its line in the text
+    reads_utf8 = reads_gbk = False  # whether the switch showed a line in that encoding
+
+    def __init__(self, *, reply_timeout_s: float, **options: Any) -> None:  # noqa: ANN401
+        self.reply_timeout_s = reply_timeout_s
+        self._gbk_lines: set[str] = set()
+        super().__init__(**options)
 
     def exchange(
         self, command: str, answers: tuple[PromptAnswer, ...], timeout_s: float
     ) -> SwitchReply:
         """Send one line and read until the prompt, answering questions from the table.
 
-        `timeout_s` bounds each silence of the switch, not the whole reply. Raises
+        `timeout_s` bounds each silence of the switch, `reply_timeout_s` the whole reply. Raises
         SessionBrokenError.
         """
         return self._converse(command, answers, timeout_s, fenced=True)
@@ -192,11 +112,34 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             host_name = place_of(self.host, self.port)
             for key in keys_of(Path(self.alt_key_file), host_name):
                 client.get_host_keys().add(host_name, key.get_name(), key)
-        client.set_missing_host_key_policy(_RefuseUnlistedKey())
+        client.set_missing_host_key_policy(RefuseUnlistedKey())
         return client
 
+    def _open(self) -> None:
+        """Connect and log in within `timeout`, however the switch distributes its silences."""
+        self._bound_s, self._heard_at = self.timeout, time.monotonic()
+        self._ends_at = self._heard_at + self._bound_s
+        watch = threading.Timer(self.timeout, self._give_up)
+        watch.daemon = True
+        watch.start()
+        try:
+            self._modify_connection_params()
+            self.establish_connection()
+        except Exception as error:
+            if time.monotonic() >= self._ends_at:
+                raise LoginTimeoutError from error
+            raise
+        finally:
+            watch.cancel()
+        self._try_session_preparation()
+        self._logging_in = False
+
+    def _give_up(self) -> None:
+        if self.remote_conn_pre is not None:
+            self.remote_conn_pre.close()
+
     def _connect_params_dict(self) -> dict[str, Any]:
-        return {**super()._connect_params_dict(), "transport_factory": _transport}
+        return {**super()._connect_params_dict(), "transport_factory": transport}
 
     def special_login_handler(self, delay_factor: float = 1.0) -> None:
         """Leave the login dialogue to `session_preparation`, which cleans up when it fails."""
@@ -209,7 +152,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
         A switch whose echo is not seen gets a second line before it counts as one without.
         """
-        self._decoder = codecs.getincrementaldecoder(self.encoding)("replace")
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._shown, self._sent = "", ""
         self._echoes, self._blanks_echoed = True, None
         self._converse(None, LOGIN_ANSWERS, self.timeout, fenced=False)
@@ -268,7 +211,12 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
         None sends nothing: a fence alone, or nothing at all before the first prompt.
         """
-        part = _PartialReply("", "")
+        part = PartialReply("", "")
+        self._paged = False
+        if not self._logging_in:
+            self._bound_s = max(self.reply_timeout_s, timeout_s)
+            self._ends_at = time.monotonic() + self._bound_s
+        command = command and self._raw(command)
         if command is not None:
             self._send(command + "\n")
             part = self._read(command, timeout_s, fenced=fenced)
@@ -281,7 +229,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         while part.prompt is None:
             if len(parts) > MAX_QUESTIONS:
                 raise self._broken(f"the switch asked more than {MAX_QUESTIONS} questions")
-            question = parse.find_question(part.text) or ""
+            question = decoding.decoded(part.question).text
             answer = answer_to(question, command or "", answers)
             if refused or not answer:
                 refused = refused or mask_secrets(question)
@@ -291,19 +239,51 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         return self._reply(parts, part.prompt, refused)
 
     def _reply(
-        self, parts: list[_PartialReply], prompt: parse.Prompt, refused: str | None
+        self, parts: list[PartialReply], prompt: parse.Prompt, refused: str | None
     ) -> SwitchReply:
         self.prompt = prompt
         self.base_prompt = prompt.view if not prompt.system else self.base_prompt
         text = "\n".join(part.text for part in parts).strip("\n")
         anchored = all(part.anchored for part in parts)
         doubt = framing.unsolicited(text, self.base_prompt) if anchored else NO_ECHO
-        reply = SwitchReply(text, prompt, refused, mask_secrets(doubt), parts[0].before)
+        whole, late = decoding.decoded(text), decoding.decoded(parts[0].before)
+        self._note_encodings(whole)
+        fault = whole.fault or late.fault
+        if self._paged:
+            fault = fault or "a pager left its line in the text"
+        questions = (decoding.decoded(part.question).text for part in parts if part.question)
+        reply = SwitchReply(
+            whole.text,
+            prompt,
+            refused,
+            mask_secrets(decoding.decoded(doubt).text or fault),
+            late.text,
+            mask_secrets(fault),
+            tuple(questions) if refused is None else (),
+            whole.encoding,
+        )
         if self.session_log:
             self.session_log.write(mask_secrets(reply.text) + "\n")
         return reply
 
-    def _read(self, echo: str, timeout_s: float, *, fenced: bool, blanks: int = 0) -> _PartialReply:
+    def _note_encodings(self, whole: decoding.Decoded) -> None:
+        for line, encoding in whole.encodings:
+            if encoding == decoding.GBK:
+                self._gbk_lines.add(line.strip())
+                self.reads_gbk = True
+            else:
+                self._gbk_lines.discard(line.strip())
+                self.reads_utf8 = True
+
+    def _raw(self, line: str) -> str:
+        """Return a line in the bytes that the switch showed for it, or in its encoding."""
+        if line.isascii():
+            return line
+        all_gbk = self.reads_gbk and not self.reads_utf8
+        gbk = line.strip() in self._gbk_lines or all_gbk
+        return decoding.raw_text(line, decoding.GBK if gbk else self.encoding)
+
+    def _read(self, echo: str, timeout_s: float, *, fenced: bool, blanks: int = 0) -> PartialReply:
         """Read until a question, or the prompt at the end of the reply.
 
         blanks: of a fence that was sent before; it is sent again while the line is quiet.
@@ -318,8 +298,8 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             if silent_s >= timeout_s:
                 raise self._broken(f"no answer for {timeout_s:g} s")
             tail = parse.plain_text(raw[-_TAIL_CHARS:])
-            if heard and parse.waits_at_pager(raw[-_TAIL_CHARS:]):
-                self._send(" ")
+            if heard and parse.waits_at_pager(tail):
+                raw = self._next_page(raw, timeout_s)
                 continue
             if not heard and parse.asks_for_password(tail):
                 raise self._broken("the switch requests a password")
@@ -333,9 +313,24 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             elif prompt:
                 part = self._unfenced(parse.plain_text(raw), echo, prompt, fenced=fenced)
             if part:
-                return replace(part, prompt=prompt)
+                return replace(part, prompt=prompt, question=question or "")
             if not heard or (prompt and not blanks):
                 blanks = self._fence(blanks + 1)
+
+    def _next_page(self, raw: str, timeout_s: float) -> str:
+        """Turn a page where the switch waits for a key, and drop the pager's own line.
+
+        Output that continues without a key is text. A pager erases its line after the key.
+        """
+        if rest := self._receive(PAGER_S):
+            return raw + rest
+        self._send(" ")
+        page = self._receive(timeout_s)
+        while parse.is_erasing(page) and (rest := self._receive(QUESTION_S)):
+            page += rest
+        erased = parse.after_erasing(page)
+        self._paged |= erased is None
+        return raw + page if erased is None else parse.before_pager(raw) + erased
 
     def _with_rest(self, raw: str, heard: str) -> str:
         """Append output; after a question-like end also the output directly after it."""
@@ -347,7 +342,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
     def _unfenced(
         self, text: str, echo: str, prompt: parse.Prompt, *, fenced: bool
-    ) -> _PartialReply | None:
+    ) -> PartialReply | None:
         """Return the reply in a text that ends with a prompt, where it needs no fence."""
         part = self._part(text, echo)
         if part is None or not self._is_known(prompt):
@@ -355,7 +350,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         part = replace(part, text=parse.without_prompt(part.text))
         return part if not fenced or framing.shows_its_end(part.text) else None
 
-    def _fenced(self, text: str, echo: str, blanks: int, *, quiet: bool) -> _PartialReply | None:
+    def _fenced(self, text: str, echo: str, blanks: int, *, quiet: bool) -> PartialReply | None:
         """Return the reply in a text that ends with a prompt, if the fence before that is found."""
         whole = None
         if self._blanks_echoed is not False:
@@ -366,14 +361,14 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             self._blanks_echoed = False if whole is not None else self._blanks_echoed
         if whole is None:
             return None
-        return self._part(whole, echo) or _PartialReply("", whole, anchored=False)
+        return self._part(whole, echo) or PartialReply("", whole, anchored=False)
 
-    def _part(self, text: str, echo: str) -> _PartialReply | None:
+    def _part(self, text: str, echo: str) -> PartialReply | None:
         """Return the text after the echo; None while the echo is incomplete."""
         if not echo or not self._echoes:
-            return _PartialReply("", text)
+            return PartialReply("", text)
         parts = framing.after_echo(text, echo, framing.prompt_text(self.prompt))
-        return _PartialReply(*parts) if parts else None
+        return PartialReply(*parts) if parts else None
 
     def _fence(self, blanks: int) -> int:
         """Send a line of that many blanks; return their number."""
@@ -395,28 +390,49 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
     def _receive(self, timeout_s: float) -> str:
         """Return the next output of the switch; "" when there is none for a time."""
+        heard = ""
+        while not heard:  # a packet may hold a part of a character only
+            data = self._next_bytes(timeout_s)
+            if data is None:
+                return ""
+            heard = str(self._decoder.decode(data))
+        self._shown = (self._shown + heard)[-_TAIL_CHARS:]
+        return heard
+
+    def _next_bytes(self, timeout_s: float) -> bytes | None:
+        """Return the next packet; None when there is none for a time."""
         channel = self.remote_conn
         if channel is None:
             raise self._broken("the session is closed")
-        channel.settimeout(timeout_s)
+        channel.settimeout(max(0.0, min(timeout_s, self._ends_at - time.monotonic())))
+        data: bytes | None
         try:
             data = channel.recv(_READ_BYTES)
         except TimeoutError:
-            return ""
+            data = None
         except OSError:
             data = b""
-        if not data:
+        if data == b"":
             raise self._broken("session lost")
-        heard = str(self._decoder.decode(data))
-        self._shown = (self._shown + heard)[-_TAIL_CHARS:]
-        return heard
+        self._require_time()
+        self._heard_at = time.monotonic() if data else self._heard_at
+        return data
+
+    def _require_time(self) -> None:
+        """Raise SessionBrokenError when the time of the login or of the reply is over."""
+        now = time.monotonic()
+        if now >= self._ends_at:
+            if now - self._heard_at > self._bound_s / 2:
+                raise self._broken(f"no answer for {now - self._heard_at:.0f} s")
+            what = "the login" if self._logging_in else "the reply"
+            raise self._broken(f"{what} was not complete after {self._bound_s:g} s")
 
     def _send(self, text: str) -> None:
         if self.remote_conn is None:
             raise self._broken("the session is closed")
         self._sent = text.strip() or self._sent
         try:
-            self.remote_conn.sendall(text.encode(self.encoding))
+            self.remote_conn.sendall(decoding.raw_bytes(text))
         except (OSError, EOFError):  # the latter is paramiko's on a full or closed socket
             raise self._broken("session lost") from None
 
@@ -425,4 +441,5 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         last = framing.last_line(parse.plain_text(self._shown), self._sent)
         if self.base_prompt:  # before the first prompt, no secret was sent and none is shown
             last = mask_secrets(last)
+        last = decoding.decoded(last).text
         return SessionBrokenError(why, quotable(last))

@@ -18,13 +18,13 @@ from napalm.base.exceptions import (
     CommitError,
 )
 
-from napalm_cloudengine import framing
+from napalm_cloudengine import framing, parse
 from napalm_cloudengine.changing import COMMIT_UNKNOWN, CandidateEditor
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, same_configuration
 from napalm_cloudengine.displays.commits import LIST, CommitEntry, commit
 from napalm_cloudengine.displays.trial import TrialStatus
 from napalm_cloudengine.errors import CandidateNotOursError, QuestionRefusedError
-from napalm_cloudengine.transport import SwitchReply
+from napalm_cloudengine.replies import SwitchReply
 
 _CONFIRM_UNKNOWN = (
     "outcome unknown: the trial is confirmed, still running, or reverted; "
@@ -32,6 +32,7 @@ _CONFIRM_UNKNOWN = (
 )
 _ROLLED_BACK = r"(?:Info: )?Configuration rollback succeeded\.?"
 
+_LAST_TWO = "display configuration commit changes last 2"  # the differences of both together
 _ASK_AGAIN_S = 0.5  # while a switch cancels a trial
 
 
@@ -80,7 +81,7 @@ class Trials(CandidateEditor):
             return
         ways = self._ways("abort trial", trial, persist_id or self._persist_id)
         command, reply = self._first_accepted(ways)
-        refused = reply.errors and not reply.doubt
+        refused = reply.failures and not reply.doubt
         if refused and not trial.persist_id and (other := self._trial_session()):
             command, reply = self._first_accepted((f"abort trial session {other}",))
         self._require_accepted(command, reply)
@@ -107,14 +108,28 @@ class Trials(CandidateEditor):
             return
         self._user_view()
         command = "rollback configuration last 1"
+        before = self._last_commit()
         reply = self._run(command, COMMIT_UNKNOWN, self._commit_timeout_s)
         if reply.refused and not reply.doubt:
             raise QuestionRefusedError(self.name, command, reply.refused, "nothing was rolled back")
         if reply.reports("rollback succeeded", _ROLLED_BACK):
             return
-        if reply.doubt or not reply.errors:
+        if reply.failures and not reply.doubt:
+            self._refuse_foreign_trial(command, reply)
+            raise CommitError(f"{self.name}: '{command}' failed: {reply.message}")
+        if not self._was_rolled_back(before):
             raise self._lost(command, "no success was reported", COMMIT_UNKNOWN, reply.last)
-        raise CommitError(f"{self.name}: '{command}' failed: {reply.message}")
+
+    def _was_rolled_back(self, before: str | None) -> bool:
+        """Whether there is a new commit that takes back the one before it.
+
+        Another user's commit in between would leave a difference, and then it is not certain.
+        """
+        newest = self._last_commit()
+        if not newest or before is None or newest == before:
+            return False
+        changes = self._displayed_twice(_LAST_TWO, COMMIT_UNKNOWN)
+        return not parse.candidate_diff(changes)
 
     def _require_ended(self, command: str) -> None:
         """Wait while the switch cancels a trial; CommitConfirmException if it does not end."""
@@ -169,7 +184,7 @@ class Trials(CandidateEditor):
         """Send commands until one is not refused; return the last one sent and its reply."""
         for command in commands[:-1]:
             reply = self._run(command, _CONFIRM_UNKNOWN, self._commit_timeout_s)
-            if not reply.errors or reply.doubt:
+            if not reply.failures or reply.doubt:
                 return command, reply
         return commands[-1], self._run(commands[-1], _CONFIRM_UNKNOWN, self._commit_timeout_s)
 
@@ -190,7 +205,7 @@ class Trials(CandidateEditor):
 
         A reply that is mixed with other output is not a refusal: the running configuration decides.
         """
-        if reply.doubt or not (reply.refused or reply.errors):
+        if reply.doubt or not (reply.refused or reply.failures):
             return
         now = self._trial_status(_CONFIRM_UNKNOWN)
         if now.state == "INACTIVE":
@@ -198,6 +213,7 @@ class Trials(CandidateEditor):
                 f"{self.name}: '{command}' came too late, no trial runs any more: it ended by its "
                 "timer, or another user confirmed or aborted it; read the running configuration"
             )
+        self._refuse_foreign_trial(command, reply, now)
         within = "" if now.seconds_left is None else f" within {now.seconds_left} s"
         raise CommitConfirmException(
             f"{self.name}: '{command}' failed: {reply.refused or reply.message}; the trial keeps "

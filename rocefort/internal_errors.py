@@ -7,6 +7,7 @@ import tempfile
 import traceback
 
 from napalm_cloudengine.masking import mask_logins
+from napalm_cloudengine.text import visible
 
 
 def masked(text: str) -> str:
@@ -21,7 +22,7 @@ def described(error: BaseException) -> str:
     Never raises, not even if the error cannot format its own text.
     """
     text = masked(" ".join("".join(traceback.format_exception_only(error)).split()))
-    return text.encode("utf-8", "backslashreplace").decode().rstrip(":")
+    return visible(text).rstrip(":")
 
 
 def error_report(error: BaseException) -> tuple[str, str]:
@@ -37,7 +38,7 @@ def traceback_hint(error: BaseException) -> str:
     try:
         text = masked("".join(traceback.format_exception(error)))
         with tempfile.NamedTemporaryFile(prefix="rocefort-", suffix=".log", delete=False) as file:
-            file.write(text.encode("utf-8", "backslashreplace"))
+            file.write(visible(text).encode())
     except Exception as failure:  # noqa: BLE001 - a raw traceback is worse
         why = getattr(failure, "strerror", None) or described(failure)
         return f"its traceback could not be kept: {why}"

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from napalm_cloudengine.masking import cut_path
+from napalm_cloudengine.text import visible
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -65,6 +68,8 @@ def _format_of(words: Sequence[str]) -> str:
 def json_text(content: BaseModel, *, indent: int | None = 2) -> str:
     """Return a result as JSON: version of the schema and command, then the fields of the result.
 
+    Unseen characters are spelled as `\\u009b`, which is the same value. A running line without a
+    model is cut at a word like the name of a secret.
     indent: None for one line, as in a stream of events.
     """
     head = json.dumps(
@@ -72,8 +77,18 @@ def json_text(content: BaseModel, *, indent: int | None = 2) -> str:
         indent=indent,
         separators=(",", ": " if indent else ":"),
     )
-    body = content.model_dump_json(indent=indent, by_alias=True)
+    body = visible(_data(content, indent))
     return f"{head.rstrip('}').rstrip()},{body[1:]}" if body != "{}" else head
+
+
+def _data(content: BaseModel, indent: int | None) -> str:
+    context = {"cut": cut_path}
+    try:
+        return content.model_dump_json(indent=indent, by_alias=True, context=context)
+    except ValueError:  # the name of a file that is not UTF-8 has surrogates for its bytes
+        values = content.model_dump(mode="json", by_alias=True, context=context)
+        separators = (",", ": " if indent else ":")
+        return json.dumps(values, indent=indent, separators=separators, ensure_ascii=False)
 
 
 def write_json(content: BaseModel, *, indent: int | None = 2) -> None:

@@ -489,3 +489,7 @@ Passwords = Annotated[
         metavar="USER=SECRET", help="Password of a user: USER=env:NAME or USER=file:PATH."
     ),
 ]
+
+Drained = Annotated[
+    list[str] | None, typer.Option(metavar="NODE", help="Treat this Kubernetes node as drained.")
+]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar, cast
 import click
 
 from rocefort.json_output import write_json
+from rocefort.visible_output import VisibleOutput
 
 __all__ = [
     "force_color",
@@ -62,7 +63,7 @@ def write_note(text: str, *, err: bool = True) -> None:
     if err:
         print_error(text)
     else:
-        click.echo(text)
+        click.echo(text, color=True)  # click removes no part of a code: it is spelled
 
 
 def force_color(*, on: bool) -> None:
@@ -101,26 +102,27 @@ def text_of_error(error: RocefortError) -> str:
 def print_error(text: str) -> None:
     """Write a line to standard error; if that is closed, only the exit code remains."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(text, err=True, color=True)
 
 
-class LastingOutput:
+class LastingOutput(VisibleOutput):
     """Text stream that discards output after the first write that fails.
 
     nowhere: a descriptor of the null device, open before it is needed.
     """
 
     def __init__(self, stream: TextIO, lost: str, nowhere: int) -> None:
-        self._stream, self._lost, self._nowhere = stream, lost, nowhere
+        super().__init__(stream)
+        self._lost, self._nowhere = lost, nowhere
         self._silent = False
 
-    def write(self, text: str) -> int:
+    def write_codes(self, text: str) -> int:
         """Write; at the first failure, report once on standard error that output is lost."""
         if self._silent:
             return len(text)
         encoding = self._stream.encoding or "utf-8"
         try:  # characters outside the encoding are escaped
-            self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            super().write_codes(text.encode(encoding, "backslashreplace").decode(encoding))
             self._stream.flush()
         except (OSError, ValueError) as error:  # ValueError: the stream is closed
             self._silence(error)
@@ -139,11 +141,6 @@ class LastingOutput:
         with suppress(OSError, ValueError):  # standard error may be the same pipe
             sys.stderr.write(f"rocefort: output cannot be written: {why}; {self._lost}\n")
             sys.stderr.flush()
-
-    def __getattr__(self, name: str) -> object:
-        if name == "buffer":  # with ASCII encoding, click would bypass `write`
-            raise AttributeError(name)
-        return getattr(self._stream, name)
 
 
 def silence(stream: TextIO) -> None:

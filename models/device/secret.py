@@ -20,7 +20,7 @@ SECRET_KEYS = frozenset({"password", "authentication", "privacy", "credential"})
 CIPHER: Final = "encrypted"
 CLEAR: Final = "readable"
 # One word of a path or a variable's name, without a character that closes the placeholder.
-REFERENCE = r"(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[!-;=@-~]+|keyring:[!-;=@-~]+/[!-;=@-~]+)"
+REFERENCE = r"(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[!-;=@-~]+|keyring:[!-.0-;=@-~]+/[!-;=@-~]+)"
 STATED = re.compile(rf"{CIPHER}|{CLEAR}|{REFERENCE}(?: version \d{{1,9}})?", re.ASCII)
 # The blank is intended: a switch takes one word there, so it refuses the line (V300R023C00, `peer
 # password`: "without spaces") and never stores a placeholder as a password.

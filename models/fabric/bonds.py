@@ -12,7 +12,7 @@ from rocefort.models.device.eth_trunk import HIGHEST_ID, MANUAL, MOST_LINKS, Bon
 from rocefort.models.fabric.types import PORT_NAME, InterfaceName
 from rocefort.models.wording import named
 
-OTHER_LEAF = re.compile(rf"\S+[\s:/]+{PORT_NAME}", re.ASCII)
+OTHER_LEAF = re.compile(rf"\S*[^\s:/][\s:/]+{PORT_NAME}", re.ASCII)
 TWO_LEAVES = (
     "a server on two leaves (M-LAG) is not supported; bond ports of one leaf, or give it two "
     "names, each with a port and an address on its leaf, and let the host route"

@@ -40,7 +40,8 @@ class Rollout(Frozen):
         le=65535,
         json_schema_extra=named("a trial time"),
         description="Time after which a trial ends, s: then the switch rolls back automatically. A "
-        "plan raises it for a soak.",
+        "plan raises it for a soak. It is shorter on a release without `persist`, where only the "
+        "session that began a trial can end it.",
     )
     settle_s: int = Field(
         default=SETTLE_S,

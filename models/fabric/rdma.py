@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import time
+from datetime import datetime, time, timedelta
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, WithJsonSchema
@@ -39,6 +39,19 @@ def is_within(window: str, at: time) -> bool:
         raise ValueError(window)
     begin, end = time.fromisoformat(match["begin"]), time.fromisoformat(match["end"])
     return begin <= at < end if begin < end else at >= begin or at < end
+
+
+def left_s(window: str, at: datetime) -> float:
+    """Seconds until a window closes, by the clock of this machine; 0 outside it.
+
+    at: aware. A change to or from summer time before the end counts.
+    """
+    here = at.astimezone()
+    if not is_within(window, here.time()):
+        return 0.0
+    end = time.fromisoformat(window.partition("-")[2])
+    day = here.date() + timedelta(days=int(here.time() >= end))
+    return (datetime.combine(day, end).astimezone() - here).total_seconds()
 
 
 class Rdma(Frozen):
@@ -89,19 +102,21 @@ class Rdma(Frozen):
     servers: tuple[Name, ...] = Field(
         default=(),
         description="Servers that are kept for tests: only these are loaded without being named "
-        "on the command line.",
+        "on the command line, also by the gates of a rollout. Without a list, suites load none, "
+        "and gates choose among the servers of the connections file.",
         examples=[["transfer01", "k8sgn08"]],
     )
     rate_limit_gbps: float | None = Field(
         default=None,
         gt=0,
         json_schema_extra=named("a rate"),
-        description="Most that one sender of a test may send, Gb/s; otherwise its line rate.",
+        description="Most that one sender of a test or gate may send, Gb/s; otherwise its line "
+        "rate.",
         examples=[40],
     )
     window: Window | None = Field(
         default=None,
         description="Time of day, on the clock of the machine that runs the tests, when servers "
-        "may be loaded; otherwise any.",
+        "may be loaded; otherwise any. A wave of a rollout begins only if its gate fits.",
         examples=["22:00-05:30"],
     )

@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 SETTLE_S = 30  # until BGP sessions are back after a commit; a fabric can set its own
 ACT_S = 15  # assumed: to query a switch, confirm and read back, without the time that it waits
+SPARE_S = 60  # assumed: for slow commits and readings of a wave, beside the bounds of its acts
+
+
+class TrialLength(NamedTuple):
+    """Timer of a trial, s. plain: of a trial without an id, which only its own session ends."""
+
+    named: int
+    plain: int
+
+    def of(self, trial_id: str | None) -> int:
+        """Timer of a trial by its id; "": it has none, None: the id is not known."""
+        return self.plain if trial_id == "" else self.named
+
+    def bounds(self, has_id: bool | None) -> tuple[int, int]:
+        """Least and most seconds of a trial; None: whether it has an id is not known."""
+        return self.named if has_id else self.plain, self.plain if has_id is False else self.named
 
 
 def margin_s(settle_s: float) -> float:

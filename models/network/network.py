@@ -62,6 +62,11 @@ class TextLine:
         """The text as a message shows it."""
         return self.shown[-1] if self.shown else self.text
 
+    @property
+    def shown_whole(self) -> str:
+        """The views and the text as a message shows them."""
+        return " / ".join((*self.shown_path, self.shown_text))
+
 
 class Node(Frozen):
     """Switch: its Device and facts that the text does not contain. None: unknown.

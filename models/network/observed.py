@@ -147,16 +147,31 @@ class AiEcnSeen(Frozen):
     model: str
 
 
+class UnreadSeen(Frozen):
+    """Line of an output that is no row of its table.
+
+    key: interface, address or prefix of the row that it may be; "" where it may be any row.
+    """
+
+    command: str
+    line: int
+    why: str
+    key: str = ""
+
+
 class DeviceSeen(Frozen):
     """Observed state of one switch. None: not read; `missing` has the reason, by topic.
 
     failed: a sentence for each failed reading (no session, an inconsistent table). A command that
-    the release does not have is no failure. at: begin of the reading, UTC.
+    the release does not have is no failure. cures: how to fix a failure, by its sentence. unread:
+    lines that were left out of a topic. at: begin of the reading, UTC.
     """
 
     name: str
     at: datetime
     failed: tuple[str, ...] = ()
+    cures: dict[str, str] = Field(default_factory=dict)
+    unread: dict[StateTopic, tuple[UnreadSeen, ...]] = Field(default_factory=dict)
     missing: dict[StateTopic, str] = Field(default_factory=dict)
     facts: FactsSeen | None = None
     peers: tuple[PeerSeen, ...] | None = None

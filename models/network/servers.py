@@ -133,10 +133,14 @@ class NicSeen(Frozen):
 
 
 class HostSeen(Frozen):
-    """Observed server. failed: why it could not be read; missing: why a field is None."""
+    """Observed server. failed: why it could not be read; missing: why a field is None.
+
+    notes: lines of its answer that no reader reads.
+    """
 
     name: str
     failed: str = ""
+    notes: tuple[str, ...] = ()
     missing: dict[str, str] = Field(default_factory=dict)
     addresses: tuple[tuple[str, IPv4Interface], ...] = ()
     interface: str | None = None

@@ -64,7 +64,10 @@ class MpiPoint(Frozen):
 
 
 class Measurement(Frozen):
-    """Run with its outcome. figures is None unless outcome is `measured`."""
+    """Run with its outcome. figures is None unless outcome is `measured`.
+
+    notes: lines beside the measured values in the outputs, which changed no figure.
+    """
 
     run: RdmaRun
     outcome: str
@@ -74,6 +77,7 @@ class Measurement(Frozen):
     sizes: tuple[MpiPoint, ...] = ()
     verdict: MeasurementVerdict = MeasurementVerdict.NOT_JUDGED
     at: datetime | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def value(self) -> float | None:

@@ -8,6 +8,7 @@ Fields whose Effect is `stated` are the exception.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from pydantic import JsonValue
@@ -15,7 +16,7 @@ from pydantic import JsonValue
 from rocefort.models.base import Frozen
 
 # A key may contain brackets, as in a sampling path of telemetry.
-KEYS = re.compile(r"\[(.*?)\](?=\.[a-z]\w*(?:[.\[]|$)|$)", re.DOTALL)
+END_OF_KEY = re.compile(r"\](?=\.[a-z]\w*(?:[.\[]|$)|$)")
 OF_INTERFACE = re.compile(r"interfaces\[([^]]+)\]\.?(.*)")
 
 
@@ -37,7 +38,7 @@ class Edit(Frozen):
     @property
     def keys(self) -> list[str]:
         """Keys of the path in their order."""
-        return KEYS.findall(self.path)
+        return [self.path[start:end] for start, end in _keys(self.path)]
 
     @property
     def port_and_rest(self) -> tuple[str, str]:
@@ -59,7 +60,19 @@ class Edit(Frozen):
 @cache
 def field_of(path: str) -> str:
     """Return a path without its keys."""
-    return KEYS.sub("[]", path)
+    parts, at = [], 0
+    for start, end in _keys(path):
+        parts.append(path[at:start])
+        at = end
+    return "".join((*parts, path[at:]))
+
+
+def _keys(path: str) -> Iterator[tuple[int, int]]:
+    """Return start and end of each key of a path, once through it."""
+    at = 0
+    while (at := path.find("[", at) + 1) and (end := END_OF_KEY.search(path, at)):
+        yield at, end.start()
+        at = end.end()
 
 
 def plain(value: object) -> JsonValue:

@@ -82,6 +82,12 @@ class SwitchState:
     trouble: RolloutProblem | None = None  # unreachable, another switch, a foreign candidate
     at: int = 0
     other_run: str = ""
+    trial_id: str | None = None  # by which any session ends its trial; "": none, None: not known
+
+    @property
+    def has_no_trial(self) -> bool:
+        """Whether the switch was read, and no trial of this run is pending."""
+        return self.trouble is None and not self.maybe_ours
 
     @property
     def maybe_ours(self) -> bool:
@@ -153,7 +159,8 @@ class ActEvent(EventBase):
     """Act on a switch. part, of: for a drained switch, the part of its change.
 
     A precheck also has `running`, the digest of the kept text, and `established`, the BGP peers
-    whose sessions are up.
+    whose sessions are up. trial_id: of a trial that began; "": its release has none, so that only
+    the session of the trial ends it; None: not known.
     """
 
     act: Literal[  # each value: the discriminator of a union has to be literal
@@ -164,6 +171,7 @@ class ActEvent(EventBase):
     back: bool = False
     running: str = ""
     established: tuple[str, ...] = ()
+    trial_id: str | None = None
 
     @property
     def leg(self) -> DrainStep:
@@ -193,10 +201,15 @@ class StepEvent(EventBase):
     """Step without fields of its own.
 
     wait: for a trial to end automatically. found: state of a switch when a controller resumes.
-    fault: a problem outside of any act. ignored: a request to an earlier run.
+    fault: a problem outside of any act. hold: a wave waits until its gate may load servers.
+    unmeasured, drained: words of an operator on gates. ignored: a request to an earlier run.
+    note: a fact for people that stops nothing.
     """
 
-    act: Literal["gate", "wait", "found", "fault", "stop", "pause", "break-glass", "ignored"]
+    act: Literal[
+        "gate", "wait", "found", "fault", "stop", "pause", "hold", "break-glass", "unmeasured",
+        "drained", "ignored", "note",
+    ]  # fmt: skip
 
 
 class TaskEvent(EventBase):
@@ -303,6 +316,13 @@ class RolloutOutcome:
         Field(
             description="Switches that could not be rolled back or read: check them.",
             examples=[["leaf03"]],
+        ),
+    ] = ()
+    on_trial: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Pending trials: their switches, their end, and who can end them.",
+            examples=[["leaf02 stays on trial until 14:32:10 UTC (9 min 12 s)"]],
         ),
     ] = ()
     failure: Annotated[

@@ -72,15 +72,19 @@ class DeviceHistory:
     leg: DrainStep = FIRST
     trial_at: float | None = None
     trouble: str = ""
+    trial_id: str | None = None  # of its newest trial, as `ActEvent.trial_id`
 
     def after(self, event: Event, at: float) -> DeviceHistory:
         """Return the history with one more event."""
         failed = event.phase is Phase.FAILED
         trial_at = None if _ends_trial(event) else self.trial_at
-        if event.act == Act.TRIAL:
-            trial_at = None if failed else at
+        trial_id, trouble = self.trial_id, event.detail if failed else self.trouble
+        if event.act == WAIT and not failed:
+            trouble = ""  # an abort that the switch refused: its timer ends the trial
+        if isinstance(event, ActEvent) and event.act is Act.TRIAL:
+            trial_at, trial_id = None if failed else at, event.trial_id
         leg = event.leg if isinstance(event, ActEvent) else self.leg
-        return DeviceHistory(event, leg, trial_at, event.detail if failed else self.trouble)
+        return DeviceHistory(event, leg, trial_at, trouble, trial_id)
 
 
 def _ends_trial(event: Event) -> bool:
@@ -108,6 +112,7 @@ class RunHistory:
         default_factory=dict
     )  # by wave, person: ISO 8601
     unbound: str = ""  # user and reason of waves that continue without approvals
+    unmeasured: str = ""  # user and reason of waves that continue without a gate
     paused: str = ""  # user
     failure: WaveFailure | None = None
     devices: Mapping[str, DeviceHistory] = field(default_factory=dict)
@@ -115,6 +120,7 @@ class RunHistory:
     notes: tuple[str, ...] = ()  # on the whole run
     failures: tuple[str, ...] = ()
     asks: str = ""  # what an operator has to do now, so that it continues
+    held: str = ""  # the wave that waits until its gate may run, and why
     scale: float = 1.0  # seconds of its switches in one of its first controller
 
     @property
@@ -163,7 +169,7 @@ class RunHistory:
         healthy = frozenset(each for each in self.healthy if each[1] == AFTER)
         history = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
         notes = self._closed_pause(", and resumed")
-        return replace(history, resumed=True, paused="", notes=notes)
+        return replace(history, resumed=True, paused="", held="", notes=notes)
 
     def _closed_pause(self, how: str) -> tuple[str, ...]:
         """Return the notes; how: the end of a pause that is open until now."""
@@ -179,6 +185,8 @@ class RunHistory:
             return self
         if event.act == "break-glass":
             return replace(self, unbound=event.detail)
+        if event.act == "unmeasured":
+            return replace(self, unmeasured=event.detail)
         if event.act == GATE:
             return replace(self, measured=self.measured | {event.wave})
         if isinstance(event, HealthEvent):
@@ -199,7 +207,7 @@ class RunHistory:
         return replace(self, approved=approved, given=given)
 
     def _device(self, event: Event, at: float) -> RunHistory:
-        leg = event.leg
+        leg = self.leg(event.device) if event.act == WAIT else event.leg
         course = _advanced(self.course(event.device, leg), event)
         history = replace(self, courses={**self.courses, (event.device, leg): course})
         last = self.devices.get(event.device) or DeviceHistory(event)
@@ -222,12 +230,15 @@ def _with_notices(history: RunHistory, event: Event) -> RunHistory:
     if event.act == "approve" and event.phase is not Phase.DONE:
         waits = event.phase is Phase.INTENT
         asks = f"wave {event.wave} {event.detail}" if waits else history.asks
-    if event.act in ("pause", "break-glass", "ignored"):
+    held = f"wave {event.wave} {event.detail}" if event.act == "hold" else ""
+    if event.act == "note":
+        notes = (*notes, event.detail)
+    elif event.act in ("pause", "break-glass", "unmeasured", "drained", "ignored"):
         what = PAUSE if event.act == "pause" else event.act
         notes = (*notes, f"{what} {event.detail}")
     elif event.phase is Phase.FAILED:
         failures = (*failures, event.detail)
-    return replace(history, gates=gates, notes=notes, failures=failures, asks=asks)
+    return replace(history, gates=gates, notes=notes, failures=failures, asks=asks, held=held)
 
 
 def _advanced(course: StepProgress, event: Event) -> StepProgress:
@@ -242,7 +253,7 @@ def _with_act(course: StepProgress, event: ActEvent) -> StepProgress:
     if event.phase is Phase.INTENT:
         course = replace(course, done=course.done - UNDONE_BY[act])
         if act is Act.LOAD:
-            return replace(course, touched=True, confirmed=False, saved=False)
+            return replace(course, touched=True, confirmed=False, saved=False, waits=0)
         return course
     if event.phase is Phase.FAILED:
         failed = {**course.failed, act: course.failures(act) + 1}

@@ -13,11 +13,17 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import (
+    Field,
+    FieldSerializationInfo,
+    StringConstraints,
+    field_serializer,
+    model_validator,
+)
 
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.approvals import Approvals
-from rocefort.models.fabric.trial_time import SETTLE_S, TrialTime, margin_s
+from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength, TrialTime, margin_s
 from rocefort.models.hardware.commit_conditions import ConditionedLine
 from rocefort.models.hardware.hardware import FIRST_DIALECT, DialectName
 from rocefort.models.rollout.edits import Edit
@@ -26,7 +32,12 @@ from rocefort.models.wording import count_of
 PathText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]  # no path has a NUL
 Seconds = Annotated[int, Field(ge=0, le=10_000_000)]  # more than any timer of a switch
 PLAN_FORMAT: Final = 5
-ADDED: Final = ("rotated", "undoes", "limit")  # fields of a plan that came after its format
+ADDED: Final = (
+    "rotated",
+    "undoes",
+    "limit",
+    "plain_trial_s",
+)  # fields of a plan that came after its format
 
 
 class ChangeKind(StrEnum):
@@ -90,8 +101,23 @@ class Change(Frozen):
     unjudged: tuple[str, ...] = Field(default=(), exclude_if=lambda lines: not lines)
     # Effects of those lines that the site's catalogue states.
     stated: tuple[StatedEffect, ...] = Field(default=(), exclude_if=lambda effects: not effects)
+    # Lines of `kept` that go with a command and are not set again, with `- ` and their views; with
+    # `+ `, lines whose view gets another line.
+    unowned: tuple[str, ...] = Field(default=(), exclude_if=lambda lines: not lines)
     conditions: tuple[ConditionedLine, ...] = ()  # lines of the patch that take more than a commit
     soak: Soak | None = None
+
+    @field_serializer("kept", "unjudged")
+    def _lines(self, lines: tuple[str, ...], info: FieldSerializationInfo) -> tuple[str, ...]:
+        """Return the lines as they are compared; an output cuts each (`rocefort.json_output`)."""
+        return tuple(map(info.context["cut"], lines)) if info.context else lines
+
+    @property
+    def kept_after(self) -> tuple[str, ...]:
+        """Kept lines of the intended configuration."""
+        signed = set(self.unowned)
+        stay = (line for line in self.kept if f"- {line}" not in signed)
+        return (*stay, *(line[2:] for line in self.unowned if line[0] == "+"))
 
     @property
     def has_lines(self) -> bool:
@@ -126,6 +152,8 @@ class Change(Frozen):
                 "running_digest": self.intended_digest,
                 "intended_digest": self.running_digest,
                 "conditions": (),
+                "kept": self.kept_after,
+                "unowned": tuple(map(_back, self.unowned)),
                 "unjudged": tuple(map(_back, self.unjudged)),
                 "stated": tuple(
                     each.model_copy(update={"line": _back(each.line)}) for each in self.stated
@@ -174,7 +202,11 @@ class GatePair(Frozen):
 
 
 class Gate(Frozen):
-    """Tests and expected results of an RDMA gate; rates in Gb/s, latency in microseconds."""
+    """Tests and expected results of an RDMA gate; rates in Gb/s, latency in microseconds.
+
+    limit_gbps, window: of the fabric's `rdma` keys, which bound every load. uncovered: what these
+    keys leave unmeasured, each with the reason.
+    """
 
     pairs: tuple[GatePair, ...]
     unmeasured: tuple[str, ...] = ()  # leaves of the wave that no pair covers, each with the reason
@@ -186,6 +218,20 @@ class Gate(Frozen):
     latency_tolerance: float
     speed_judged: bool
     speed_note: str = ""  # why speed is not judged
+    limit_gbps: float | None = Field(default=None, exclude_if=lambda limit: limit is None)
+    window: str | None = Field(default=None, exclude_if=lambda window: window is None)
+    uncovered: tuple[str, ...] = Field(default=(), exclude_if=lambda reasons: not reasons)
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """Servers that it loads: both ends of each pair."""
+        return tuple(dict.fromkeys(n for pair in self.pairs for n in (pair.client, pair.server)))
+
+    @property
+    def skipped(self) -> str:
+        """Leaves that it does not measure, with the reasons; empty: it measures all."""
+        texts = {"not measured": self.unmeasured, "not covered": self.uncovered}
+        return "; ".join(f"{what}: {', '.join(each)}" for what, each in texts.items() if each)
 
 
 class Wave(Frozen):
@@ -262,6 +308,7 @@ class Plan(Frozen):
     rotated: tuple[str, ...] = ()
     limit: PlanLimit | None = None
     trial_s: Seconds
+    plain_trial_s: Seconds = 0  # of a trial without an id, which only its session ends; 0: trial_s
     settle_s: Seconds = SETTLE_S  # until sessions are back after a commit
     changes: tuple[Change, ...]
     waves: tuple[Wave, ...]
@@ -282,6 +329,11 @@ class Plan(Frozen):
         """Digest of the plan's content; fields that older plans do not have count only if set."""
         unset = {name for name in ADDED if not getattr(self, name)}
         return digest_of(self.model_dump(mode="json", exclude={"digest", *unset}))
+
+    @property
+    def trial_length(self) -> TrialLength:
+        """Timer of its trials, with and without an id."""
+        return TrialLength(self.trial_s, self.plain_trial_s or self.trial_s)
 
     @property
     def margin_s(self) -> float:
@@ -321,28 +373,27 @@ def _broken_names(changes: Iterable[Change], waves: Iterable[Wave]) -> Iterator[
     yield from (f"two waves have the name {name!r}" for name in _twice(w.name for w in waves))
     yield from (f"{n} is in waves twice" for n in _twice(d for w in waves for d in w.devices))
     for wave in waves:
+        at = f"wave {wave.name}"
         if not wave.devices:
-            yield f"wave {wave.name} has no switch"
-        yield from (
-            f"wave {wave.name}: {name} has no change in the plan"
-            for name in wave.devices
-            if name not in devices
-        )
-        yield from (f"wave {wave.name}{problem}" for problem in _broken_names_in(wave))
+            yield f"{at} has no switch"
+        for name in wave.devices:
+            if name not in devices:
+                yield f"{at}: {name} has no change in the plan"
+        yield from (f"{at}{fault}" for fault in _broken_drains(wave))
+        yield from (f"{at} drains {n} twice" for n in _twice(d.device for d in wave.drained))
+        for pair in wave.gate.pairs:
+            if pair.client == pair.server:
+                yield f"{at}: its gate measures from {pair.client} to itself"
 
 
-def _broken_names_in(wave: Wave) -> Iterator[str]:
-    """Ends of sentences on the names in the drains and the gate of a wave."""
+def _broken_drains(wave: Wave) -> Iterator[str]:
+    """Sentences on drains of a wave that name another switch."""
     for drained in wave.drained:
         if drained.device not in wave.devices:
             yield f" drains {drained.device}, which does not change in it"
         for part in drained.parts:
             if part.device != drained.device:
                 yield f": a step of the drain of {drained.device} changes {part.device}"
-    yield from (f" drains {n} twice" for n in _twice(d.device for d in wave.drained))
-    for pair in wave.gate.pairs:
-        if pair.client == pair.server:
-            yield f": its gate measures from {pair.client} to itself"
 
 
 def _twice(names: Iterable[str]) -> Iterator[str]:

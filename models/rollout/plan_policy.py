@@ -36,7 +36,7 @@ class PlanPolicy(Frozen):
 
     @property
     def change_of_policy(self) -> str:
-        """What the change makes of the policy, and from when on; "" if it stays."""
+        """Effect of the change on the policy, and from when on; "" if it stays."""
         if self.approvals is None or self.own is None:
             return ""
         old, new = self.approvals.in_force, self.own.in_force

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rocefort.models.rollout.events import Act, ActEvent, Event, Phase
 from rocefort.models.rollout.history import AS_INTENDED, RunHistory
+from rocefort.models.rollout.pending_trial import PendingTrial, pending_trials
 from rocefort.models.rollout.plan import Plan, Wave
 
 WAITING, ON_TRIAL, CONFIRMED, SAVED, BACK, FAILED, UNKNOWN = (
@@ -40,6 +41,7 @@ WORDS: Mapping[tuple[str, Phase], str] = {
     (Act.ABORT, Phase.FAILED): UNKNOWN,
     ("wait", Phase.INTENT): "its trial ends",
     ("wait", Phase.DONE): "its trial ended",
+    ("wait", Phase.FAILED): ON_TRIAL,
 }
 
 
@@ -66,7 +68,23 @@ class RunProgress:
         last = self.history.devices.get(device)
         if last is None or last.trial_at is None:
             return None
-        return max(0, round(self.plan.trial_s - (now - last.trial_at) * self.scale))
+        length = self.plan.trial_length.of(last.trial_id)
+        return max(0, round(length - (now - last.trial_at) * self.scale))
+
+    def trial_id(self, device: str) -> str | None:
+        """Id by which any session ends the trial of a switch; "": it has none, None: not known."""
+        last = self.history.devices.get(device)
+        return last.trial_id if last else None
+
+    def pending_trials(self, now: float) -> list[PendingTrial]:
+        """Trials that should still run, by the journal. now: a timestamp."""
+        left = {
+            name: (seconds, self.trial_id(name))
+            for wave in self.plan.waves
+            for name in wave.devices
+            if (seconds := self.left_s(name, now))
+        }
+        return pending_trials(left, self.plan.trial_s, now, self.scale)
 
     def gate(self, wave: Wave) -> str:
         """Result of the gate of a wave; empty before it begins."""

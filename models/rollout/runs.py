@@ -121,7 +121,8 @@ class RolloutStatus:
 
     state: as a sentence. holder: the active controller; empty: none. now: time of this status.
     rehearsal, policy: its result, and the approval policy, as sentences; empty: not requested.
-    code: the exit code of `apply` in this state.
+    code: the exit code of `apply` in this state. trials: which switches should be on trial, how
+    long, and who can end it.
     """
 
     plan: str
@@ -135,6 +136,7 @@ class RolloutStatus:
     rehearsal: str = ""
     policy: str = ""
     code: int = 0
+    trials: tuple[str, ...] = ()
 
     @property
     def unchanged(self) -> str:

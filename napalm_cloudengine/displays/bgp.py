@@ -3,10 +3,11 @@
 import re
 from dataclasses import dataclass
 
-from napalm_cloudengine.displays.shown import DisplayAnswer
-from napalm_cloudengine.displays.table import DisplayTable, Form
+from napalm_cloudengine.displays.shown import DisplayAnswer, Rows, UnreadLine
+from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
-_AGE = re.compile(r"\d+:\d\d:\d\d|(?:\d+|\*+)h\d\dm", re.ASCII)
+_AGE = re.compile(r"(?<!\d)\d+:\d\d:\d\d|(?:(?<!\d)\d+|(?<!\*)\*+)h\d\dm", re.ASCII)
+_ADDRESS = re.compile(r"\*?\d+(?:\.\d+){3}", re.ASCII)
 _AS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _STAR = re.compile(r"^([ \t]*\*)[ \t]+(?=\S)", re.MULTILINE)  # before a dynamic peer
 _TOTALS = """\
@@ -37,7 +38,13 @@ PEERS = DisplayTable(
             row="  {address:<32} " + _NUMBERS,
         ),
     },
-    cells={"version": re.compile("4"), "age": _AGE, "asn": _AS, "local_as": _AS},
+    cells={
+        "address": _ADDRESS,
+        "version": re.compile("4"),
+        "age": _AGE,
+        "asn": _AS,
+        "local_as": _AS,
+    },
     # older VRP8 does not print dynamic peers
     optional=("established", "dynamic"),
 )
@@ -61,10 +68,11 @@ class BgpTable:
     router_id: str
     local_as: int
     peers: tuple[BgpPeerRow, ...]
+    unread: tuple[UnreadLine, ...] = ()
 
 
 def read_peers(shown: DisplayAnswer) -> BgpTable:
-    """Read the table of peers; raises UnreadableError when rows are missing or not understood.
+    """Read the table of peers; raises UnreadableError where announced rows are missing.
 
     An empty answer, as of a switch without BGP, is a table without peers and with AS 0.
     """
@@ -72,9 +80,8 @@ def read_peers(shown: DisplayAnswer) -> BgpTable:
         return BgpTable("", 0, ())
     totals, line = PEERS.totals(shown)
     joined = DisplayAnswer(shown.command, _STAR.sub(r"\1", shown.text))
-    rows = PEERS.read(joined) if totals["total"] else []
-    if len(rows) != totals["total"]:
-        raise shown.wrong(line, f"{totals['total']} BGP peers announced, {len(rows)} rows read")
+    rows = PEERS.read(joined) if totals["total"] else Rows[Row]()
+    shown.require_all(line, "BGP peers", totals["total"], len(rows), len(rows.unread))
     peers = (
         BgpPeerRow(
             row["address"].removeprefix("*"),
@@ -85,7 +92,8 @@ def read_peers(shown: DisplayAnswer) -> BgpTable:
         )
         for row in rows
     )
-    return BgpTable(totals["router_id"], as_number(totals["local_as"]), tuple(peers))
+    local_as = as_number(totals["local_as"])
+    return BgpTable(totals["router_id"], local_as, tuple(peers), rows.unread)
 
 
 def as_number(text: str) -> int:

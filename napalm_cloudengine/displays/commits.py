@@ -36,7 +36,7 @@ VERBOSE = LabelledDisplay(
     source='command reference V300R023C00, "commit", last example but one',
 )
 _ID = re.compile(r"\b\d{10}\b", re.ASCII)  # command reference, "display configuration commit list"
-_ROW = re.compile(r"^\s*\d", re.MULTILINE | re.ASCII)
+_ROW = re.compile(r"^[^\S\n]*\d", re.MULTILINE | re.ASCII)
 
 
 @dataclass(frozen=True)

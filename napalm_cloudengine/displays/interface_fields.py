@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from napalm_cloudengine.displays.interfaces import BLOCKS, PORT_V300
-from napalm_cloudengine.displays.shown import DisplayAnswer, UnreadableError
+from napalm_cloudengine.displays.shown import DisplayAnswer, Rows, UnreadableError, UnreadLine
 from napalm_cloudengine.displays.table import Layout, Row, TableCell
 
 _STATE = " current state"
@@ -87,22 +87,31 @@ def read_interfaces(shown: DisplayAnswer, fields: Collection[str]) -> list[Row]:
     return [row for row, _ in _numbered(shown, fields, _MESSAGE)]
 
 
-def read_ports(shown: DisplayAnswer) -> list[Row]:
+def read_ports(shown: DisplayAnswer) -> Rows[Row]:
     """Read every interface for health checks; speed and counters of physical ports only.
 
-    Raises UnreadableError, for example for a port without its speed or one of its counters, and for
-    a message before the first.
+    A port without its speed or one of its counters is not read. Raises UnreadableError where that
+    is the last interface, because the answer may be cut off there, or where nothing else was read;
+    and for a message before the first.
     """
-    rows = []
-    for row, offset in _numbered(shown, _PORT_FIELDS, _STAMP):
-        if _PHYSICAL.match(row["name"]):
-            for name in ("speed", *HEALTH):
-                if name not in row:
-                    raise _missing(shown, offset, row["name"], name)
-            rows.append(row)
+    rows, unread = [], list[UnreadLine]()
+    reading = list(_numbered(shown, _PORT_FIELDS, _STAMP))
+    for row, offset in reading:
+        physical = _PHYSICAL.match(row["name"])
+        lacking = [name for name in ("speed", *HEALTH) if physical and name not in row]
+        if lacking:
+            error = _missing(shown, offset, row["name"], lacking[0])
+            if row is reading[-1][0]:
+                raise error
+            unread.append(
+                UnreadLine(shown.command, error.line, row["name"], error.what, row["name"])
+            )
         else:
-            rows.append({name: row[name] for name in row if name not in HEALTH})
-    return rows
+            hidden = () if physical else HEALTH
+            rows.append({name: row[name] for name in row if name not in hidden})
+    if unread and not any(_PHYSICAL.match(row["name"]) for row in rows):
+        raise shown.wrong(unread[0].line, unread[0].why)
+    return Rows(rows, unread)
 
 
 def _missing(shown: DisplayAnswer, offset: int, interface: str, name: str) -> UnreadableError:

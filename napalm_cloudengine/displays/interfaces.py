@@ -7,7 +7,7 @@ times as long as the few that a check needs.
 import re
 
 from napalm_cloudengine.displays.block import LabelledDisplay
-from napalm_cloudengine.displays.shown import DisplayAnswer, is_interface
+from napalm_cloudengine.displays.shown import DisplayAnswer, Rows, is_interface
 from napalm_cloudengine.displays.table import DisplayTable, Form
 
 COMMAND = "display interface"
@@ -202,10 +202,19 @@ BRIEF = DisplayTable(
 )
 
 
-def read_names(shown: DisplayAnswer) -> list[str]:
+def read_names(shown: DisplayAnswer) -> Rows[str]:
     """Read the interfaces of `display interface brief`, in its order; raises UnreadableError.
 
-    Only the first column is read, and lines that do not begin with an interface are skipped.
+    Only the first column is read. A last line with fewer columns than the table is cut off.
     """
-    words = (re.sub(r"\(.*\)$", "", line.words[0]) for line in BRIEF.below(shown))
-    return [word for word in words if is_interface(word)]
+    lines = BRIEF.below(shown)
+    pairs = [(line, re.sub(r"\(.*\)$", "", line.words[0])) for line in lines]
+    columns = len(BRIEF.forms["v200"].lines[0].cells)
+    if lines and len(lines[-1].words) < columns:
+        raise shown.wrong(lines[-1].number, f"{lines[-1].text.strip()!r} has not {columns} cells")
+    unread = (
+        shown.unread(line, f"{line.text.strip()!r} begins with no interface")
+        for line, word in pairs
+        if not is_interface(word)
+    )
+    return Rows((word for _, word in pairs if is_interface(word)), unread)

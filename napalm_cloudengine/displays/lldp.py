@@ -1,13 +1,13 @@
 """LLDP neighbours of a switch's ports, in brief and in full."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from napalm_cloudengine.displays.block import LabelledDisplay
-from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
+from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine, Rows, UnreadLine
 from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _REFERENCE = 'command reference V300R023C00, "display lldp neighbor{}"'
@@ -42,6 +42,7 @@ Local Interface         Exptime(s) Neighbor Interface      Neighbor Device
         ),
     },
     spaced="port",
+    blank="device",  # a NIC that answers by its firmware sends no system name
     titles={
         **dict.fromkeys(("Local Interface", "Local Intf"), "local:i"),
         **dict.fromkeys(("Neighbor Interface", "Neighbor Intf"), "port:"),
@@ -95,11 +96,15 @@ class Neighbor:
         return "" if value == "--" else value
 
 
-def read_brief(shown: DisplayAnswer) -> list[Neighbor]:
-    """Read rows of the brief table; none for an empty answer. Raises UnreadableError."""
+def read_brief(shown: DisplayAnswer) -> Rows[Neighbor]:
+    """Read rows of the brief table; none for an empty answer. Raises UnreadableError.
+
+    `device` is "" for a neighbour without a system name. Nothing in the table shows its end.
+    """
     if not shown.lines or shown.lines[0].text.startswith("Info:"):
-        return []
-    return [brief_row(row, line) for row, line in BRIEF.numbered(shown)]
+        return Rows()
+    rows = BRIEF.numbered(shown)
+    return Rows((brief_row(row, line) for row, line in rows), rows.unread)
 
 
 def brief_row(row: Mapping[str, Any], line: int) -> Neighbor:
@@ -107,25 +112,48 @@ def brief_row(row: Mapping[str, Any], line: int) -> Neighbor:
     return Neighbor(row["local"], row["device"], row["port"], line)
 
 
-def read_detail(shown: DisplayAnswer) -> list[Neighbor]:
-    """Read `display lldp neighbor`; each port must have as many neighbours as its line announces.
+def read_detail(shown: DisplayAnswer) -> Rows[Neighbor]:
+    """Read `display lldp neighbor`; a port with other neighbours than announced is not read.
 
-    Raises UnreadableError.
+    Raises UnreadableError where nothing else was read, and for an answer that is cut off: the last
+    port has fewer neighbours than announced, or the last neighbour no expiry time.
     """
     ports = [start for start, line in enumerate(shown.lines) if port_of(line)]
     for line in shown.lines[: ports[0] if ports else None]:
         if DETAIL.value(line):
             raise shown.wrong(line.number, f"{line.text.strip()!r} is of no port")
     neighbors: list[Neighbor] = []
+    unread: list[UnreadLine] = []
     for start, end in pairwise([*ports, len(shown.lines)]):
         line = shown.lines[start]
-        heard = read_paragraphs(shown.lines[start:end])
+        port, heard = port_of(line) or "", read_paragraphs(shown.lines[start:end])
         announced = int(line.text.split()[2])
+        what = f"{announced} neighbours of {port} announced, {len(heard)} read"
+        last = end == len(shown.lines)
         if announced != len(heard):
-            what = f"{announced} neighbours of {port_of(line)} announced, {len(heard)} read"
-            raise shown.wrong(line.number, what)
+            if last:
+                raise shown.wrong(line.number, what)
+            unread.append(shown.unread(line, what, port))
+            continue
+        if last and heard and "expires" not in heard[-1].values:
+            raise shown.wrong(shown.lines[-1].number, "the last neighbour has no expiry time")
         neighbors += heard
-    return neighbors
+        unread += _unlabelled(shown, shown.lines[start + 1 : end], port)
+    if unread and not neighbors:
+        raise shown.wrong(unread[0].line, unread[0].why)
+    return Rows(neighbors, unread)
+
+
+def _unlabelled(
+    shown: DisplayAnswer, lines: Iterable[DisplayLine], port: str
+) -> Iterator[UnreadLine]:
+    """Yield lines of a port that have no label and continue no description."""
+    name = ""
+    for line in lines:
+        pair = DETAIL.value(line)
+        name = pair[0] if pair else "" if ":" in line.text else name
+        if not pair and name != "system_description" and ":" not in line.text:
+            yield shown.unread(line, f"{line.text.strip()!r} has no label", port)
 
 
 def read_paragraphs(lines: Iterable[DisplayLine]) -> list[Neighbor]:

@@ -8,7 +8,7 @@ confirmed.
 import re
 from typing import Any
 
-from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.shown import DisplayAnswer, Rows
 from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
 _REFERENCE = "command reference V300R023C00, "
@@ -46,7 +46,7 @@ PFC-profile Name                      Priority
 -------------------------------------------------------------------------------""",
         )
     },
-    blank=True,
+    blank="queues",
     optional=("maximum",),
     cells={"queues": re.compile(r"[\d, -]*", re.ASCII)},
 )
@@ -137,26 +137,27 @@ Interface      Queue    Guaranteed            Xon  Xon-Offset       Xoff        
 )
 
 
-def read_profiles(shown: DisplayAnswer) -> list[Row]:
+def read_profiles(shown: DisplayAnswer) -> Rows[Row]:
     """Read profiles with their queues as numbers; raises UnreadableError if one is missing."""
     rows = PROFILES.read(shown)
     totals, line = PROFILES.totals(shown)
-    if totals["total"] != len(rows):
-        raise shown.wrong(line, f"{totals['total']} profiles announced, {len(rows)} read")
-    return [row | {"queues": [int(n) for n in re.findall(r"\d+", row["queues"])]} for row in rows]
+    shown.require_all(line, "profiles", totals["total"], len(rows), len(rows.unread))
+    queues = ([int(n) for n in re.findall(r"\d+", row["queues"])] for row in rows)
+    return Rows(
+        (row | {"queues": numbers} for row, numbers in zip(rows, queues, strict=True)), rows.unread
+    )
 
 
-def read_thresholds(shown: DisplayAnswer) -> list[Row]:
+def read_thresholds(shown: DisplayAnswer) -> Rows[Row]:
     """Read thresholds by the columns of the release; raises UnreadableError.
 
     An offset without the least xon next to it is refused: xon cannot be computed from it.
     """
-    rows = []
-    for row, line in THRESHOLDS.numbered(shown):
+    rows = THRESHOLDS.numbered(shown)
+    for row, line in rows:
         if "xon_offset" in row and "xon" not in row and "xon_lowest" not in row:
             raise shown.wrong(line, "Xon-Offset is shown without Xon or Xon-Lowest")
-        rows.append(row)
-    return rows
+    return Rows((row for row, _ in rows), rows.unread)
 
 
 def write_profiles(rows: list[dict[str, Any]], maximum: int) -> str:

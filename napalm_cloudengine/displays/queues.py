@@ -1,6 +1,6 @@
 """Statistics of the egress queues of a port, and ECN marks by port."""
 
-from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.shown import DisplayAnswer, Rows
 from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
 _RULE = " " + "-" * 94
@@ -57,7 +57,7 @@ ECN_MARKS = DisplayTable(
 )
 
 
-def read_queues(shown: DisplayAnswer) -> list[Row]:
+def read_queues(shown: DisplayAnswer) -> Rows[Row]:
     """Read the queues of a port; raises UnreadableError where it shows none."""
     rows = STATISTICS.read(shown)
     if not rows:

@@ -5,11 +5,17 @@ that form, the reference does not. The reader accepts both forms, and a route wi
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network
 
-from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
+from napalm_cloudengine.displays.shown import (
+    DisplayAnswer,
+    DisplayLine,
+    Rows,
+    UnreadableError,
+    UnreadLine,
+)
 from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
 IN_FIB = "D"  # route flag: download to FIB
@@ -53,41 +59,76 @@ OF_ADDRESS = DisplayTable(  # written only
 )
 _CELLS = [cell.name for cell in ROUTES.forms[""].lines[0].cells]
 _HOP = _CELLS[-3:]  # flags, next_hop and interface
+_LEAST_WORDS = len(_CELLS) - 3  # of the row of a further next hop
 _PREFIX = re.compile(r"\d+\.\d+\.\d+\.\d+/\d+", re.ASCII)
 # Switches of a fabric show the same rows: 2,000 routes are read in 9 ms; without the cache, in 15
 # ms.
 _network, _address = lru_cache(1 << 14)(IPv4Network), lru_cache(1 << 14)(IPv4Address)
 
 
-def read_routes(shown: DisplayAnswer) -> list[Row]:
+def read_routes(shown: DisplayAnswer) -> Rows[Row]:
     """Read prefixes with `protocol` and `hops`, each with `next_hop`, `interface` and `flags`.
 
-    Raises UnreadableError where the number of rows differs from the announced number.
+    Where rows are missing, each line that was not read may be one of them: the prefix above it is
+    left out, and so are further next hops below it. Raises UnreadableError where more rows are
+    missing than lines were not read, for more rows than announced, and for an answer that is cut.
     """
-    routes: list[Row] = []
     lines = ROUTES.below(shown)
-    most = len(_CELLS)
-    for line in lines:
-        if _PREFIX.fullmatch(line.words[0]):
-            if not most - 1 <= len(line.words) <= most:
-                raise _no_route(shown, line)
-            routes.append({"prefix": line.words[0], "protocol": line.words[1], "hops": []})
-            _check(shown, line, line.words[0], _network, "prefix")
-        elif not routes or not most - 3 <= len(line.words) < most:
-            raise _no_route(shown, line)
-        hop = dict(zip(_HOP, line.words[-len(_HOP) :], strict=True))
-        hop["flags"] = hop["flags"] if hop["flags"].isalpha() else ""
-        _check(shown, line, hop["next_hop"], _address, "next hop")
-        routes[-1]["hops"].append(hop)
     totals, last = ROUTES.totals(shown)
-    if (totals["destinations"], totals["routes"]) != (len(routes), len(lines)):
-        announced = f"{totals['destinations']} destinations and {totals['routes']} routes announced"
-        raise shown.wrong(last, f"{announced}, {len(routes)} and {len(lines)} read")
-    return routes
+    announced = totals["destinations"], totals["routes"]
+    for rows_missing in (False, True):
+        routes, unread, read = _routes(shown, lines, rows_missing=rows_missing)
+        if not rows_missing and (len(routes), read) == announced:
+            return Rows(routes.values(), unread)
+    if unread and (not routes or unread[-1].line == lines[-1].number):
+        raise shown.wrong(unread[-1].line, unread[-1].why)
+    counts = zip((len(routes), read), announced, strict=True)
+    if not all(count <= total <= count + len(unread) for count, total in counts):
+        what = f"{announced[0]} destinations and {announced[1]} routes announced"
+        raise shown.wrong(last, f"{what}, {len(routes)} and {read} read")
+    odd = {each.key for each in unread}
+    return Rows((row for prefix, row in routes.items() if prefix not in odd), unread)
 
 
-def _no_route(shown: DisplayAnswer, line: DisplayLine) -> Exception:
-    return shown.wrong(line.number, f"{line.text.strip()!r} is no route")
+def _routes(
+    shown: DisplayAnswer, lines: Sequence[DisplayLine], *, rows_missing: bool
+) -> tuple[dict[str, Row], list[UnreadLine], int]:
+    """Return prefixes, lines that were not read, and the number of those that were.
+
+    rows_missing: whether a line that was not read may be a row.
+    """
+    routes: dict[str, Row] = {}
+    unread: list[UnreadLine] = []
+    prefix = ""  # of lines that omit it; "" where it is not known
+    read = 0
+    for line in lines:
+        begins = _PREFIX.fullmatch(line.words[0]) is not None
+        own = line.words[0] if begins else prefix
+        try:
+            hop = _hop_of(shown, line, begins=begins, prefix=own)
+        except UnreadableError as error:
+            may_be_row = begins or len(line.words) >= _LEAST_WORDS
+            unread.append(shown.unread(line, error.what, own if may_be_row else ""))
+            prefix = "" if rows_missing and may_be_row else prefix
+            continue
+        prefix = own
+        route = {"prefix": prefix, "protocol": line.words[1], "hops": []} if begins else {}
+        routes.setdefault(prefix, route)["hops"].append(hop)
+        read += 1
+    return routes, unread, read
+
+
+def _hop_of(shown: DisplayAnswer, line: DisplayLine, *, begins: bool, prefix: str) -> Row:
+    """Read the next hop in a line; raises UnreadableError."""
+    most = len(_CELLS)
+    least = most - 1 if begins else _LEAST_WORDS
+    if not prefix or not least <= len(line.words) < most + begins:
+        raise shown.wrong(line.number, f"{line.text.strip()!r} is no route")
+    hop = dict(zip(_HOP, line.words[-len(_HOP) :], strict=True))
+    hop["flags"] = hop["flags"] if hop["flags"].isalpha() else ""
+    _check(shown, line, prefix, _network, "prefix")
+    _check(shown, line, hop["next_hop"], _address, "next hop")
+    return hop
 
 
 def _check(

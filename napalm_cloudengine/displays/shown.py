@@ -1,9 +1,16 @@
-"""One answer of a switch as numbered lines, and the error that names an unreadable line."""
+"""One answer of a switch as numbered lines, its rows, and the lines that are no rows.
+
+A line that is no row of its table is left out and noted: it changes no other row. An answer that
+is cut off, or that contradicts itself, is an error.
+"""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
+T = TypeVar("T")
 _RULER = re.compile(r"\s*[-=]{4,}\s*")
 _INTERFACE = re.compile(
     r"(?:\d+GE|[A-Za-z]+(?:-[A-Za-z]+)*)\d+(?:/\d+)*(?::\d+)?(?:\.\d+)?", re.ASCII
@@ -16,6 +23,31 @@ class UnreadableError(ValueError):
     def __init__(self, command: str, line: int, what: str) -> None:
         self.command, self.line, self.what = command, line, what
         super().__init__(f"'{command}', line {line}: {what}")
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadLine:
+    """A line of an answer that was not read, and the reason.
+
+    key: interface, address or prefix of the row that it may be; "" where it may be any row.
+    """
+
+    command: str
+    line: int
+    text: str
+    why: str
+    key: str = ""
+
+    def __str__(self) -> str:
+        return f"'{self.command}', line {self.line}: {self.why}"
+
+
+class Rows(list[T]):
+    """The rows of an answer; `unread`: its lines that are no rows, in their order."""
+
+    def __init__(self, rows: Iterable[T] = (), unread: Iterable[UnreadLine] = ()) -> None:
+        super().__init__(rows)
+        self.unread = tuple(sorted(unread, key=lambda each: each.line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +72,32 @@ class DisplayAnswer:
         return tuple(
             DisplayLine(number, line.rstrip(), tuple(line.split()))
             for number, line in enumerate(self.text.splitlines(), 1)
-            if line.strip() and not _RULER.fullmatch(line)
+            if line.strip() and not _is_ruler(line)
         )
+
+    def rulers_after(self, number: int) -> int:
+        """Return the number of rulers below a line."""
+        return sum(map(_is_ruler, self.text.splitlines()[number:]))
 
     def wrong(self, number: int, what: str) -> UnreadableError:
         """Return the error about a line of this answer."""
         return UnreadableError(self.command, number, what)
+
+    def unread(self, line: DisplayLine, why: str, key: str = "") -> UnreadLine:
+        """Return the note on a line that is no row."""
+        return UnreadLine(self.command, line.number, line.text.strip(), why, key)
+
+    def require_all(self, number: int, what: str, total: int, rows: int, unread: int) -> None:
+        """Raise UnreadableError where rows of an announced total are missing, or are too many.
+
+        number: line of the total. Each line that was not read may be one of the rows.
+        """
+        if not rows <= total <= rows + unread:
+            raise self.wrong(number, f"{total} {what} announced, {rows} read")
+
+
+def _is_ruler(line: str) -> bool:
+    return _RULER.fullmatch(line) is not None
 
 
 def is_interface(word: str) -> bool:

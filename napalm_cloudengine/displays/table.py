@@ -6,13 +6,21 @@ words that no other cell of its line takes, and `{model:>27}` is a word.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from string import Formatter
 from typing import Any
 
-from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine, is_interface
+from napalm_cloudengine.displays.shown import (
+    DisplayAnswer,
+    DisplayLine,
+    Rows,
+    UnreadableError,
+    UnreadLine,
+    is_interface,
+)
 
 Row = dict[str, Any]
 
@@ -127,6 +135,17 @@ class Form:
         return tuple(cell for line in lines for cell in line.cells)
 
     @cached_property
+    def closed(self) -> bool:
+        """Whether a ruler below the last row shows that the table is whole."""
+        last = self.foot or self.row.rsplit("\n", 1)[-1]
+        return bool(last) and not last.strip("- ")
+
+    @cached_property
+    def ruled(self) -> bool:
+        """Whether a ruler is between the names of columns and the first row."""
+        return not self.head.rsplit("\n", 1)[-1].strip("- ")
+
+    @cached_property
     def _formats(self) -> tuple[str, str]:
         """Return head and row as Python formats."""
         texts = (self.head.split("\n"), self.row.split("\n"))
@@ -149,7 +168,7 @@ class DisplayTable:
     """A `display` that prints a table, with all its forms.
 
     forms: by syntax family, "" is that of all others. key: the fields that identify a row. carried:
-    a later row of an interface may omit its name. blank: the last cell may be empty. spaced: the
+    a later row of an interface may omit its name. blank: the cell that may be empty. spaced: the
     cell that may contain single blanks where it is not an interface, as another may. optional:
     values above the columns that may be missing. cells: patterns of cells that do not take every
     word. titles: columns by their titles, for releases with other columns or another order; least:
@@ -160,7 +179,7 @@ class DisplayTable:
     forms: Mapping[str, Form]
     key: tuple[str, ...] = ()
     carried: bool = False
-    blank: bool = False
+    blank: str = ""
     spaced: str = ""
     optional: tuple[str, ...] = ()
     cells: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
@@ -171,14 +190,19 @@ class DisplayTable:
         """Write the display of rows in the form of a family."""
         return self.forms.get(form, next(iter(self.forms.values()))).write(rows, **totals)
 
-    def read(self, shown: DisplayAnswer) -> list[Row]:
-        """Read every row; raises UnreadableError for any row not in the documented form."""
-        return [row for row, _ in self.numbered(shown)]
+    def read(self, shown: DisplayAnswer) -> Rows[Row]:
+        """Read every row; a line that is no row is in `unread`, and changes no other row.
 
-    def numbered(self, shown: DisplayAnswer) -> Iterator[tuple[Row, int]]:
-        """Yield every row with the number of its first line; raises UnreadableError."""
+        Raises UnreadableError without the heading, without any row among the lines below it, for a
+        row that is shown twice, and for an answer that is cut off.
+        """
+        rows = self.numbered(shown)
+        return Rows((row for row, _ in rows), rows.unread)
+
+    def numbered(self, shown: DisplayAnswer) -> Rows[tuple[Row, int]]:
+        """Read every row with the number of its first line; otherwise as `read`."""
         form, lines = self._below(shown)
-        yield from self._rows(shown, form, lines)
+        return _RowReader(self, shown, form, lines).read()
 
     def form_of(self, line: DisplayLine) -> Form | None:
         """Return the form whose columns a line names."""
@@ -203,11 +227,12 @@ class DisplayTable:
         whole = " ".join(titles).split() == list(line.words)
         if not whole or len(set(names)) < len(names) or not self.least.issubset(names):
             return None
-        return Form(line.text, " ".join(f"{{{cell}}}" for cell in cells))
+        foot = next(iter(self.forms.values())).foot
+        return Form(line.text, " ".join(f"{{{cell}}}" for cell in cells), foot)
 
     def row(self, shown: DisplayAnswer, line: DisplayLine, form: Form) -> Row:
         """Read the row in one line; raises UnreadableError where there is none."""
-        return self._cells(shown, line, form.lines[0])
+        return self.cells_of(shown, line, form, form.lines[0])
 
     def below(self, shown: DisplayAnswer) -> Sequence[DisplayLine]:
         """Return the lines below the names of columns; raises UnreadableError."""
@@ -223,7 +248,7 @@ class DisplayTable:
             matches = [(line, m) for line in shown.lines if (m := pattern.search(line.text))]
             if len(matches) == 1:
                 [(line, match)] = matches
-                values[cell.name] = self._value(shown, line, cell, match[1])
+                values[cell.name] = self.value(shown, line, cell, match[1])
                 number = max(number, line.number)
             elif matches or cell.name not in self.optional:
                 what = f"{len(matches)} values of {cell.before.strip(' :')!r} instead of one"
@@ -249,29 +274,13 @@ class DisplayTable:
                 raise shown.wrong(1, f"line {number} of its heading is missing")
         return form, lines
 
-    def _rows(
-        self, shown: DisplayAnswer, form: Form, lines: Sequence[DisplayLine]
-    ) -> Iterator[tuple[Row, int]]:
-        name = ""  # of the interface of the row above
-        keys = set()
-        remaining = iter(lines)
-        for first in remaining:
-            row = self._cells(shown, first, form.lines[0], name)
-            for layout in form.lines[1:]:
-                line = next(remaining, None)
-                if line is None:
-                    raise shown.wrong(first.number, f"no second line below {first.text.strip()!r}")
-                row |= self._cells(shown, line, layout)
-            key = tuple(row[part] for part in self.key)
-            if key and key in keys:
-                row_key = " ".join(f"{part} {row[part]}" for part in self.key)
-                raise shown.wrong(first.number, f"{row_key} is shown twice")
-            keys.add(key)
-            name = row[form.lines[0].cells[0].name] if self.carried else ""
-            yield row, first.number
-
-    def _cells(
-        self, shown: DisplayAnswer, line: DisplayLine, layout: Layout, name: str | None = None
+    def cells_of(
+        self,
+        shown: DisplayAnswer,
+        line: DisplayLine,
+        form: Form,
+        layout: Layout,
+        name: str | None = None,
     ) -> Row:
         """Read the cells of a line; name: of the row above, for rows that may omit it."""
         carried = self.carried and name is not None and not is_interface(line.words[0])
@@ -279,29 +288,48 @@ class DisplayTable:
             raise shown.wrong(line.number, f"{line.text.strip()!r} is of no interface")
         texts = layout.split(line.words, carried=carried)
         if self.spaced:
-            texts = self._spaced(line, layout, texts)
+            texts = self._spaced(line, form, layout, texts)
         if texts is None or ("" in texts and not self.blank):
             what = f"{line.text.strip()!r} has not {len(layout.cells)} cells"
             raise shown.wrong(line.number, what)
         row: Row = {layout.cells[0].name: name} if carried else {}
         for cell, text in zip(layout.cells[carried:], texts, strict=True):
-            row[cell.name] = self._value(shown, line, cell, text)
+            row[cell.name] = self.value(shown, line, cell, text)
         return row
 
     def _spaced(
-        self, line: DisplayLine, layout: Layout, texts: list[str] | None
+        self, line: DisplayLine, form: Form, layout: Layout, texts: list[str] | None
     ) -> list[str] | None:
-        """Split cells at two blanks; at single ones where every blank is unambiguous."""
-        parts = re.split(r"\s{2,}", line.text.strip())
-        if len(parts) == len(layout.cells):
-            return parts
-        names = [cell.name for cell in layout.cells]
-        clear = len(line.words) == len(names)
-        return texts if texts and (clear or is_interface(texts[names.index(self.spaced)])) else None
+        """Split cells at two blanks; at single ones where every blank is unambiguous.
 
-    def _value(
+        The cell that may be empty is, where each other text is below the title of its column.
+        """
+        parts = re.split(r"\s{2,}", line.text.strip())
+        names = [cell.name for cell in layout.cells]
+        if len(parts) == len(names):
+            return parts
+        if self.blank and len(parts) == len(names) - 1:
+            empty = names.index(self.blank)
+            columns = self._columns(line, form)
+            if columns == [*parts[:empty], "", *parts[empty:]]:
+                return columns
+            if any(" " in part and part in columns for part in parts):
+                return None  # a name with a blank, and it is not clear which cell is empty
+        clear = len(line.words) == len(names)
+        if texts is None or not all(texts):
+            return None
+        return texts if clear or is_interface(texts[names.index(self.spaced)]) else None
+
+    def _columns(self, line: DisplayLine, form: Form) -> list[str]:
+        """Return the texts of a line below the title of each column."""
+        titles = next(x for x in reversed(form.head.split("\n")) if x.strip("- "))
+        starts = [match.start(1) for match in self._title.finditer(titles)]
+        return [line.text[a:b].strip() for a, b in pairwise([*starts, len(line.text)])]
+
+    def value(
         self, shown: DisplayAnswer, line: DisplayLine, cell: TableCell, text: str
     ) -> int | str | None:
+        """Return the value of a cell; raises UnreadableError."""
         if cell.kind == "?" and text == "-":
             return None
         number = cell.kind in ("d", "?")
@@ -313,3 +341,144 @@ class DisplayTable:
         if pattern is not None and not pattern.fullmatch(text):
             raise shown.wrong(line.number, f"{text!r} is no {cell.name.replace('_', ' ')}")
         return int(text.replace(",", "")) if number else text
+
+
+class _RowReader:
+    """Rows of one answer, and the lines below its heading that are none."""
+
+    def __init__(
+        self,
+        table: DisplayTable,
+        shown: DisplayAnswer,
+        form: Form,
+        lines: Sequence[DisplayLine],
+    ) -> None:
+        self.table, self.shown, self.form, self.lines = table, shown, form, lines
+        self.name: str = ""  # interface of the row above; "" where it is not known
+        self.rows: list[tuple[Row, int]] = []
+        self.unread: list[UnreadLine] = []
+        self.titles = shown.lines[len(shown.lines) - len(lines) - 1].number
+        self.last = self.titles  # line of the last row that was read
+        self.index = 0
+
+    def read(self) -> Rows[tuple[Row, int]]:
+        """Read all lines; raises UnreadableError."""
+        keys = set()
+        while self.index < len(self.lines):
+            first = self.lines[self.index]
+            row = self._row(first)
+            if row is None:
+                continue
+            key = tuple(row[part] for part in self.table.key)
+            if key and key in keys:
+                row_key = " ".join(f"{part} {row[part]}" for part in self.table.key)
+                raise self.shown.wrong(first.number, f"{row_key} is shown twice")
+            keys.add(key)
+            self.rows.append((row, first.number))
+            self.last = self.lines[self.index - 1].number
+        if self.unread and not self.rows:
+            raise self.shown.wrong(self.unread[0].line, self.unread[0].why)
+        self._require_end()
+        return Rows(self.rows, self.unread)
+
+    def _row(self, first: DisplayLine) -> Row | None:
+        """Read the row that begins in a line; None where the line is noted as unread."""
+        self.index += 1
+        first_layout, *layouts = self.form.lines
+        try:
+            row = self._cells(first, first_layout)
+        except UnreadableError as error:
+            self._note(first, error)
+            self.name = self._name_below(first)
+            return None
+        name = row[first_layout.cells[0].name]
+        self.name = name if self.table.carried else ""
+        for layout in layouts:
+            below = self._further_line(first, layout, str(name))
+            if below is None:
+                return None
+            row |= below
+        return row
+
+    def _further_line(self, first: DisplayLine, layout: Layout, key: str) -> Row | None:
+        """Read a further line of a row; None where the next row begins without it."""
+        noted = len(self.unread)
+        while self.index < len(self.lines):
+            line = self.lines[self.index]
+            try:
+                below = self.table.cells_of(self.shown, line, self.form, layout)
+            except UnreadableError as error:
+                if self._begins_row(line):
+                    break
+                self._note(line, error, key)
+                self.index += 1
+            else:
+                self.index += 1
+                return below
+        what = f"no second line below {first.text.strip()!r}"
+        if self.index == len(self.lines) and len(self.unread) == noted:
+            raise self.shown.wrong(first.number, what)
+        self._note(first, self.shown.wrong(first.number, what), key)
+        return None
+
+    def _cells(self, line: DisplayLine, layout: Layout) -> Row:
+        return self.table.cells_of(self.shown, line, self.form, layout, self.name)
+
+    def _begins_row(self, line: DisplayLine) -> bool:
+        try:
+            self._cells(line, self.form.lines[0])
+        except UnreadableError:
+            return False
+        return True
+
+    def _note(self, line: DisplayLine, error: UnreadableError, key: str = "") -> None:
+        word, cell = line.words[0], self.form.lines[0].cells[0]
+        certain = cell.kind == "i" or cell.name in self.table.cells
+        key = key or (word if certain and self._fits(line, cell, word) else "")
+        self.unread.append(self.shown.unread(line, error.what, key))
+
+    def _name_below(self, line: DisplayLine) -> str:
+        """Return the interface of rows that omit it, below a line that was not read.
+
+        A damaged row may have begun another interface: then it is not known.
+        """
+        if is_interface(line.words[0]):
+            return line.words[0]
+        layout = self.form.lines[0]
+        texts = layout.split(line.words, carried=False)
+        pairs = zip(layout.cells[1:], (texts or [""])[1:], strict=False)
+        like_a_row = any(cell.kind == "d" and self._fits(line, cell, text) for cell, text in pairs)
+        return "" if like_a_row else self.name
+
+    def _fits(self, line: DisplayLine, cell: TableCell, text: str) -> bool:
+        try:
+            self.table.value(self.shown, line, cell, text)
+        except UnreadableError:
+            return False
+        return True
+
+    def _require_end(self) -> None:
+        """Raise UnreadableError for an answer that is cut off, as far as its form shows that."""
+        for unread in self.unread:
+            line = self.lines[-1]
+            ended = self.shown.rulers_after(line.number) or not self._may_be_cut(line)
+            if unread.line == line.number and not ended:
+                raise self.shown.wrong(line.number, unread.why)
+        rulers = self.shown.rulers_after(self.titles)
+        if self.rows and not (self.form.confirmed and rulers):
+            return  # a release without these rulers does not show its end
+        least = 1 if self.rows else (1 + self.form.ruled) * bool(self.form.foot)
+        if self.form.closed and self.shown.rulers_after(self.last) < least:
+            last = len(self.shown.text.splitlines())
+            raise self.shown.wrong(last, "the line below the last row is missing: it is cut off")
+
+    def _may_be_cut(self, line: DisplayLine) -> bool:
+        """Whether a line may be the beginning of a row."""
+        for layout in self.form.lines:
+            for cells in (layout.cells, layout.cells[self.table.carried :]):
+                whole = line.words[:-1]
+                wide = next((i for i, cell in enumerate(cells) if cell.kind == "*"), len(cells))
+                fits = map(self._fits, [line] * wide, cells[:wide], whole)
+                if (wide < len(cells) or len(whole) < len(cells)) and all(fits):
+                    return True
+        return False

@@ -212,7 +212,7 @@ def described(parameter: Parameter, ctx: Context) -> tuple[str, str] | None:
 
 def _range_words(facts: str) -> str:
     """Return the facts with ranges in words: `x>=4` is "at least 4"."""
-    facts = re.sub(r"(\S+)<=x<=(\S+)", r"\1 to \2", facts)
+    facts = re.sub(r"(?<!\S)(\S+)<=x<=(\S+)", r"\1 to \2", facts)
     return re.sub(r"x>=(\S+)", r"at least \1", facts)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from napalm_cloudengine import regular_file
+
 MODEL = re.compile(r"(?m)^model: *['\"]?([\w-]+)")
 RULE = re.compile(r'(?m)^@rule\(\s*"([A-Z]{3}\d{3})"')
 FABRIC_FILE = "fabric.yaml"
@@ -46,7 +48,7 @@ def waves_of(plan: str | None) -> list[str]:
     """Return the names of the waves of a plan."""
     import json
 
-    return [wave["name"] for wave in json.loads(Path(plan or "").read_text("utf-8"))["waves"]]
+    return [wave["name"] for wave in json.loads(regular_file.read_text(Path(plan or "")))["waves"]]
 
 
 def _file_of(fabric: str | None) -> Path:
@@ -63,7 +65,7 @@ def _document(file: Path) -> dict[str, Any]:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    document = yaml.load(file.read_text("utf-8"), loader)  # noqa: S506 - a safe one
+    document = yaml.load(regular_file.read_text(file), loader)  # noqa: S506 - a safe one
     return document if isinstance(document, dict) else {}
 
 

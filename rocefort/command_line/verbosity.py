@@ -1,7 +1,7 @@
 """Notes and logs of a command: `-q`, `-v` and `--log-file`.
 
 Modules log to the tree `rocefort`. Every record is masked where it is made
-(`rocefort.fleet.secret_masking`) and again where it is written.
+(`rocefort.fleet.secret_masking`) and again where it is written, as visible text.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from napalm_cloudengine.text import visible
 from rocefort import output
 
 if TYPE_CHECKING:
@@ -114,6 +115,6 @@ def _formatter(form: str) -> logging.Formatter:
             record.moment = datetime.fromtimestamp(record.created, UTC).isoformat(
                 "T", "milliseconds"
             )
-            return internal_errors.masked(" | ".join(super().format(record).splitlines()))
+            return visible(internal_errors.masked(" | ".join(super().format(record).splitlines())))
 
     return Masking(form)

@@ -77,7 +77,7 @@ def check(
 
     found = check_servers(fabric, load_connections(connections), server or ())
     write_findings(found.report, form.value, str(fabric))
-    if found.note:
-        output.write_note(found.note, err=form is not options.TraceFormat.TEXT)
+    for note in found.notes:
+        output.write_note(note, err=form is not options.TraceFormat.TEXT)
     if found.exit_code:
         raise typer.Exit(found.exit_code)

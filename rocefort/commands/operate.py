@@ -52,6 +52,15 @@ AllowUnhealthy = Annotated[
     ),
 ]
 
+AllowUnmeasured = Annotated[
+    str,
+    typer.Option(
+        metavar="REASON",
+        help="Apply waves whose RDMA gate the fabric's rdma keys do not permit, without it; the "
+        "reason is recorded.",
+    ),
+]
+
 Again = Annotated[
     bool, typer.Option("--again", help="Apply a plan although it was rolled back before.")
 ]
@@ -83,6 +92,8 @@ def apply(
     approval_wait: ApprovalWait = 0,
     allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
+    allow_unmeasured: AllowUnmeasured = "",
+    drained: options.Drained = None,
     allow_unhealthy: AllowUnhealthy = False,
     base: PolicyBase = "",
     detached: Detach = False,
@@ -93,7 +104,7 @@ def apply(
     """Apply a sealed plan wave by wave; roll back on failure.
 
     The exit code is 5 if an operator stops it (pause, abort, Ctrl-C), or if a wave waits for an
-    approval.
+    approval or for the time when its RDMA gate may load servers.
     """
     from rocefort.steps.rollout.site_lock import refuse_second_controller
 
@@ -113,6 +124,8 @@ def apply(
         base=base,
         approval_timeout_s=approval_wait,
         break_glass=break_glass,
+        unmeasured=allow_unmeasured,
+        drained=tuple(drained or ()),
     )
     carry_out((sealed, journal, html), connections, (progress, form), chosen)
 
@@ -131,6 +144,8 @@ def resume(
     progress: options.ProgressShown = options.ProgressOption.AUTO,
     approval_wait: ApprovalWait = 0,
     break_glass: BreakGlass = "",
+    allow_unmeasured: AllowUnmeasured = "",
+    drained: options.Drained = None,
     detached: Detach = False,
     html: options.RolloutPage = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
@@ -144,7 +159,13 @@ def resume(
         return
     from rocefort.rollout.controller.apply_options import ApplyOptions
 
-    chosen = ApplyOptions(resume=True, approval_timeout_s=approval_wait, break_glass=break_glass)
+    chosen = ApplyOptions(
+        resume=True,
+        approval_timeout_s=approval_wait,
+        break_glass=break_glass,
+        unmeasured=allow_unmeasured,
+        drained=tuple(drained or ()),
+    )
     carry_out((sealed, journal, html), connections, (progress, form), chosen)
 
 
@@ -304,6 +325,8 @@ def rollback(
     approval_wait: ApprovalWait = 0,
     allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
+    allow_unmeasured: AllowUnmeasured = "",
+    drained: options.Drained = None,
     allow_unhealthy: AllowUnhealthy = False,
     html: Annotated[
         Path | None,
@@ -346,6 +369,8 @@ def rollback(
         allow_sick=allow_unhealthy,
         approval_timeout_s=approval_wait,
         break_glass=break_glass,
+        unmeasured=allow_unmeasured,
+        drained=tuple(drained or ()),
     )
     carry_out((file, None, html), connections, (progress, form), chosen)
 

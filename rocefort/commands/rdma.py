@@ -95,9 +95,6 @@ MaybeServers = Annotated[
         **values.FILE,
     ),
 ]
-Drained = Annotated[
-    list[str] | None, typer.Option(metavar="NODE", help="Treat this Kubernetes node as drained.")
-]
 HistoryFile = Annotated[Path, typer.Option("--history", help="Database of runs.", **values.FILE)]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or `last`.")]
 HISTORY = Path("rdma.db")
@@ -121,7 +118,7 @@ def plan(
     covering: Covering = False,
     target: Target = None,
     directory: Directory = None,
-    drained: Drained = None,
+    drained: options.Drained = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
@@ -161,7 +158,7 @@ def run(
     covering: Covering = False,
     target: Target = None,
     directory: Directory = None,
-    drained: Drained = None,
+    drained: options.Drained = None,
     switches: Annotated[
         bool, typer.Option("--switches/--no-switches", help="Read the counters of the switches.")
     ] = True,

@@ -12,6 +12,7 @@ from rocefort.command_line.help import HelpedGroup
 from rocefort.command_line.verbosity import log_error
 from rocefort.errors import BadInput
 from rocefort.site import SETTINGS_FILE, site_of
+from rocefort.visible_output import visible_streams
 
 WITHOUT_SETTINGS = frozenset({"-h", "--help", "-V", "--version"})  # these work with a broken file
 # `comment` works in the checkout of a stranger's change, and `completion` at the start of a shell.
@@ -33,6 +34,11 @@ class RootGroup(HelpedGroup):
 
             sys.stdout.write(f"{answer(self, instruction)}\n")
             raise SystemExit(0)
+
+    def main(self, *arguments: Any, **settings: Any) -> Any:  # noqa: ANN401 - Click's or Typer's
+        """Run a command line, whose output and errors are visible text."""
+        with visible_streams():
+            return super().main(*arguments, **settings)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Click's or Typer's
         """Give the context the defaults of the settings, then parse."""

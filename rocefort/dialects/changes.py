@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import ConfigPatch, TakenLine
 from rocefort.dialects.dialect import Dialect
+from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.hardware.site_commands import SiteFamily
@@ -15,6 +17,11 @@ from rocefort.models.wording import count_of
 
 Path = tuple[str, ...]  # the lines that open the views of a line, and the line itself
 Paths = Sequence[Path]
+
+
+def joined(path: Path) -> str:
+    """Return a line with its views, as a plan has it."""
+    return " / ".join(path)
 
 
 def replaced_lines(lines: Iterable[Path], own: Collection[Path], family: Family) -> set[Path]:
@@ -32,7 +39,7 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
     intended_text: str,
     intended: Device,
     family: Family,
-    kept: tuple[str, ...],
+    kept: Paths,
     lines: tuple[Paths, Paths] = ((), ()),
     base: Family | None = None,
 ) -> Change:
@@ -45,31 +52,64 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
     dialect = dialect_of(family)
     was, will = lines
     texts = (_with_lines(dialect, running_text, was), _with_lines(dialect, intended_text, will))
-    patch = dialect.patch(*texts, family)
+    patch = _patch(dialect, intended.name, texts, family, kept)
     edits = compare(running, intended)
     kind, reasons = classify(edits, patch.commands, dialect.disrupts)
     unjudged = (
-        *(f"- {' / '.join(path)}" for path in was if path not in will),
-        *(f"+ {' / '.join(path)}" for path in will if path not in was),
+        *(f"- {joined(path)}" for path in was if path not in will),
+        *(f"+ {joined(path)}" for path in will if path not in was),
     )
     stated = tuple(_stated(dialect, unjudged, family, base))
+    unowned = tuple(_unowned(patch.taken))
     if unjudged:
         reasons = (*reasons, *_reasons(unjudged, stated))
+    if unjudged or unowned:
         kind = ChangeKind.MODIFYING if kind is ChangeKind.ADDITIVE else kind
     return Change(
         device=intended.name,
         dialect=family.dialect,
         kind=kind,
-        service_affecting=(*reasons, *patch.disrupts),
+        service_affecting=(*reasons, *_taken(patch.taken), *patch.disrupts),
         edits=edits,
         patch=patch.commands,
         reverse=patch.reverse,
         running_digest=digest_of(running_text),
         intended_digest=digest_of(intended_text),
-        kept=kept,
+        kept=tuple(map(joined, kept)),
+        unowned=unowned,
         unjudged=unjudged,
         stated=stated,
     )
+
+
+def _patch(
+    dialect: Dialect, device: str, texts: tuple[str, str], family: Family, kept: Paths
+) -> ConfigPatch:
+    try:
+        return dialect.patch(*texts, family, kept)
+    except BadInput as error:  # a dialect has the view alone
+        cause = error.problem
+        where = ": ".join(filter(None, (device, cause.where)))
+        raise BadInput(cause.what, where=where, how=cause.how) from None
+
+
+def _unowned(taken: Iterable[TakenLine]) -> Iterator[str]:
+    """Yield unowned lines that go for good, and both forms of one whose view is another line."""
+    for line in taken:
+        if line.after != line.path:
+            yield f"- {joined(line.path)}"
+            if line.after is not None:
+                yield f"+ {joined(line.after)}"
+
+
+def _taken(taken: Iterable[TakenLine]) -> Iterator[str]:
+    for line in taken:
+        if not line.command:
+            continue
+        view = f" of {joined(line.path[:-1])}" if line.path[1:] else ""
+        end = "set again" if line.after else "not set again"
+        back = "" if line.restored else "; nor do the commands back set it, a secret"
+        yield f"`{line.path[-1]}`{view} goes with `{line.command}`, and is {end}{back}"
 
 
 def _stated(

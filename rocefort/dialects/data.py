@@ -96,15 +96,32 @@ def sources_of(parsed: ParsedConfig, file: str) -> dict[str, Position]:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenLine:
+    """Unowned line that a command takes with it, as its views and itself.
+
+    after: the line after the patch, which sets it again; another view may have its name. None: it
+    is lost. command: empty for a line whose view only gets another line. restored: whether the
+    commands back set it again.
+    """
+
+    path: tuple[str, ...]
+    after: tuple[str, ...] | None
+    command: str
+    restored: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class ConfigPatch:
     """Commands that change one text into another, and the commands back.
 
-    disrupts: sentences on disruption that no order of the commands avoids.
+    disrupts: sentences on disruption that no order of the commands avoids. taken: unowned lines
+    that the commands take with them.
     """
 
     commands: tuple[str, ...]
     reverse: tuple[str, ...]
     disrupts: tuple[str, ...] = ()
+    taken: tuple[TakenLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

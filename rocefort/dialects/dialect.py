@@ -31,7 +31,7 @@ from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.site_commands import SiteCommand
 from rocefort.models.network.network import Node, Position, TextLine
-from rocefort.models.network.observed import StateTopic
+from rocefort.models.network.observed import StateTopic, UnreadSeen
 from rocefort.models.results.rdma_counters import MarkedSeen
 from rocefort.models.rollout.plan import Change
 
@@ -142,8 +142,17 @@ class Changes(OperatingSystem, Protocol):
         """Map a Device's field to the disruption of changing it, beside the change itself."""
         raise self.lacks(NOT_DEPLOYED)
 
-    def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
-        """Return commands between two texts of one renderer, in the order of typing."""
+    def patch(
+        self,
+        running: str,
+        intended: str,
+        family: Family,
+        kept: Sequence[tuple[str, ...]] = (),
+    ) -> ConfigPatch:
+        """Return commands between two texts of one renderer, in the order of typing.
+
+        kept: unowned lines, each given as its views and itself, which are in neither text.
+        """
         raise self.lacks(NOT_DEPLOYED)
 
     def applied(
@@ -306,6 +315,10 @@ class Displays(OperatingSystem, Protocol):
         answer that cannot be read, and the driver's errors.
         """
         raise self.lacks(STATE_NOT_READ)
+
+    def unread_lines(self, driver: Any) -> Sequence[UnreadSeen]:  # noqa: ANN401
+        """Lines of outputs that the last `read_topic` or `ecn_marks` left out."""
+        return ()
 
     def ecn_marks(self, driver: Any, device: str) -> Sequence[MarkedSeen]:  # noqa: ANN401
         """Return ECN-marked packets of each port; raises DeviceFailed, and the driver's errors."""

@@ -451,7 +451,7 @@ class _Source:
         end = _end(last, self.text)
         line_end = self._line_end(end)
         rest = self.text[end:line_end]
-        own_line = re.fullmatch(r"\s*(,?)\s*(#.*)?\r?\n", rest)
+        own_line = re.fullmatch(r"[^\S\r\n]*(?:(,)[^\S\r\n]*)?(#.*)?\r?\n", rest)
         if own_line is None or last.start_mark.line == node.start_mark.line:
             yield Insertion(end, "".join(f", {item}" for item in items))
             return

@@ -28,7 +28,7 @@ NARROWEST = 20  # characters of a line that are shown on any terminal
 TAB = "    "
 CUT = ".."
 TOKEN = re.compile(
-    r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|[^\s,\]}].*?(?=\s*(?:[,\]}]|\s\#|:\s|:$|\s=\s|$))"""
+    r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|[^\s,\]}](?:\S|\s++)*?(?=\s*(?:[,\]}]|\s\#|:\s|:$|\s=\s|$))"""
 )
 
 _texts: OrderedDict[str, str] = OrderedDict()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import yaml
 
+from napalm_cloudengine import regular_file
 from rocefort.documents.excerpts import masked, remember_text
 from rocefort.documents.secret_lines import sounds_secret
 from rocefort.documents.syntax_errors import NO_BREAK, cause_of
@@ -120,7 +121,7 @@ def read_text(path: Path, level: int = logging.INFO) -> str:
     level: of the line in the log, lower for a file that is only searched.
     """
     try:
-        with path.open("rb") as file:
+        with regular_file.open_regular(path) as file:
             content = file.read(LARGEST_BYTES + 1)
         if len(content) > LARGEST_BYTES:
             raise BadInput(

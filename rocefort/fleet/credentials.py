@@ -15,6 +15,7 @@ from typing import Annotated, NoReturn
 
 from pydantic import AfterValidator
 
+from napalm_cloudengine import regular_file
 from napalm_cloudengine.masking import MASK
 from rocefort.child_environment import keep_from_children
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
@@ -125,7 +126,7 @@ def _from_environment(name: str) -> str:
 def _from_file(name: str) -> str:
     path = Path(name)
     try:
-        with _ONE_FILE, path.open("rb") as file:
+        with _ONE_FILE, regular_file.open_regular(path) as file:
             mode = os.fstat(file.fileno()).st_mode  # of the open file, because its path may change
             _private(mode, path, f"file:{path}")
             return file.read(LARGEST_BYTES).decode()
@@ -141,8 +142,8 @@ def _unreadable(error: OSError, where: str) -> BadInput:
 
 
 def _private(mode: int, path: Path, where: str) -> None:
-    """Raise Refused for a file that other users can read, or something other than a file."""
-    if not stat.S_ISREG(mode) or stat.S_IMODE(mode) & 0o177:
+    """Raise Refused for a file that other users can read."""
+    if stat.S_IMODE(mode) & 0o177:
         what = f"the file has mode {stat.S_IMODE(mode):04o}, not 0600"
         raise Refused(what, where=where, how=f"chmod 600 {path}")
 

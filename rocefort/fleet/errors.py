@@ -59,7 +59,8 @@ def _explain(at: str, user: str, known_hosts: str, error: Exception) -> tuple[st
             f"no SSH session with {at}: {text}",
             "check the address, the port and that its SSH server runs",
         )
-    return str(error), "check the device and its entry in the connections file"
+    what = getattr(error, "what", str(error))  # of the switches' driver, with its fix apart
+    return what, getattr(error, "how", "check the device and its entry in the connections file")
 
 
 def _of_host_key(at: str, known_hosts: str, error: Exception) -> tuple[str, str] | None:

@@ -18,6 +18,7 @@ from tempfile import NamedTemporaryFile
 
 import paramiko
 
+from napalm_cloudengine import regular_file
 from rocefort.errors import ServiceFailed
 from rocefort.fleet.connections import SshAccess
 from rocefort.fleet.errors import Unreachable, reading_known_hosts, unreachable
@@ -97,7 +98,7 @@ def add_to_record(path: Path, keys: Iterable[HostKey]) -> None:
     Raises ServiceFailed if it cannot be written.
     """
     try:
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        before = regular_file.read_text(path) if path.exists() else ""
         if before and not before.endswith("\n"):
             before += "\n"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,10 +6,12 @@ terminal, Markdown and HTML; JSON is the result itself. CONTRIBUTING explains ho
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+from napalm_cloudengine.text import visible, visible_line
 
 Cell = str | int | float | None  # None: unknown or missing
 MOST = 40  # names of one list
@@ -138,6 +140,23 @@ class Section:
 
 
 Block = Note | Items | Code | Table | Picture | CollapsibleSection | Section
+
+
+def visible_blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Return blocks whose texts have no unseen character; a cell or a line of code is one line."""
+    return tuple(_visible(block, visible) for block in blocks)
+
+
+def _visible(value: Any, spelled: Callable[[str], str]) -> Any:  # noqa: ANN401 - any field
+    if isinstance(value, str):
+        return value if isinstance(value, StrEnum) else spelled(value)
+    if isinstance(value, tuple):
+        return tuple(_visible(each, spelled) for each in value)
+    if isinstance(value, Block | TableColumn):
+        spelled = visible_line if isinstance(value, (Code, Table, TableColumn)) else visible
+        own = {each.name: getattr(value, each.name) for each in fields(value)}
+        return replace(value, **{name: _visible(inner, spelled) for name, inner in own.items()})
+    return value
 
 
 def columns(*titles: str, wraps: Iterable[str] = ()) -> tuple[TableColumn, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -19,15 +18,22 @@ def _handled_signals() -> list[signal.Signals]:
 
 
 @contextmanager
-def stop_on_signals() -> Iterator[Callable[[], bool]]:
-    """Yield a function that reports whether Ctrl-C, TERM or HUP came; the block continues.
+def count_signals() -> Iterator[Callable[[], int]]:
+    """Yield a function that returns how often Ctrl-C, TERM or HUP came; the block continues.
 
     So no session is cut in the middle of a line, even if Ctrl-C is pressed repeatedly. A signal
     that is already ignored (nohup) stays ignored. Outside the main thread nothing changes.
     """
-    stop_requested = threading.Event()
-    with signals_handled_by(_handled_signals(), lambda _number, _frame: stop_requested.set()):
-        yield stop_requested.is_set
+    numbers: list[int] = []
+    with signals_handled_by(_handled_signals(), lambda number, _frame: numbers.append(number)):
+        yield lambda: len(numbers)
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[Callable[[], bool]]:
+    """Yield a function that reports whether a signal came, as `count_signals`."""
+    with count_signals() as number:
+        yield lambda: number() > 0
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import render_all
 from rocefort.steps.fabric.rule_texts import rule_texts
 from rocefort.steps.fabric.subject import subject_of_derived, write_texts
-from rocefort.steps.lab.emulated_site import rehearse
+from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED, rehearse
 from rocefort.steps.rollout import running
 
 EditHeps = Callable[..., Path]
@@ -289,7 +289,7 @@ def test_a_failing_gate_ends_with_3(rocefort: Rocefort, two_leaves: Path, tmp_pa
     subject = subject_of_derived(derive(two_leaves))
     with rehearse(subject.network, subject.texts, tmp_path / "lab") as lab:
         rocefort("plan", fabric, "--connections", lab.file, "--out", tmp_path / "plan.json")
-        lab.replay("ib_write_bw", "fail.udp4791_blocked")
+        lab.replay(BANDWIDTH, BLOCKED[BANDWIDTH])
         done = rocefort("apply", tmp_path / "plan.json", "--connections", lab.file)
     assert done.code == 3
     assert (

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 import pytest
-from canonical import canonical
+from canonical import ALWAYS_THERE, canonical
 
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.models.hardware.hardware import SyntaxFamily
-
-# Views that a switch has with or without a line.
-ALWAYS_THERE = re.compile(r"dcb pfc|aaa|telemetry|user-interface .*|interface (\d+GE|MEth).*")
 
 Meaning = frozenset[tuple[str, ...]]
 MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], Meaning]

@@ -45,7 +45,12 @@ ACTS: Mapping[str, str] = {
     "fault": "Problem outside of any act.",
     "stop": "The rollout stops.",
     "pause": "An operator paused the rollout.",
+    "hold": "A wave waits until its RDMA gate may load servers; the detail has the reason.",
     "break-glass": "Approvals are skipped; the detail has the operator and the reason.",
+    "note": "A fact before the first wave that stops nothing, as a perftest that is newer than all "
+    "tried ones.",
+    "unmeasured": "Waves continue without a gate that may not run; the detail has who and why.",
+    "drained": "Kubernetes nodes that the operator declares as drained.",
     "ignored": "Request to an earlier run, which is ignored.",
     "apply": "Start of a run. In the journal only.",
     "resume": "Another controller resumes the run. In the journal only.",

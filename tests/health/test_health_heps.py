@@ -15,7 +15,7 @@ from rocefort.lab.state.state_faults import read_state_fault
 from rocefort.lab.switch.faults import LineFault
 from rocefort.models.finding import Finding
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.health import HealthReport
+from rocefort.steps.rollout.health import HealthReport, health_of
 
 Judge = Callable[..., HealthReport]
 Typing = Callable[..., None]
@@ -231,6 +231,37 @@ def test_a_table_in_another_form_is_an_error_with_command_and_line(
     ]
     assert {n.rule for n in report.report.not_judged if n.where.device} == {"LIV014", "LIV016"}
     assert report.exit_code == 3
+
+
+def test_one_odd_row_is_a_warning_and_the_other_rows_are_judged(
+    judge: Judge, answers: Callable[[str, str | None], None]
+) -> None:
+    answers(
+        "display lldp neighbor brief",
+        "Local Interface         Exptime(s) Neighbor Interface      Neighbor Device\n"
+        "100GE1/0/1                    108  aaaa-bbbb-cc20\n"
+        "100GE1/0/25                   9x   100GE1/1/3              spine01\n"
+        "100GE1/0/26                   115  100GE1/1/4              spine02\n",
+    )
+    report = judge("leaf03")
+    assert messages(report) == [
+        "warning LIV001 leaf03: output: 1 line of 'display lldp neighbor brief' was not read: line "
+        "3: '9x' is not a count",
+        "error LIV006 leaf03 100GE1/0/26: cable: sees spine02 100GE1/1/4, intended spine02 "
+        "100GE1/1/3",
+    ]
+    [not_judged] = [n for n in report.report.not_judged if n.where.device]
+    assert (not_judged.rule, not_judged.where.interface) == ("LIV006", "100GE1/0/25")
+    assert report.exit_code == 1
+
+
+def test_a_login_that_is_refused_has_its_own_fix(lab: Rehearsal, heps_file: Path) -> None:
+    devices = [device.model_copy(update={"user": "stranger"}) for device in lab.connections.devices]
+    access = lab.connections.model_copy(update={"devices": tuple(devices)})
+    report = health_of(heps_file, access, devices=("leaf03",))
+    [finding] = report.report.findings
+    assert re.fullmatch(r"\S+:\d+ refuses the login of 'stranger'", finding.message)
+    assert finding.hint == "check name, password or key"
 
 
 def test_a_table_that_a_getter_cannot_read_names_its_command(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from efforts import tries
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
@@ -175,7 +178,7 @@ def test_what_does_not_add_up_is_no_value_but_a_reason(
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("2: ens1    inet6 fe80::1/64", "ip printed a line that is not known: '2: ens1    inet6 fe80::1/64'"),
+        ("2: ens1    inet6 fe80::1/64", "ip printed a row that is damaged: '2: ens1    inet6 fe80::1/64'"),
         (r"2: ens1    inet 10.65.0.300/24 scope global ens1\ x", "ip printed no address: '10.65.0.300/24'"),
     ],
 )  # fmt: skip
@@ -195,12 +198,42 @@ def test_every_cut_of_a_reading_is_told_and_gives_no_value(plan: HostPlan) -> No
         assert seen == HostSeen(name="k8sgn08", failed="the reading is cut off")
 
 
-@pytest.mark.parametrize(
-    "line", ["sh: 3: stty: not found", "", "@mtu", "@mtu x", "mtu 0", "@m tu 0"]
-)
-def test_a_line_of_another_is_told(line: str) -> None:
-    with pytest.raises(HostOutputError, match="the reading has a line that does not belong to it"):
+@pytest.mark.parametrize("line", ["@mtu", "@mtu x", "@m tu 0"])
+def test_a_damaged_head_voids_the_reading(line: str) -> None:
+    with pytest.raises(HostOutputError, match="the head of a section is damaged"):
         split(f"@mtu 0\n{line}\n@end 0\n")
+
+
+PROSE = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=30).map(
+    lambda words: f"warning: {words}"
+)
+
+
+@settings(max_examples=tries(60))
+@given(line=PROSE, at=st.integers(0, 200))
+def test_a_line_outside_the_sections_is_a_note_and_changes_no_value(
+    plan: HostPlan, line: str, at: int
+) -> None:
+    lines = text_of().splitlines()
+    at %= len(lines) + 1
+    seen = read_host(plan, "\n".join([*lines[:at], line, *lines[at:]]))
+    assert seen.notes == (" ".join(line.split()),)
+    assert seen.model_copy(update={"notes": ()}) == read_host(plan, text_of())
+
+
+@settings(max_examples=tries(60))
+@given(line=PROSE, at=st.integers(0, 200))
+@pytest.mark.parametrize("name", ["nic/ens1/qos", "nic/ens1/rings", "addresses", "tclass"])
+def test_a_line_of_a_tool_beside_its_table_changes_no_value(
+    plan: HostPlan, name: str, line: str, at: int
+) -> None:
+    """The reader's script keeps errors of a tool among its lines."""
+    lines = text_of().splitlines()
+    start = lines.index(f"@{name} 0") + 1
+    end = next(n for n in range(start, len(lines)) if lines[n].startswith("@"))
+    at = start + at % (end - start + 1)
+    seen = read_host(plan, "\n".join([*lines[:at], f"|{line}", *lines[at:]]))
+    assert seen == read_host(plan, text_of())
 
 
 def test_what_a_tool_prints_cannot_be_a_section(plan: HostPlan) -> None:

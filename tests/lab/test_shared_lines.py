@@ -16,7 +16,7 @@ from rocefort.lab.show.flash import back_up
 from rocefort.lab.state.state_faults import read_state_fault
 from rocefort.lab.switch.faults import LineFault
 from rocefort.steps.fabric.subject import subject_of_derived
-from rocefort.steps.lab.emulated_site import BANDWIDTH, Rehearsal
+from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
 
 # Differences between two labs of one fabric that have just started.
 OF_ONE_LAB = {"booted", "changed", "changed_at", "flash", "ports", "known_hosts_text", "state_dir"}
@@ -51,7 +51,7 @@ def spoil(lab: Rehearsal, driver: CloudEngineDriver) -> None:
     lab.server.lose_power("spine01")
     lab.model.inject("spine01", read_state_fault("ai-ecn-abnormal", "100GE1/1/1"))
     lab.model.peers("spine01")
-    lab.replay(BANDWIDTH, "fail.udp4791_blocked")
+    lab.replay(BANDWIDTH, BLOCKED[BANDWIDTH])
 
 
 def test_a_lab_that_is_reset_is_like_one_that_has_just_started(

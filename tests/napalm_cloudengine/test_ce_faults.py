@@ -22,6 +22,7 @@ from napalm_cloudengine.errors import (
     LineRefusedError,
     OutcomeUnknownError,
     QuestionRefusedError,
+    TrialOfOtherSessionError,
 )
 from rocefort.lab.switch.faults import FAULTS, FOREIGN, LineFault
 
@@ -288,14 +289,17 @@ def typed(emulated: Any) -> list[str]:
 
 
 def nothing_is_left(emulated: Any, case: Case) -> None:
-    """No candidate, no trial that a new session could not end, and the switch as it was."""
+    """No candidate, no trial but one that its timer ends, and the switch as it was."""
     emulated.switch.faults = ()
     assert typed(emulated) == []
     if case.kind is HostKeyError:  # the key is the server's until it ends: no user can log in
         return
     with emulated.driver(name="leaf01") as after:
         if after.has_pending_commit():
-            after.abort_commit()
+            with pytest.raises(TrialOfOtherSessionError) as refused:
+                after.abort_commit()
+            emulated.clock.now += refused.value.seconds_left
+            assert not after.has_pending_commit()
         assert after.compare_config() == ""
         after.load_merge_candidate(config="vlan batch 20")  # and the driver can load again
         after.discard_config()

@@ -17,7 +17,7 @@ from napalm.base.test.double import BaseTestDouble
 from napalm.base.test.getters import BaseTestGetters
 
 from napalm_cloudengine import CloudEngineDriver, parse
-from napalm_cloudengine.transport import SwitchReply
+from napalm_cloudengine.replies import SwitchReply
 
 GETTERS = {
     "is_alive",
@@ -35,7 +35,7 @@ GETTERS = {
     "ping",
 }
 OWN = {  # beside NAPALM's
-    *("abort_commit", "save_config", "trial_status", "newest_commit"),
+    *("abort_commit", "save_config", "trial_status", "newest_commit", "commit_trial"),
     "get_free_flash",
     *(
         "get_ports",

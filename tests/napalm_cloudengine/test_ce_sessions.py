@@ -29,6 +29,8 @@ STATUS = "display configuration trial status"
 INACTIVE = "Trial status: INACTIVE \r\nTrial time left (sec): 0\r\n"
 ACTIVE = "Trial status:  ACTIVE\r\nTrial time left (sec): 51\r\n"
 RUN = "display current-configuration"
+NEWEST = "display configuration commit list 1"
+LOG_LINE = "Nov 27 2026 10:00:00 HUAWEI %%01CFM/4/SAVE(l)[3]:The configuration was saved."
 LAST = ("display configuration commit list 1", "[*HUAWEI]")  # no rollback point yet
 CLEAR = ("clear configuration candidate", "[~HUAWEI]")
 TRIAL = (
@@ -115,21 +117,24 @@ def test_rollback_as_documented(play: Play) -> None:
     switch = play(
         [
             (STATUS, f"{INACTIVE}<HUAWEI>"),
+            (NEWEST, "1    1000000741   -  netops\r\n<HUAWEI>"),
             ("rollback configuration last 1", ROLLBACK_QUESTION),
             ("Y", f"{ROLLED_BACK}Configuration rollback succeeded.\r\n<HUAWEI>"),
         ]
     )
     with switch.driver() as driver:
         driver.rollback()
-    assert switch.heard[2:4] == ["rollback configuration last 1", "Y"]
+    assert switch.heard[3:5] == ["rollback configuration last 1", "Y"]
 
 
 def test_a_rollback_that_does_not_say_it_succeeded_is_not_known(play: Play) -> None:
     switch = play(
         [
             (STATUS, f"{INACTIVE}<HUAWEI>"),
+            (NEWEST, "1    1000000741   -  netops\r\n<HUAWEI>"),
             ("rollback configuration last 1", ROLLBACK_QUESTION),
             ("Y", f"{ROLLED_BACK}<HUAWEI>"),
+            (NEWEST, "1    1000000741   -  netops\r\n<HUAWEI>"),
         ]
     )
     with (
@@ -139,6 +144,28 @@ def test_a_rollback_that_does_not_say_it_succeeded_is_not_known(play: Play) -> N
         ),
     ):
         driver.rollback()
+
+
+@pytest.mark.parametrize(
+    ("changes", "done"), [("Building configuration\r\n", True), ("+ vlan 10\r\n", False)]
+)
+def test_the_list_of_commits_decides_on_a_rollback(play: Play, changes: str, done: bool) -> None:
+    switch = play(
+        [
+            (STATUS, f"{INACTIVE}<HUAWEI>"),
+            (NEWEST, "1    1000000741   -  netops\r\n<HUAWEI>"),
+            ("rollback configuration last 1", ROLLBACK_QUESTION),
+            ("Y", f"{ROLLED_BACK}{LOG_LINE}\r\n<HUAWEI>"),
+            (NEWEST, "1    1000000742   -  netops\r\n<HUAWEI>"),
+            ("display configuration commit changes last 2", f"{changes}<HUAWEI>"),
+        ]
+    )
+    with switch.driver() as driver:
+        if done:
+            driver.rollback()
+        else:
+            with pytest.raises(OutcomeUnknownError, match="no success was reported"):
+                driver.rollback()
 
 
 SAVE_QUESTION = (
@@ -154,15 +181,44 @@ def test_save_as_documented(play: Play) -> None:
             ("Y", f"{reply}Info: Save the configuration successfully.\r\n<HUAWEI>"),
             ("save", SAVE_QUESTION),
             ("Y", "Error: The flash is full.\r\n<HUAWEI>"),
-            ("save", SAVE_QUESTION),
-            ("Y", f"{reply}<HUAWEI>"),
         ]
     )
     with switch.driver() as driver:
         driver.save_config()
         with pytest.raises(CommandErrorException, match=r"'save' failed: Error: The flash is full"):
             driver.save_config()
-        with pytest.raises(OutcomeUnknownError, match=r"whether it was saved .* slot 1'$"):
+
+
+@pytest.mark.parametrize("reply", ["", LOG_LINE, "Info: Operation failed.", "Error: busy"])
+@pytest.mark.parametrize("saved", ["sysname HUAWEI", "sysname OLD", None])
+def test_the_startup_configuration_decides_on_a_save(
+    play: Play, reply: str, saved: str | None
+) -> None:
+    """The reply does: where it is clear, nothing more is sent."""
+    clear = "rror" in reply or "failed" in reply
+    switch = play(
+        [
+            ("save", SAVE_QUESTION),
+            ("Y", f"Now saving all configuration to the slot 1\r\n{reply}\r\n<HUAWEI>"),
+            (
+                "display saved-configuration",
+                saved and f"!Last configuration was saved\r\n{saved}\r\nreturn\r\n<HUAWEI>",
+            ),
+            (RUN, "!Software\r\nsysname HUAWEI\r\nreturn\r\n<HUAWEI>"),
+        ]
+    )
+    with switch.driver() as driver:
+        if clear:
+            with pytest.raises(CommandErrorException, match="'save' failed: "):
+                driver.save_config()
+            assert switch.heard[-1] == "Y"
+        elif saved is None:
+            with pytest.raises(OutcomeUnknownError, match="whether it was saved is unknown"):
+                driver.save_config()
+        elif "OLD" in saved:
+            with pytest.raises(CommandErrorException, match="startup configuration is not the run"):
+                driver.save_config()
+        else:
             driver.save_config()
 
 

@@ -73,8 +73,8 @@ def test_a_plain_trial_that_nobody_else_can_end_is_told_as_such(replay: Replay) 
         with pytest.raises(CommitConfirmException) as aborted:
             driver.abort_commit()
     reply = (
-        "failed: Error: The system is in trial configuration mode.; "
-        "the trial keeps its timer and reverts automatically within"
+        "is refused: Error: The system is in trial configuration mode; only the session that "
+        "began the trial can end it; it reverts automatically within"
     )
     assert str(confirmed.value) == f"127.0.0.1: 'commit' {reply} 50 s"
     assert str(aborted.value) == f"127.0.0.1: 'abort trial' {reply} 47 s"

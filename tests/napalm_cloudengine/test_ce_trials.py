@@ -8,7 +8,7 @@ import pytest
 from napalm.base.exceptions import CommitConfirmException, CommitError
 from personalities import PERSONALITIES
 
-from napalm_cloudengine.errors import OutcomeUnknownError
+from napalm_cloudengine.errors import OutcomeUnknownError, TrialOfOtherSessionError
 from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.personality import Persist, Personality, TrialMode
 
@@ -44,7 +44,9 @@ def test_the_next_process_finishes_what_the_release_lets_it(
         if finishes:
             getattr(driver, f"{act}_commit")()
         else:
-            why = r"'.*' failed: Error: Session 1 has" if lives else rf"no trial to {act} \(it"
+            why = (
+                r"'.*' is refused: Error: The system is in" if lives else rf"no trial to {act} \(it"
+            )
             with pytest.raises(CommitConfirmException, match=rf"^leaf01: {why}"):
                 getattr(driver, f"{act}_commit")()
         assert driver.has_pending_commit() is (lives and not finishes)
@@ -67,9 +69,10 @@ def test_where_only_the_timer_ends_a_trial_it_is_said_when(bench: Start, act: st
         assert driver.has_pending_commit() is True
     command = "commit" if act == "confirm" else "abort trial session 1"
     assert str(caught.value) == (
-        f"leaf01: '{command}' failed: Error: Session 1 has a trial in progress.; the trial keeps "
-        "its timer and reverts automatically within 400 s"
+        f"leaf01: '{command}' is refused: Error: The system is in trial configuration mode; only "
+        "the session that began the trial can end it; it reverts automatically within 400 s"
     )
+    assert (type(caught.value), caught.value.seconds_left) == (TrialOfOtherSessionError, 400)
 
 
 def test_a_confirm_after_the_trial_has_ended_says_that_and_nothing_of_a_timer(

@@ -13,28 +13,46 @@ from rocefort.rdma.parse.text_table import PerftestTable, read_table
 
 FILES = sorted(
     path.name
-    for path in PERFTEST_RUNS.iterdir()
+    for path in (PERFTEST_RUNS / "4.5").iterdir()
     if path.name.endswith((".client.txt", ".server.txt", ".client.json", ".server.json"))
 )
 OTHER = {  # all other files hold a consistent table; read as with `--report_gbits`
     "no-table": (
         "fail.bad_host.client.txt",
         "fail.bad_option.client.txt",
+        "fail.bad_option.ib_write_lat.client.txt",
         "fail.client_sigKILL_midrun.client.txt",
         "fail.gid0_link_local.client.txt",
         "fail.gid0_link_local.server.txt",
         "fail.gid_out_of_range.client.txt",
+        "fail.gid_out_of_range.ib_write_lat.client.txt",
+        "fail.gid_out_of_range.ib_write_lat.server.txt",
         "fail.gid_out_of_range.server.txt",
         "fail.lat_server_sigKILL_midrun.server.txt",
         "fail.lat_vs_bw.server.txt",
         "fail.memlock.client.txt",
+        "fail.memlock.ib_write_lat.client.txt",
+        "fail.memlock.ib_write_lat.server.txt",
         "fail.memlock.server.txt",
         "fail.no_permission.client.txt",
+        "fail.no_permission.ib_write_lat.client.txt",
+        "fail.no_permission.ib_write_lat.server.txt",
         "fail.no_permission.server.txt",
         "fail.no_rdma_device.client.txt",
         "fail.no_server.client.txt",
+        "fail.no_server.ib_write_lat.client.txt",
         "fail.no_server_rdma_cm.client.txt",
+        "fail.port_down.ib_write_bw.client.txt",
+        "fail.port_down.ib_write_bw.server.txt",
+        "fail.port_down.ib_write_lat.client.txt",
+        "fail.port_down.ib_write_lat.server.txt",
+        "fail.port_down_midrun.server.txt",
+        "fail.port_down_server.client.txt",
+        "fail.port_down_server.server.txt",
+        "fail.retry_exceeded_lat.client.txt",
         "fail.retry_exceeded_rdma_cm.server.txt",
+        "fail.server_sigKILL_midrun.ib_read_bw.server.txt",
+        "fail.server_sigKILL_midrun.ib_send_bw.server.txt",
         "fail.server_sigKILL_midrun.server.txt",
         "fail.server_sigKILL_midrun_iters.client.txt",
         "fail.server_sigKILL_midrun_iters.server.txt",
@@ -45,6 +63,8 @@ OTHER = {  # all other files hold a consistent table; read as with `--report_gbi
         "fail.udp4791_blocked_rdma_cm.server.txt",
         "fail.unreachable_host.client.txt",
         "fail.wrong_device.client.txt",
+        "fail.wrong_device.ib_write_lat.client.txt",
+        "fail.wrong_device.ib_write_lat.server.txt",
         "fail.wrong_port.client.txt",
         "fail.wrong_port.server.txt",
         "ib_read_lat.iters.server.txt",
@@ -55,11 +75,19 @@ OTHER = {  # all other files hold a consistent table; read as with `--report_gbi
     "unterminated-table": (
         "fail.client_sigKILL_midrun.server.txt",
         "fail.lat_vs_bw.client.txt",
+        "fail.port_down_midrun.client.txt",
+        "fail.retry_exceeded_lat.server.txt",
         "fail.retry_exceeded_rdma_cm.client.txt",
         "fail.size_mismatch.client.txt",
         "fail.size_mismatch.server.txt",
         "fail.test_mismatch_read_vs_write.client.txt",
         "fail.test_mismatch_read_vs_write.server.txt",
+        "ib_read_bw.infinitely.client.txt",
+        "ib_read_bw.infinitely.server.txt",
+        "ib_send_bw.infinitely.client.txt",
+        "ib_send_bw.infinitely.server.txt",
+        "ib_write_bw.infinitely.client.txt",
+        "ib_write_bw.infinitely.server.txt",
     ),
     "zero-iterations": (
         "fail.path_mtu_1500.client.txt",
@@ -71,17 +99,13 @@ OTHER = {  # all other files hold a consistent table; read as with `--report_gbi
         "ib_write_bw.json.iters_mib.client.json",
         "ib_write_bw.json.iters_mib.server.json",
     ),
-    "not-a-number": (
-        "ib_write_lat.all.client.txt",
-        "ib_write_lat.all.server.txt",
-    ),
 }
 
 
 def outcome(name: str) -> str:
     read: Callable[[str], PerftestTable] = read_json if name.endswith(".json") else read_table
     try:
-        table = read((PERFTEST_RUNS / name).read_text())
+        table = read((PERFTEST_RUNS / "4.5" / name).read_text())
     except TableError as flaw:
         return flaw.outcome.value
     assert table.rows
@@ -93,7 +117,7 @@ EXPECTED = {name: kind for kind, names in OTHER.items() for name in names}
 
 def test_the_table_names_only_files_that_are_there() -> None:
     assert EXPECTED.keys() <= set(FILES)
-    assert len(FILES) - len(EXPECTED) == 104
+    assert len(FILES) - len(EXPECTED) == 118
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -19,6 +19,7 @@ from rocefort.rdma.parse.perftest import judge
 from rocefort.rdma.parse.result_row import TableError
 
 SAMPLES = Path(__file__).parents[1] / "samples"
+DEVIATIONS = (6, 7, 8)  # columns of a latency table
 BANDWIDTH, LATENCY = "ib_write_bw.gbits", "ib_write_lat.iters"
 WORDS = (
     "nan",
@@ -37,7 +38,7 @@ WORDS = (
 
 
 def ends(name: str) -> tuple[str, str]:
-    paths = (PERFTEST_RUNS / f"{name}.{side}.txt" for side in ("client", "server"))
+    paths = (PERFTEST_RUNS / "4.5" / f"{name}.{side}.txt" for side in ("client", "server"))
     client, server = (path.read_text(encoding="utf-8") for path in paths)
     return client, server
 
@@ -65,6 +66,8 @@ def test_a_cell_that_is_no_figure_of_perftest(
     client, server = ends(name)
     assert outcome(tool, client, server) is Outcome.MEASURED
     for cell in range(cells):
+        if cell in DEVIATIONS and word in ("nan", "-nan", "inf"):
+            continue  # the average does not depend on it
         if (cell, word) != (0, "0"):  # a size is compared with the requested one
             assert outcome(tool, changed(client, cell, word), server) is not Outcome.MEASURED, cell
 
@@ -74,7 +77,7 @@ def test_a_cell_that_is_no_figure_of_perftest(
     [
         (Program.WRITE_BW, BANDWIDTH, 3, "0.00", Outcome.ZERO_BANDWIDTH),
         (Program.WRITE_BW, BANDWIDTH, 4, "0.000000", Outcome.ZERO_BANDWIDTH),
-        (Program.WRITE_BW, BANDWIDTH, 4, "0.0", Outcome.UNKNOWN_LINE),
+        (Program.WRITE_BW, BANDWIDTH, 4, "0.0", Outcome.DAMAGED_ROW),
         (Program.WRITE_LAT, LATENCY, 2, "0.00", Outcome.ZERO_LATENCY),
         (Program.WRITE_LAT, LATENCY, 4, "0.00", Outcome.ZERO_LATENCY),
         (Program.WRITE_LAT, LATENCY, 5, "0.00", Outcome.ZERO_LATENCY),
@@ -138,7 +141,7 @@ def test_intervals_follow_each_other() -> None:
 
 
 def test_what_the_rate_limiter_says_of_its_bursts_is_no_failure() -> None:
-    out = (PERFTEST_RUNS / "ib_write_bw.gbits.client.txt").read_text(encoding="utf-8")
+    out = (PERFTEST_RUNS / "4.5/ib_write_bw.gbits.client.txt").read_text(encoding="utf-8")
     client = CommandResult(out, " Setting burst size to tx depth = 128\n", 0)
     server = CommandResult(out, "", 0)
     assert judge(Program.WRITE_BW, client, server).outcome is Outcome.MEASURED

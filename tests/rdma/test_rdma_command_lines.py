@@ -150,7 +150,13 @@ def test_every_option_stands_in_the_help_of_the_oldest_recorded_version() -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "version"), [("Version: 6.06\n", (6, 6)), ("6.29", (6, 29)), ("5.60", (5, 60))]
+    ("text", "version"),
+    [
+        ("Version: 6.06\n", (6, 6)),
+        ("6.29", (6, 29)),
+        ("5.60", (5, 60)),
+        ("libibverbs: Warning: couldn't load driver 'libefa-rdmav34.so'\nVersion: 6.20\n", (6, 20)),
+    ],
 )
 def test_version(text: str, version: tuple[int, int]) -> None:
     assert version_of(text) == version

@@ -22,7 +22,8 @@ from rocefort.errors import Refused
 from rocefort.fleet.ssh_exec import guarded_command, guarded_words, watched
 from rocefort.models.results.rdma_plan import Suite
 from rocefort.rdma.judge.run_store import open_history
-from rocefort.rdma.plan.kubernetes import refuse_undrained
+from rocefort.rdma.plan.kubernetes import undrained
+from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.plan.probe import ServerProbe
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.steps.rdma.run import RdmaRequest, RunDialogue, run_tests
@@ -58,8 +59,8 @@ def test_a_plan_that_asks_the_servers_has_what_they_have(rocefort: Command, open
     code, out, err = rocefort(*words)
     assert (code, err) == (0, "")
     assert out.splitlines()[2:5] == [
-        "k8sgn08: rxe0, GID 1, perftest 6.06",
-        "k8sgn12: rxe0, GID 1, perftest 6.06",
+        "k8sgn08: rxe0, GID 1, perftest 6.29",
+        "k8sgn12: rxe0, GID 1, perftest 6.29",
         "",
     ]
     assert out.splitlines()[-2:] == [
@@ -256,14 +257,15 @@ def test_a_kubernetes_node_is_refused_unless_drained(
         ServerProbe("k8sgn08", node="K8sgn08", kubelet=True),
         ServerProbe("daisygn01", node="d"),
     ]
+    verdict = load_verdict(LoadRules(), Load(undrained=undrained(probed, ask=ask)))
     if why is None:
-        refuse_undrained(probed, ask=ask)
+        verdict.refuse("heps")
         return
     with pytest.raises(Refused) as caught:
-        refuse_undrained(probed, ask=ask)
+        verdict.refuse("heps")
     how = "drain it: kubectl drain k8sgn08; or leave it out"
     assert str(caught.value) == f"k8sgn08: {why}; {how}"
-    refuse_undrained(probed, ["k8sgn08"], ask)  # the user declares it as drained
+    assert undrained(probed, ["k8sgn08"], ask) == {}  # the user declares it as drained
 
 
 def test_kubectl_is_asked_on_this_machine(
@@ -292,9 +294,8 @@ def test_of_what_kubectl_says_the_last_line_counts(
     tool.write_text(f"#!/bin/sh\necho '{log}' >&2\necho 'The connection was refused' >&2\nexit 1\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(Refused) as caught:
-        refuse_undrained([ServerProbe("k8sgn08", node="k8sgn08", kubelet=True)])
-    assert "its drain cannot be confirmed (The connection was refused); " in str(caught.value)
+    problem = undrained([ServerProbe("k8sgn08", node="k8sgn08", kubelet=True)])["k8sgn08"]
+    assert problem.what.endswith("its drain cannot be confirmed (The connection was refused)")
 
 
 def test_a_guard_is_taken_off_only_where_it_is_whole() -> None:

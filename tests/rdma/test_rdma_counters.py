@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
+from efforts import tries
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rocefort.models.network.observed import PfcCountersSeen, QueueSeen
 from rocefort.models.results.rdma_counters import MarkedSeen, NicCounters, SwitchCounters
 from rocefort.rdma.judge.counter_rules import driver_of, judge_nics, judge_switches
 from rocefort.rdma.parse.result_row import TableError
-from rocefort.rdma.run.nic_counters import read_ethtool, read_rdma_statistic
+from rocefort.rdma.run.nic_counters import read_counters, read_ethtool, read_rdma_statistic
 
 # Recorded on Soft-RoCE guests before and after a run with one packet in a hundred lost.
 BEFORE = (
@@ -32,7 +35,7 @@ ETHTOOL = (
 
 
 def nic(text: str, **changes: int) -> tuple[NicCounters, ...]:
-    (link,) = read_rdma_statistic(text, "k8sgn08")
+    ((link,), _) = read_rdma_statistic(text, "k8sgn08")
     return (link.model_copy(update={"values": link.values | changes}),)
 
 
@@ -41,13 +44,13 @@ def sentences(text: str, **changes: int) -> list[tuple[bool | None, str]]:
 
 
 def test_rdma_statistic_in_text_and_json() -> None:
-    (link,) = read_rdma_statistic(BEFORE, "g1")
+    ((link,), _) = read_rdma_statistic(BEFORE, "g1")
     assert (link.server, link.link, link.values["sent_pkts"], len(link.values)) == (
         "g1", "rxe0/1", 97133, 15,
     )  # fmt: skip
     as_json = json.dumps([{"ifname": "rxe0", "port": 1, **link.values}])
-    assert read_rdma_statistic(as_json, "g1") == (link,)
-    two = read_rdma_statistic(BEFORE + MLX5, "g1")
+    assert read_rdma_statistic(as_json, "g1") == ((link,), ())
+    two, _ = read_rdma_statistic(BEFORE + MLX5, "g1")
     assert [driver_of(each) for each in two] == ["rxe", "mlx5"]
 
 
@@ -55,10 +58,10 @@ def test_rdma_statistic_in_text_and_json() -> None:
     ("text", "outcome"),
     [
         ("", "no-table"),
-        ("error: no such device\n", "unknown-line"),
-        (BEFORE.replace(" 97133", ""), "unknown-line"),
-        (BEFORE.replace("97133", "many"), "unknown-line"),
-        (BEFORE.replace("rcvd_pkts", "sent_pkts"), "unknown-line"),
+        ("error: no such device\n", "no-table"),
+        (BEFORE.replace(" 97133", ""), "damaged-row"),
+        (BEFORE.replace("97133", "many"), "damaged-row"),
+        (BEFORE.replace("rcvd_pkts", "sent_pkts"), "damaged-row"),
         ("[{", "not-json"),
         ('[{"ifname": "rxe0"}]', "unknown-line"),
         ('[{"ifname": "rxe0", "port": 1, "sent_pkts": "x"}]', "unknown-line"),
@@ -116,16 +119,16 @@ def test_a_link_that_is_gone_or_unknown_is_said() -> None:
     ],
 )
 def test_pauses_of_the_port(most: float | None, ok: bool | None, end: str) -> None:
-    before = read_ethtool(ETHTOOL, "k8sgn08", "ens1")
-    after = read_ethtool(ETHTOOL.replace("pause: 5", "pause: 105"), "k8sgn08", "ens1")
+    before, _ = read_ethtool(ETHTOOL, "k8sgn08", "ens1")
+    after, _ = read_ethtool(ETHTOOL.replace("pause: 5", "pause: 105"), "k8sgn08", "ens1")
     (found,) = judge_nics((before,), (after,), 10, 4, most)
     assert found.ok is ok
     assert found.sentence == f"k8sgn08 ens1 rx_prio4_pause: 100 pauses, 10.0 a second, {end}"
 
 
 def test_discards_of_the_port_by_priority() -> None:
-    before = read_ethtool(ETHTOOL, "k8sgn08", "ens1")
-    after = read_ethtool(ETHTOOL.replace("discards: 0", "discards: 2"), "k8sgn08", "ens1")
+    before, _ = read_ethtool(ETHTOOL, "k8sgn08", "ens1")
+    after, _ = read_ethtool(ETHTOOL.replace("discards: 0", "discards: 2"), "k8sgn08", "ens1")
     assert [j.ok for j in judge_nics((before,), (after,), 10, 4)] == [False]
     assert not [
         j for j in judge_nics((before,), (after,), 10, 3) if j.subject.startswith("rx_prio")
@@ -136,6 +139,44 @@ def test_discards_of_the_port_by_priority() -> None:
 def test_what_is_no_ethtool(text: str) -> None:
     with pytest.raises(TableError):
         read_ethtool(text, "k8sgn08", "ens1")
+
+
+PROSE = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=30).map(
+    lambda words: f"warning: {words}"
+)
+
+
+@settings(max_examples=tries(60))
+@given(line=PROSE, at=st.integers(0, 20))
+def test_a_line_beside_the_counters_is_a_note_and_changes_none(line: str, at: int) -> None:
+    note = " ".join(line.split())
+    rows = (BEFORE + MLX5).splitlines()
+    place = at % (len(rows) + 1)
+    links, notes = read_rdma_statistic("\n".join([*rows[:place], line, *rows[place:]]), "g1")
+    assert (links, notes) == (read_rdma_statistic(BEFORE + MLX5, "g1")[0], (note,))
+    for text in (f"{line}\n{ETHTOOL}", f"{ETHTOOL}{line}\n"):
+        assert read_ethtool(text, "g1", "ens1") == (read_ethtool(ETHTOOL, "g1", "ens1")[0], (note,))
+
+
+@settings(max_examples=tries(60))
+@given(
+    at=st.integers(1, 5),
+    damage=st.sampled_from(["     rx_prio", "     rx: 1x", "     : 5", "  12"]),
+)
+def test_a_damaged_row_voids_its_table(at: int, damage: str) -> None:
+    lines = ETHTOOL.splitlines()
+    with pytest.raises(TableError, match="damaged-row"):
+        read_ethtool("\n".join([*lines[:at], damage, *lines[at:]]), "g1", "ens1")
+
+
+def test_counters_of_other_sections_are_kept_beside_a_damaged_one() -> None:
+    text = f"motd\n@statistic\nlibibverbs: warning\n{BEFORE}@ethtool ens1\nno stats\n@end\n"
+    counters, sentences = read_counters(text, "g1")
+    assert [link.link for link in counters] == ["rxe0/1"]
+    assert sentences == (
+        "g1: rdma statistic also printed: libibverbs: warning",
+        "g1: ethtool -S ens1 was not read: no stats",
+    )
 
 
 # --- switches -------------------------------------------------------------------------------------

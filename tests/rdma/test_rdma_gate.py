@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -14,15 +14,17 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import Refused, RocefortError
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.lab.servers.ssh_hosts import RdmaHosts, read_sample
+from rocefort.lab.servers.ssh_hosts import ProcessOutput, RdmaHosts, read_sample
 from rocefort.models.network.network import Network
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import MeasurementVerdict
 from rocefort.models.rollout.plan import Gate, GatePair
+from rocefort.rdma.plan.command_lines import NEWEST_TRIED, untried_versions
 from rocefort.rdma.plan.gate import plan_gate, plan_pairs, traffic_class
+from rocefort.rdma.plan.probe import perftest_versions
 from rocefort.rdma.run.gate import GateResult, expectation, perftest_command, run_gate
 
-GOOD = {"ib_write_bw": "ib_write_bw.tclass106", "ib_write_lat": "ib_write_lat.iters"}
+GOOD = {"ib_write_bw": "4.5/ib_write_bw.tclass106", "ib_write_lat": "4.5/ib_write_lat.iters"}
 PAIR = "k8sgn12 -> k8sgn08"
 
 
@@ -198,6 +200,41 @@ def test_a_good_pair_passes_and_says_that_speed_is_not_judged(site: Site) -> Non
     )
 
 
+@pytest.mark.parametrize("end", [0, -1], ids=["above", "below"])
+def test_lines_outside_the_tables_are_noted_and_change_no_figure(site: Site, end: int) -> None:
+    """Since 24.01 every run by duration prints the first of these lines."""
+    plain = run_gate(site.nornir, site.gate)
+    lines = " WARNING: BW peak won't be measured in this run.\nCUDA: größe: error 14\n".encode()
+
+    def noisy(output: ProcessOutput) -> ProcessOutput:
+        both = (lines, output.stdout) if end == 0 else (output.stdout, lines)
+        return replace(output, stdout=b"".join(both))
+
+    for tool, name in GOOD.items():
+        sample = read_sample(name)
+        changed = replace(sample, client=noisy(sample.client), server=noisy(sample.server))
+        site.hosts.replay(changed, tool)
+    result = run_gate(site.nornir, site.gate)
+    assert result.passed
+    assert result.sentences == plain.sentences
+    assert {one.notes for one in result.results} == {("client, server: CUDA: größe: error 14",)}
+    assert result.summary == f"{plain.summary}; noted: client, server: CUDA: größe: error 14"
+
+
+def test_versions_newer_than_all_tried_ones_are_named_once(site: Site) -> None:
+    site.hosts.versions = {"k8sgn08": "7.01", "k8sgn12": "7.01", "k8sgn09": "6.31"}
+    names = ["k8sgn08", "k8sgn09", "k8sgn12", "daisygn01", "no-such-server"]
+    versions = perftest_versions(site.nornir, names)
+    assert versions["daisygn01"] == "Version: 6.06\n"
+    tried = "{}.{:02}".format(*NEWEST_TRIED)
+    newer = f"is newer than {tried}, the newest that Rocefort was tried with"
+    assert untried_versions(versions) == (
+        f"perftest 7.01 on k8sgn08 and k8sgn12 {newer}",
+        f"perftest 6.31 on k8sgn09 {newer}",
+    )
+    assert untried_versions({"a": tried, "b": "Version: 5.60", "c": "no such file"}) == ()
+
+
 def test_where_speed_is_judged_a_slow_pair_fails(site: Site) -> None:
     strict = site.gate.model_copy(update={"speed_judged": True})
     result = run_gate(site.nornir, strict)
@@ -212,30 +249,30 @@ def test_where_speed_is_judged_a_slow_pair_fails(site: Site) -> None:
 
 BAD = [
     (
-        "fail.udp4791_blocked",
+        "4.5/fail.udp4791_blocked",
         "zero-iterations: no message arrived: UDP 4791 is blocked, or the path MTU is smaller"
         " than the RoCE MTU (client: '65536 0 0.000000 0.000000 0.000000')",
     ),
     (
-        "fail.server_sigKILL_midrun",
+        "4.5/fail.server_sigKILL_midrun",
         "killed: ended by a signal, or with its session, before it finished (server: 'Killed')",
     ),
     (
-        "fail.retry_exceeded_rdma_cm",
+        "4.5/fail.retry_exceeded_rdma_cm",
         "retry-exceeded: the NIC gave up resending: packets are lost in the network"
         " (client: 'Failed status 12: wr_id 0 syndrom 0x0')",
     ),
     (
-        "fail.gid0_link_local",
+        "4.5/fail.gid0_link_local",
         "no-path: the NIC has no path to the peer: check the GID index and the routes"
         " (client: 'Failed to modify QP 104 to RTR')",
     ),
     (
-        "fail.wrong_device",
+        "4.5/fail.wrong_device",
         "no-device: there is no such RDMA device (client: 'IB device mlx5_0 not found')",
     ),
     (
-        "ib_write_bw.output_bw",
+        "4.5/ib_write_bw.output_bw",
         "no-table: printed no table of results (client: '0.592021')",
     ),
 ]
@@ -252,7 +289,7 @@ def test_a_bad_run_fails_the_gate_in_words(site: Site, name: str, sentence: str)
 
 
 def test_a_latency_run_whose_server_died_is_not_believed(site: Site) -> None:
-    site.hosts.replay(read_sample("fail.lat_server_sigKILL_midrun"), "ib_write_lat")
+    site.hosts.replay(read_sample("4.5/fail.lat_server_sigKILL_midrun"), "ib_write_lat")
     result = run_gate(site.nornir, site.gate)
     assert not result.passed
     assert result.sentences[1] == (
@@ -262,7 +299,7 @@ def test_a_latency_run_whose_server_died_is_not_believed(site: Site) -> None:
 
 
 def test_a_hanging_pair_ends_at_its_deadline_and_leaves_nothing(site: Site) -> None:
-    site.hosts.replay(read_sample("fail.udp4791_blocked_rdma_cm"), "ib_write_bw")
+    site.hosts.replay(read_sample("4.5/fail.udp4791_blocked_rdma_cm"), "ib_write_bw")
     result = run_gate(site.nornir, site.gate, deadline_s=1)
     assert not result.passed
     assert result.sentences[0] == (
@@ -273,9 +310,9 @@ def test_a_hanging_pair_ends_at_its_deadline_and_leaves_nothing(site: Site) -> N
 
 
 def test_the_gate_recovers_when_the_fabric_does(site: Site) -> None:
-    site.hosts.replay(read_sample("fail.udp4791_blocked"), "ib_write_bw")
+    site.hosts.replay(read_sample("4.5/fail.udp4791_blocked"), "ib_write_bw")
     assert not run_gate(site.nornir, site.gate).passed
-    site.hosts.replay(read_sample("ib_write_bw.gbits"), "ib_write_bw")
+    site.hosts.replay(read_sample("4.5/ib_write_bw.gbits"), "ib_write_bw")
     assert run_gate(site.nornir, site.gate).passed
 
 

@@ -78,10 +78,10 @@ def test_what_a_program_left(
 
 
 def test_perftest_goes_through_its_own_judge() -> None:
-    meta = (PERFTEST_RUNS / "ib_write_bw.gbits.meta.txt").read_text()
+    meta = (PERFTEST_RUNS / "4.5/ib_write_bw.gbits.meta.txt").read_text()
     assert re.search(r"client_rc: 0", meta)
     ends = [
-        CommandResult((PERFTEST_RUNS / f"ib_write_bw.gbits.{side}.txt").read_text(), "", 0)
+        CommandResult((PERFTEST_RUNS / "4.5" / f"ib_write_bw.gbits.{side}.txt").read_text(), "", 0)
         for side in ("client", "server")
     ]
     of = run(Program.WRITE_BW, reach_gbps=0.5, reach_why="a slow guest", size_bytes=65536)
@@ -92,7 +92,7 @@ def test_perftest_goes_through_its_own_judge() -> None:
 
 
 def growing() -> str:
-    text = (PERFTEST_RUNS / "ib_write_bw.gbits.client.txt").read_text()
+    text = (PERFTEST_RUNS / "4.5/ib_write_bw.gbits.client.txt").read_text()
     rows = "".join(line for line in text.splitlines(keepends=True) if line.startswith(" 65536"))
     return text[: text.index(" 65536")] + rows * 3
 
@@ -142,7 +142,7 @@ def test_a_series_covers_its_time_and_carries_something(
 )
 def test_the_table_of_another_run_is_no_measurement(asked: dict[str, int], said: str) -> None:
     ends = [
-        CommandResult((PERFTEST_RUNS / f"ib_write_bw.gbits.{side}.txt").read_text(), "", 0)
+        CommandResult((PERFTEST_RUNS / "4.5" / f"ib_write_bw.gbits.{side}.txt").read_text(), "", 0)
         for side in ("client", "server")
     ]
     of = run(Program.WRITE_BW, reach_gbps=0.5, **asked)

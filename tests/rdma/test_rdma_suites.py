@@ -17,9 +17,10 @@ from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaPlan, Suite
 from rocefort.paths import INVENTORY
+from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
 from rocefort.rdma.plan.round_robin import disjoint_rounds, tournament
 from rocefort.rdma.plan.shared_links import MISSED, miss_probability, qps_for
-from rocefort.rdma.plan.site import RdmaPlanOptions, allowed_servers
+from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import SIZES, plan_suite
 
 NETWORK = derive(INVENTORY / "heps" / "fabric.yaml").network
@@ -355,12 +356,12 @@ def test_a_server_without_roce_is_refused(heps: DerivedNetwork) -> None:
 
 def test_servers_are_loaded_only_where_somebody_said_so() -> None:
     with pytest.raises(Refused) as caught:
-        allowed_servers(NETWORK, EXPECTED)
+        allowed_servers(NETWORK, LoadRules.of(EXPECTED))
     assert str(caught.value) == (
         "heps: no server is listed for RDMA tests, and no other server is loaded; list servers "
         "under rdma.servers of the fabric, or name them: --servers transfer01,k8sgn08"
     )
-    kept = EXPECTED.model_copy(update={"servers": ("k8sgn08",)})
+    kept = LoadRules(servers=("k8sgn08",))
     assert allowed_servers(NETWORK, kept) == ("k8sgn08",)
     assert allowed_servers(NETWORK, kept, ["k8sgn09"]) == ("k8sgn09",)
     with pytest.raises(BadInput, match="heps: no server k8s; did you mean 'k8sgn08'"):

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.models.results.rdma_result import MpiPoint, Point
@@ -15,7 +17,7 @@ from rocefort.rdma.parse.bandwidth_series import outage, read_series
 from rocefort.rdma.parse.fio import read_fio
 from rocefort.rdma.parse.iperf import read_iperf
 from rocefort.rdma.parse.mpi import read_imb, read_osu
-from rocefort.rdma.parse.result_row import TableError
+from rocefort.rdma.parse.result_row import TableError, is_mostly_numbers, split_report
 
 TOOLS = Path(__file__).parents[1] / "samples" / "tools"
 
@@ -180,11 +182,12 @@ def test_osu_in_all_its_columns() -> None:
         ("12.05", "-nan", "not-a-number"),
         ("12.05", "0.00", "zero-latency"),
         ("12.05", "19.05", "sums-do-not-add-up"),
-        ("Datatype", "Datatype\nmpirun noticed that process rank 3 exited", "unknown-line"),
+        ("12.05             11.00", "12.05", "damaged-row"),
+        ("# OSU MPI", "# OSU MPI Alltoall Latency Test v1\n# OSU MPI", "two-tables"),
         ("2                      12.05             11.00             13.90         100              Pass\n", "", "missing-row"),
         ("4                      11.99             10.80             13.50         100              Pass\n", "", "unterminated-table"),
         ("# Size ", "# Bytes", "no-table"),
-        ("Avg Latency(us)", "Avg Latency(us)   Jitter", "unknown-line"),
+        ("Avg Latency(us)", "Avg Latency(us)   Jitter", "damaged-header"),
     ],
 )  # fmt: skip
 def test_one_thing_off_in_osu(old: str, new: str, outcome: str) -> None:
@@ -207,7 +210,7 @@ def test_imb_with_its_processes() -> None:
         ("16.51", "99.51", "sums-do-not-add-up"),
         ("16.51", "nan", "not-a-number"),
         ("            2         1000", "            8         1000", "missing-row"),
-        ("        16.94", "", "unknown-line"),
+        ("        16.94", "", "damaged-row"),
     ],
 )
 def test_one_thing_off_in_imb(old: str, new: str, outcome: str) -> None:
@@ -222,7 +225,7 @@ ROW = " 65536      {n:<10} 0.00               {gbps:<7.2f}   \t\t   {mpps:.6f}\n
 
 def growing(*gbps: float, cut: str = "") -> str:
     """Return the output of a good run with rows in the form of --run_infinitely."""
-    sample = (PERFTEST_RUNS / "ib_write_bw.gbits.client.txt").read_text()
+    sample = (PERFTEST_RUNS / "4.5/ib_write_bw.gbits.client.txt").read_text()
     head = sample[: sample.index(" 65536")]
     rows = (ROW.format(n=int(g * 1000), gbps=g, mpps=g * 1000 / 65536 / 8) for g in gbps)
     return head + "".join(rows) + cut
@@ -260,7 +263,12 @@ def test_an_outage_that_does_not_end_and_one_that_never_was() -> None:
         (growing(), "missing-row"),
         (growing(92).replace("92.00", "-nan"), "not-a-number"),
         (growing(92).replace("92.00", "82.00"), "sums-do-not-add-up"),
-        (growing(92) + "A completion with Error\n", "unknown-line"),
+        (growing(92) + " 65536      92000   0.00\n", "damaged-row"),
+        (growing(92) + "0.00   92.00   0.175476\n", "damaged-row"),
+        (growing(92) + " 65536      92000   0.00 WARNING: slow\n", "damaged-row"),
+        (growing(92) + "WARNING: slow" + ROW.format(n=1, gbps=9, mpps=0.01), "damaged-row"),
+        (growing(92).replace("RDMA_Write BW", "RDMA_Write BW (new)"), "no-title"),
+        (growing(92) + growing(92), "two-tables"),
     ],
 )
 def test_rows_over_time_that_are_off(broken: str, outcome: str) -> None:
@@ -269,3 +277,29 @@ def test_rows_over_time_that_are_off(broken: str, outcome: str) -> None:
 
 def test_nothing_is_said_of_an_outage_without_points() -> None:
     assert flaw(lambda: outage(()))[0] == "missing-row"
+
+
+# --- lines outside the report or the table ---------------------------------------------------------
+
+TEXTS = st.text(
+    st.characters(exclude_characters="\n\r", exclude_categories=["Cc", "Cs", "Zl", "Zp"])
+)
+LINES = st.one_of(
+    st.sampled_from(["fio: warning: größe", "note: 1", "{}", "{", "WARNING: x"]), TEXTS
+)
+
+
+@given(st.lists(LINES.filter(lambda line: line.lstrip()[:1] not in {"#", "{"} or line in "{}")))
+@settings(max_examples=100)
+def test_lines_around_a_report_or_a_table_change_no_figure(lines: list[str]) -> None:
+    added = "".join(f"{line}\n" for line in lines if not is_mostly_numbers(line))
+    head, rest = OSU.split("# Size", 1)
+    assert read_iperf(f"{added}{TCP}\n{added}") == read_iperf(TCP)
+    assert read_fio(f"{added}{WRITES}\n{added}") == read_fio(WRITES)
+    assert read_osu(f"{added}{head}{added}# Size{rest}{added}", 4) == read_osu(OSU, 4)
+    assert read_imb(f"{added}{IMB}{added}") == read_imb(IMB)
+    assert set(split_report(f"{TCP}\n{added}")[1]) == {x for x in added.split("\n") if x.strip()}
+
+
+def test_two_reports_are_none() -> None:
+    assert flaw(lambda: read_iperf(f"{TCP}\n{TCP}")) == ("two-tables", "2 reports")

@@ -25,7 +25,7 @@ from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.rollout.planning.waves import make_waves
-from rocefort.steps.lab.emulated_site import BANDWIDTH, LATENCY, Rehearsal
+from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED, LATENCY, Rehearsal
 from rocefort.steps.rollout.apply import apply_plan
 from rocefort.steps.rollout.plan import make_plan, running_of
 
@@ -81,7 +81,7 @@ def test_a_failing_gate_aborts_the_trial_and_nothing_else_moves(
 ) -> None:
     before = running(lab)
     plan = plan_of(raised)
-    lab.replay(BANDWIDTH, "fail.udp4791_blocked")
+    lab.replay(BANDWIDTH, BLOCKED[BANDWIDTH])
     applied, events = apply_to(plan)
     assert applied.exit_code == 3
     assert applied.failure.startswith("wave canary: the RDMA gate failed: readout04 -> readout03")
@@ -94,9 +94,9 @@ def test_a_failing_gate_aborts_the_trial_and_nothing_else_moves(
 @pytest.mark.parametrize(
     ("tool", "sample"),
     [
-        (BANDWIDTH, "fail.server_sigKILL_midrun"),
-        (BANDWIDTH, "fail.no_rdma_device"),
-        (LATENCY, "fail.lat_server_sigKILL_midrun"),
+        (BANDWIDTH, "26.04/fail.server_sigKILL_midrun.ib_write_bw"),
+        (BANDWIDTH, "26.04/fail.no_rdma_device"),
+        (LATENCY, "4.5/fail.lat_server_sigKILL_midrun"),
     ],
 )
 def test_every_kind_of_bad_run_fails_the_gate(

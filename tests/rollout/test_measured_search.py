@@ -234,6 +234,16 @@ def test_outside_the_window_nothing_is_tried(fabric: Path) -> None:
         approved_window(read_fabric(fabric, ""))
 
 
+def test_outside_the_window_of_rdma_no_server_is_loaded(fabric: Path) -> None:
+    shut = f"{NOW + 3 * HOUR:%H:%M}-{NOW + 4 * HOUR:%H:%M}"
+    text = fabric.read_text(encoding="utf-8")
+    fabric.write_text(text.replace(LIMITED, f"{LIMITED}  window: {shut}\n"), encoding="utf-8")
+    search = SearchRequest(fabric=fabric, objective="latency", method="annealing")
+    nowhere = Connections(known_hosts=fabric, devices=())
+    with pytest.raises(Refused, match=f"and RDMA tests run {shut}; wait for the window"):
+        measure(MeasureRequest(search, SERVERS), nowhere, lambda _: None)
+
+
 def test_a_window_that_is_not_committed_is_not_approved(fabric: Path) -> None:
     def git(*words: str) -> None:
         author = ("-c", "user.name=Me", "-c", "user.email=me@example.com")

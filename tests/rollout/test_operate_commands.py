@@ -347,14 +347,15 @@ def test_a_plan_without_a_change_has_nothing_to_apply(
 ) -> None:
     file, page, at = tmp_path / "plan.json", tmp_path / "page.html", ("--connections", lab.file)
     assert command("plan", edit_hall(), *at, "--out", file).code == 0
-    applied = command("apply", file, *at)
-    for ran in (applied, command("status", file, "--html", page)):
+    for shown in (("apply", file, *at), ("status", file, "--html", page)):
+        ran = command(*shown)
         assert (ran.code, "no switch changes: there is nothing to apply" in ran.words) == (0, True)
     assert "no switch changes: rollout on heps" in page.read_text(encoding="utf-8")
     none = (
         f"plan {read_plan(file).digest[:12]}: changes no switch, so it has no run; there is nothing"
     )
-    for ran in (command("resume", file, *at), command("abort", file), command("pause", file)):
+    for words in (("resume", file, *at), ("abort", file), ("pause", file)):
+        ran = command(*words)
         assert (ran.code, ran.err) == (4, f"rocefort: {none} to do\n")
 
 
@@ -373,10 +374,10 @@ def test_a_finished_plan_has_nothing_left_to_do(
     assert command("status", plan).words.count("switch was touched") == 0
 
 
-def test_an_abort_says_which_switches_keep_their_confirmed_change(
+def test_an_abort_names_which_switches_keep_their_confirmed_change(
     lab: Rehearsal, plan: Path, command: Command, kill: Callable[..., None], tmp_path: Path
 ) -> None:
-    """What it says is what `resume` does."""
+    """Its sentence agrees with `resume`."""
     noted = "noted: no controller is running; `rocefort resume` ends the run: leaf08"
     at, sealed, journal = ("--connections", lab.file), read_plan(plan), Path(f"{plan}.journal")
     kill(sealed, journal, "trial", Phase.DONE)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocefort.errors import DeviceFailed, RocefortError
+from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.rollout.events import (
     Event,
     OperatorRequest,
@@ -139,8 +140,10 @@ class ModelSwitches:
     def load(self, changes: Sequence[Change]) -> Outcome:
         return self._all(changes, "load")
 
-    def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
-        assert seconds == 600
+    def trial(
+        self, changes: Sequence[Change], length: TrialLength, words: Mapping[str, str]
+    ) -> Outcome:
+        assert length == (600, 600)
         assert not any(words.values())  # no switch is drained here
         return self._all(changes, "trial")
 

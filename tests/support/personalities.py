@@ -8,9 +8,11 @@ from itertools import combinations, product
 
 from rocefort.lab.switch.personality import Personality, axes
 
-# The least information on a trial that outlives its session.
+# No session but that of a trial may end it: what users of real switches report.
+STUCK = Personality(trial_mode="session-only", persist="absent")
+# The same, with the least information on the trial.
 SILENT = Personality(
-    trial_mode="survives",
+    trial_mode="session-only",
     persist="absent",
     commit_list="absent",
     trial_status="state-only",
@@ -25,7 +27,7 @@ def _covering_set() -> tuple[Personality, ...]:
     """
     every = list(product(*axes().values()))
     missing = {pair for row in every for pair in _pairs(row)}
-    chosen = [every[0], astuple(SILENT)]
+    chosen = [every[0], astuple(SILENT), astuple(STUCK)]
     for row in chosen:
         missing -= _pairs(row)
     while missing:

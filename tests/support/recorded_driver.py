@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.parse import Prompt
-from napalm_cloudengine.transport import SwitchReply
+from napalm_cloudengine.replies import SwitchReply
 
 UNKNOWN = "Error: Unrecognized command found at '^' position."
 

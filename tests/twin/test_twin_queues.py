@@ -21,6 +21,7 @@ from rocefort.models.network.network import Network
 from rocefort.models.rollout.plan import Gate
 from rocefort.rdma.plan.gate import traffic_class
 from rocefort.steps.lab import queue_gate
+from rocefort.steps.lab.emulated_site import BLOCKED
 from rocefort.steps.lab.queue_gate import QueueVerdict, wrong_queues
 from rocefort.steps.lab.recorded_runs import ReplayedByTwin
 from rocefort.steps.lab.under_load import run_command
@@ -122,11 +123,11 @@ def test_a_replayed_run_is_what_becomes_of_packets(
     try:
         sample = runs.choose(PAIR[0], bandwidth)
         assert sample is not None
-        assert sample.name == "fail.path_mtu_1500"
+        assert sample.name == "26.04/fail.path_mtu_1500"
         assert runs.choose(PAIR[0], latency) is None
         twin.ip("leaf01", [f"link set dev {UPLINK} down"])
         names = [s.name for w in (bandwidth, latency) if (s := runs.choose(PAIR[0], w))]
-        assert names == ["fail.udp4791_blocked", "fail.udp4791_blocked_lat"]
+        assert names == list(BLOCKED.values())
     finally:
         twin.ip("leaf01", [f"link set dev {UPLINK} mtu 9000 up"])
 

@@ -268,7 +268,7 @@ def _line(error: Exception) -> str:
     first, *rest = message.strip().splitlines() or [""]
     log = "\n".join(rest)
     meant = [words for word, words in CAUSES.items() if word in log]
-    causes = re.findall(r"\w+(?:Exception|Error): ([^\"\\\n]+)", log)
+    causes = re.findall(r"(?<!\w)\w+(?:Exception|Error): ([^\"\\\n]+)", log)
     return ": ".join([first, *meant, *(cause.strip() for cause in causes[-1:])])[:LINE]
 
 

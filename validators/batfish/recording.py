@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pydantic import Field, ValidationError
 
+from napalm_cloudengine import regular_file
 from rocefort.errors import BadInput
 from rocefort.models.base import Frozen
 from rocefort.models.network.network import Network
@@ -92,7 +93,7 @@ def read_recording(kind: type[Kept], path: Path) -> Kept:
     """Read a recording of a kind. Raises BadInput if it is missing or invalid."""
     how = f"record it with a running service: {RECORD_COMMAND} -k {path.stem}"
     try:
-        return kind.model_validate_json(path.read_bytes())
+        return kind.model_validate_json(regular_file.read_bytes(path))
     except OSError as error:
         what = f"no recording: {error.strerror}"
         raise BadInput(what, file=str(path), how=how) from error

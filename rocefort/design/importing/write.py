@@ -13,7 +13,7 @@ from rocefort.documents.read import YamlPath
 WIDTH = 96
 PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*")
 ADDRESS = re.compile(r"\d+(\.\d+){3}(/\d+)?")
-PORT = re.compile(r"\d+GE\d+/\d+/\d+")
+PORT = re.compile(r"(?<!\d)\d+GE\d+/\d+/\d+")
 KEYWORDS = ("true", "false", "null")
 ORDER = (
     *("fabric", "capacity", "pools", "routing", "mtu", "cables", "lossless", "profiles"),

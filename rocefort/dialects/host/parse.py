@@ -1,7 +1,8 @@
 """Reader of a server's state: the sections that `templates/host/read.sh.j2` prints.
 
-The reader is strict: an inconsistent section gives no value, but a reason. Forms of mlnx_qos:
-MLNX_OFED 4.2 to 5.x as published; of ethtool: `-g` of 3.x to 6.x.
+The reader is strict within a table: a damaged one gives no value, but a reason. Other lines, such
+as warnings of a tool or of a login script, change no value. Forms of mlnx_qos: MLNX_OFED 4.2 to 5.x
+as published; of ethtool: `-g` of 3.x to 6.x.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from ipaddress import AddressValueError, IPv4Interface, NetmaskValueError
 from typing import TypeVar
 
 from rocefort.models.network.servers import BondSeen, HostPlan, HostSeen, NicSeen, RingSeen
+from rocefort.models.wording import line_notes
 
 HEAD = re.compile(r"@(?P<name>[A-Za-z0-9_./:-]+) (?P<code>\d{1,3})", re.ASCII)
+ROW = re.compile(r"\d+: .*")  # of `ip -o`
 ADDRESS = re.compile(r"\d+: +(?P<interface>\S+) +inet (?P<address>[0-9.]+/\d+) .*", re.ASCII)
 PRIORITY = re.compile(r"\s*prio:(?P<priority>[0-7]) dscp:(?P<dscps>(?:\d\d,)+)\s*", re.ASCII)
 PAUSED = re.compile(r"\s*enabled((?:\s+[01]){8})\s*", re.ASCII)
@@ -48,19 +51,19 @@ Sections = Mapping[str, tuple[OutputSection, ...]]  # `governor` occurs once for
 def read_host(plan: HostPlan, text: str) -> HostSeen:
     """Read the state of a server; where the whole output is cut, `failed` has the reason."""
     try:
-        sections = split(text)
+        sections, beside = split(text)
     except HostOutputError as flaw:
         return HostSeen(name=plan.server, failed=str(flaw))
-    return _HostParser(plan, sections).host()
+    return _HostParser(plan, sections).host().model_copy(update={"notes": beside})
 
 
-def split(text: str) -> dict[str, tuple[OutputSection, ...]]:
-    """Return sections by name.
+def split(text: str) -> tuple[dict[str, tuple[OutputSection, ...]], tuple[str, ...]]:
+    """Return sections by name, and the lines that belong to none.
 
-    Raises HostOutputError for a text that is cut or has another line.
+    Raises HostOutputError for a text that is cut or has a damaged head.
     """
     sections_of: dict[str, list[OutputSection]] = {}
-    name, code, lines = "", 0, list[str]()
+    name, code, lines, beside = "", 0, list[str](), list[str]()
     for line in text.splitlines():
         if match := HEAD.fullmatch(line):
             if name:
@@ -68,13 +71,13 @@ def split(text: str) -> dict[str, tuple[OutputSection, ...]]:
             name, code, lines = match["name"], int(match["code"]), []
         elif name and line.startswith("|"):
             lines.append(line[1:])
-        else:
-            raise HostOutputError(
-                f"the reading has a line that does not belong to it: {line[:80]!r}"
-            )
+        elif line.startswith("@"):
+            raise HostOutputError(f"the head of a section is damaged: {line[:80]!r}")
+        elif line.strip():
+            beside.append(line)
     if name != "end":
         raise HostOutputError("the reading is cut off")
-    return {name: tuple(sections) for name, sections in sections_of.items()}
+    return {name: tuple(sections) for name, sections in sections_of.items()}, line_notes(beside)
 
 
 @dataclass(frozen=True)
@@ -233,10 +236,10 @@ def _traffic_class(lines: tuple[str, ...]) -> int:
 
 def _addresses(lines: tuple[str, ...]) -> tuple[tuple[str, IPv4Interface], ...]:
     addresses = []
-    for line in lines:
+    for line in filter(ROW.fullmatch, lines):
         match = ADDRESS.fullmatch(line)
         if match is None:
-            raise HostOutputError(f"ip printed a line that is not known: {line[:60]!r}")
+            raise HostOutputError(f"ip printed a row that is damaged: {line[:60]!r}")
         try:
             addresses.append((match["interface"], IPv4Interface(match["address"])))
         except (AddressValueError, NetmaskValueError):

@@ -132,8 +132,9 @@ def _differences(
     )
     changed = {f"- {' / '.join(path)}" for path in known - would}
     changed |= {f"+ {' / '.join(path)}" for path in would - known}
-    yield from (f"{UNPLANNED}: {line}" for line in sorted(changed.difference(planned.unjudged)))
-    yield from (f"{UNSAID}: {line}" for line in planned.unjudged if line not in changed)
+    expected = (*planned.unjudged, *planned.unowned)
+    yield from (f"{UNPLANNED}: {line}" for line in sorted(changed.difference(expected)))
+    yield from (f"{UNSAID}: {line}" for line in expected if line not in changed)
 
 
 def _edits(planned: Iterable[Edit], device: Iterable[Edit]) -> Iterator[str]:

@@ -46,7 +46,7 @@ from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.site_commands import SiteCommand
 from rocefort.models.network.network import Node, Position, TextLine
-from rocefort.models.network.observed import StateTopic
+from rocefort.models.network.observed import StateTopic, UnreadSeen
 from rocefort.models.results.rdma_counters import MarkedSeen
 from rocefort.models.rollout.plan import Change
 from rocefort.paths import TEMPLATES
@@ -182,10 +182,17 @@ class Vrp(Dialect):
         """Look up a table of commands."""
         return line_queries.in_use(command, device)
 
-    def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
+    def patch(
+        self,
+        running: str,
+        intended: str,
+        family: Family,
+        kept: Sequence[tuple[str, ...]] = (),
+    ) -> ConfigPatch:
         """Compute a patch with annet and the rulebook."""
-        both = patching.make_patch(running, intended, syntax_of(family))
-        return ConfigPatch(both.commands, both.reverse, tuple(map(unpaused, both.unpaused)))
+        both = patching.make_patch(running, intended, syntax_of(family), kept)
+        disrupts = tuple(map(unpaused, both.unpaused))
+        return ConfigPatch(both.commands, both.reverse, disrupts, both.taken)
 
     def applied(
         self,
@@ -257,6 +264,10 @@ class Vrp(Dialect):
     ) -> object:
         """Read by the getters of napalm_cloudengine."""
         return running_state.read_topic(driver, topic, device, ports, now)
+
+    def unread_lines(self, driver: running_state.StateDriver) -> Sequence[UnreadSeen]:
+        """Return lines that getters of napalm_cloudengine did not read."""
+        return running_state.unread_lines(driver)
 
     def ecn_marks(self, driver: running_state.StateDriver, device: str) -> Sequence[MarkedSeen]:
         """Read `display qos ecn statistics`."""

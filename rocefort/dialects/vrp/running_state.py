@@ -10,6 +10,8 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Protocol, TypeVar
 
 from napalm_cloudengine.displays.routing import IN_FIB
+from napalm_cloudengine.displays.shown import UnreadLine
+from napalm_cloudengine.masking import mask_secrets
 from rocefort.clock import utc_now
 from rocefort.dialects.vrp.text.names import interface_name
 from rocefort.errors import DeviceFailed
@@ -28,6 +30,7 @@ from rocefort.models.network.observed import (
     RouteSeen,
     StateTopic,
     ThresholdSeen,
+    UnreadSeen,
 )
 from rocefort.models.results.rdma_counters import MarkedSeen
 
@@ -43,6 +46,8 @@ HOW = "its form is not the documented one: run the command by hand, and report w
 
 class StateDriver(Protocol):
     """The part of napalm_cloudengine that a reading uses; no method changes a switch."""
+
+    unread: dict[str, tuple[UnreadLine, ...]]
 
     def get_facts(self) -> dict[str, Any]: ...  # noqa: D102 - NAPALM's
     def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]: ...  # noqa: D102
@@ -72,6 +77,7 @@ def read_topic(
     Raises DeviceFailed for an answer that cannot be read, and the driver's errors.
     """
     reading = _TopicReader(driver, device, ports, now)
+    driver.unread.clear()
     readers: dict[StateTopic, Callable[[], object]] = {
         StateTopic.FACTS: reading.facts,
         StateTopic.PEERS: reading.peers,
@@ -93,9 +99,21 @@ def read_topic(
 
 def ecn_marks(driver: StateDriver, device: str) -> tuple[MarkedSeen, ...]:
     """Return ECN-marked packets of each port; raises as `read_topic` does."""
+    driver.unread.clear()
     return tuple(
         MarkedSeen(interface=_name_in(row["interface"]), marked_packets=row["marked_packets"])
         for row in _read(driver.get_ecn_marks, device)
+    )
+
+
+def unread_lines(driver: StateDriver) -> tuple[UnreadSeen, ...]:
+    """Return lines of the last reading that are no rows."""
+    return tuple(
+        UnreadSeen(
+            command=each.command, line=each.line, why=mask_secrets(each.why), key=_name_in(each.key)
+        )
+        for lines in driver.unread.values()
+        for each in lines
     )
 
 

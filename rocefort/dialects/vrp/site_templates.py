@@ -1,18 +1,15 @@
 """Templates of a site, which precede the shipped ones: their sandbox, and the source of each line.
 
 A review renders the templates of a pull request, so they run in Jinja2's sandbox and get less than
-a shipped template: no method of a model, few filters, no random value. The number of steps and the
-length of a text and of a value are limited. Time and memory are limited by these numbers only.
+a shipped template: no method of a model, few filters, no random value. The number of steps, their
+work, the length of a text and of a value are limited. So is the processor time, for what is not
+counted, such as a property of a model.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextvars import ContextVar
-from functools import wraps
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jinja2 import (
@@ -26,32 +23,39 @@ from jinja2 import (
     TemplateSyntaxError,
     Undefined,
     nodes,
-    pass_environment,
 )
 from jinja2.exceptions import SecurityError
 from jinja2.ext import Extension
-from jinja2.filters import make_attrgetter
 from jinja2.lexer import Token, TokenStream
 from jinja2.meta import find_referenced_templates
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import Namespace
-from jinja2.visitor import NodeTransformer
 
+from rocefort.dialects.vrp.template_limits import (
+    checked,
+    checked_filter,
+    concat,
+    count_step,
+    count_work,
+    counted,
+    is_counted,
+    join,
+    length_of,
+    limited_text,
+    limited_tree,
+    replace,
+    single,
+    weighed,
+)
 from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput
-from rocefort.models.base import Frozen
 from rocefort.models.hardware.hardware import SITE_TEMPLATES, SiteTemplates
 from rocefort.paths import TEMPLATES
 from rocefort.templating import text_templates
 
 SHIPPED = "shipped"  # prefix of the shipped templates: {% extends "shipped/ce8851.j2" %}
 FOLDER = TEMPLATES / "vrp"
-# A spine with 120 leaves has 1,752 lines of 48,000 characters, and takes 534 steps.
-MOST_STEPS = 200_000  # loops, calls and includes of one text
-LONGEST_TEXT = 4_000_000  # characters
-LONGEST_VALUE = 10_000  # characters or items of a value that a template computes
-BIGGEST_NUMBER = 2**64
 MARK = re.compile("\x01([^\x01\x02]*):([0-9]+)\x02")  # template and line, before the line's text
 
 EXTEND = f'the shipped template of the same name: {{% extends "{SHIPPED}/NAME.j2" %}}'
@@ -70,15 +74,9 @@ STRING_METHODS = frozenset(
         *("startswith", "strip", "upper"),
     )
 )
-TEXT_FILTERS = frozenset(("capitalize", "lower", "string", "trim", "upper"))
-ADDRESSES = (IPv4Address, IPv4Network, IPv6Address, IPv6Network)
-WRITTEN = (str, int, float, type(None), Undefined, *ADDRESSES)  # an undefined name: see CALLED
 JINJA_VARIABLES = frozenset(("_block_vars", "_loop_vars"))
 MAPPING_METHODS = frozenset(("get", "items", "keys", "values"))
 CALLED = (BlockReference, Macro, LoopContext, Undefined)  # an undefined name has its own error
-
-# Steps and characters so far, with those of the texts within the text.
-_steps: ContextVar[list[int]] = ContextVar("steps")
 
 
 class Lines(str):
@@ -95,147 +93,6 @@ class ArgumentError(ValueError):
     def __init__(self, value: object) -> None:
         self.value = value
         super().__init__(f"{value!r} cannot stand in a configuration line")
-
-
-def _step() -> None:
-    steps = _steps.get()
-    steps[0] += 1
-    if steps[0] > MOST_STEPS:
-        raise SecurityError(f"more than {MOST_STEPS} loops, calls and includes")
-
-
-def _counted(items: Iterable[object]) -> Iterator[object]:
-    for item in items:
-        _step()
-        yield item
-
-
-def _single(value: Any) -> Any:  # noqa: ANN401 - any value of a template
-    """Return a value that has a short text; a list's can be long, as its items can be one list."""
-    has_text = isinstance(value, Frozen) and type(value).__str__ is not Frozen.__str__
-    if not isinstance(value, WRITTEN) and not has_text:
-        raise SecurityError(f"`{type(value).__name__}` is no text, number or address")
-    return value
-
-
-def _weighed(value: Any) -> Any:  # noqa: ANN401 - any value of a template
-    """Return a value whose items, with those of its items, are within the limit."""
-    items, number, characters = [value], 0, 0
-    while items:
-        item = items.pop()
-        if isinstance(item, Namespace):
-            raise SecurityError("a namespace within another value")
-        if isinstance(item, str):
-            characters += len(item)
-        elif isinstance(item, (list, tuple, dict)):
-            number += len(item)
-            if number <= LONGEST_VALUE:
-                items += (*item, *item.values()) if isinstance(item, dict) else item
-        if number > LONGEST_VALUE or characters > LONGEST_TEXT:
-            raise SecurityError(f"a value of more than {LONGEST_VALUE} characters or items")
-    return value
-
-
-def _listed(value: Any) -> Any:  # noqa: ANN401 - any value of a template
-    """Return the items of an iterator, to be weighed."""
-    return list(islice(value, LONGEST_VALUE + 1)) if isinstance(value, (Iterator, range)) else value
-
-
-@pass_environment
-def _join(
-    environment: Environment,
-    value: Iterable[object],
-    d: object = "",
-    attribute: str | int | None = None,
-) -> str:
-    """Join as Jinja2 does, up to the limit."""
-    items = value if attribute is None else map(make_attrgetter(environment, attribute), value)
-    between = str(_single(d))
-    texts, length = [], -len(between)
-    for item in items:
-        texts.append(str(_single(item)))
-        length += len(between) + len(texts[-1])
-        if length > LONGEST_VALUE:
-            break
-    if length > LONGEST_VALUE:
-        raise SecurityError(f"a value of more than {LONGEST_VALUE} characters or items")
-    return between.join(texts)
-
-
-def _replace(value: object, old: object, new: object, count: int = -1) -> str:
-    """Replace as Jinja2 does, up to the limit."""
-    text, before, after = (str(_single(each)) for each in (value, old, new))
-    if text.count(before) * len(after) > LONGEST_VALUE:
-        raise SecurityError(f"a value of more than {LONGEST_VALUE} characters or items")
-    return text.replace(before, after, count)
-
-
-def _checked(value: Any) -> Any:  # noqa: ANN401 - any value of a template
-    if isinstance(value, int) and abs(value) > BIGGEST_NUMBER:
-        raise SecurityError(f"a number above {BIGGEST_NUMBER}")
-    if isinstance(value, (str, list, tuple)) and len(value) > LONGEST_VALUE:
-        raise SecurityError(f"a value of more than {LONGEST_VALUE} characters or items")
-    return value
-
-
-def _checked_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)  # with the marks by which Jinja2 passes its context
-    def checked(*values: object, **options: object) -> object:
-        listed = [_weighed(_listed(value)) for value in values]
-        for option in options.values():
-            _weighed(option)
-        if name in TEXT_FILTERS:
-            _single(listed[0])
-        return _checked(function(*listed, **options))
-
-    return checked
-
-
-def _concat(parts: Iterable[str]) -> str:
-    texts, steps = [], _steps.get()
-    for part in parts:
-        steps[1] += len(part)
-        if steps[1] > LONGEST_TEXT:
-            raise SecurityError(f"a text of more than {LONGEST_TEXT} characters")
-        texts.append(part)
-    return "".join(texts)
-
-
-class _Limits(NodeTransformer):
-    """Loops are counted; `~` is a filter, whose result has a limit; lists are weighed."""
-
-    def __init__(self, name: str | None) -> None:
-        self.name = name
-
-    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja2's name
-        if node.recursive:
-            raise TemplateSyntaxError("a recursive loop is not supported", node.lineno, self.name)
-        node.iter = _filter(node.iter, "counted")
-        return self.generic_visit(node)
-
-    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - Jinja2's name
-        self.generic_visit(node)
-        return _filter(nodes.List(node.nodes, lineno=node.lineno), "join")
-
-    def visit_List(self, node: nodes.List) -> nodes.Node:  # noqa: N802 - Jinja2's name
-        return _filter(self.generic_visit(node), "weighed")
-
-    def visit_Dict(self, node: nodes.Dict) -> nodes.Node:  # noqa: N802 - Jinja2's name
-        return _filter(self.generic_visit(node), "weighed")
-
-    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:  # noqa: N802 - Jinja2's name
-        self.generic_visit(node)
-        return _filter(node, "weighed") if node.ctx == "load" else node
-
-    def visit_Assign(self, node: nodes.Assign) -> nodes.Node:  # noqa: N802 - Jinja2's name
-        self.generic_visit(node)
-        if node.find(nodes.NSRef):
-            node.node = _filter(node.node, "weighed")
-        return node
-
-
-def _filter(node: nodes.Node, name: str) -> nodes.Filter:
-    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
 class _LineMarks(Extension):
@@ -260,7 +117,7 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
 
     loader: BaseLoader
     intercepted_binops = frozenset(("+", "*", "**", "%"))
-    concat = staticmethod(_concat)
+    concat = staticmethod(concat)
 
     def _generate(
         self,
@@ -269,12 +126,12 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
         filename: str | None,
         defer_init: bool = False,
     ) -> str:
-        limited = _Limits(name).visit(source)
+        limited = limited_tree(source, name)
         return super()._generate(limited, name, filename, defer_init=defer_init)
 
     def _load_template(self, name: str, globals: Any) -> Template:  # noqa: A002, ANN401
-        if _steps.get(None) is not None:  # an include within a text
-            _step()
+        if is_counted():  # an include within a text
+            count_step()
         return super()._load_template(name, globals)
 
     def is_safe_callable(self, obj: Any) -> bool:  # noqa: ANN401 - any value of a template
@@ -294,18 +151,21 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
             raise SecurityError(f"`{operator}` is for whole numbers")
         if operator == "**":
             raise SecurityError("`**` is not supported")
-        return _checked(super().call_binop(context, operator, left, right))
+        for value in (left, right):
+            count_work(length_of(value))
+        return checked(super().call_binop(context, operator, left, right))
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401, N805 - Jinja2's signature
         """Call a block, a macro or a reading method; the former give lines of templates."""
-        _step()
+        count_step()
         if not __self.is_safe_callable(__obj):
             name = getattr(__obj, "__name__", type(__obj).__name__)
             raise SecurityError(f"`{name}` cannot be called in a template of a site")
+        count_work(length_of(getattr(__obj, "__self__", None)))
         # Jinja2 passes all variables by `_block_vars` and `_loop_vars`, and removes them there.
         named = (value for name, value in kwargs.items() if name not in JINJA_VARIABLES)
         for argument in (*args, *named):
-            _weighed(argument)
+            weighed(argument)
         value = super().call(__context, __obj, *args, **kwargs)
         return Lines(value) if isinstance(__obj, (BlockReference, Macro)) else value
 
@@ -343,16 +203,16 @@ def site_environment(
 
     guard: the check of each value. filters: those of the shipped templates.
     """
-    environment = text_templates(FOLDER, lambda value: guard(_single(value)), SiteEnvironment)
+    environment = text_templates(FOLDER, lambda value: guard(single(value)), SiteEnvironment)
     shipped = FileSystemLoader(FOLDER)
     environment.loader = ChoiceLoader([PrefixLoader({SHIPPED: shipped}), _SiteLoader(own), shipped])
     environment.add_extension(_LineMarks)
     environment.globals = {"range": safe_range, "namespace": Namespace}
-    known = {**environment.filters, "join": _join, "replace": _replace}
-    allowed = {name: _checked_filter(name, known[name]) for name in FILTERS}
-    environment.filters = {**allowed, "counted": _counted, "weighed": _weighed, **filters}
+    known = {**environment.filters, "join": join, "replace": replace}
+    allowed = {name: checked_filter(name, known[name]) for name in FILTERS}
+    environment.filters = {**allowed, "counted": counted, "weighed": weighed, **filters}
     free_text = filters["free_text"]
-    environment.filters["free_text"] = lambda value: free_text(_single(value))
+    environment.filters["free_text"] = lambda value: free_text(single(value))
     _refuse_unused(environment, own, shipped.list_templates())
     return environment
 
@@ -421,15 +281,13 @@ def rendered(
 
     Raises BadInput with file and line for any error of a template; the guard's error passes.
     """
-    token = _steps.set([0, 0])
     try:
-        marked = template().render(values)
+        with limited_text():
+            marked = template().render(values)
     except (ArgumentError, BadInput):
         raise
     except Exception as error:  # a template can raise anything: it is a program
         raise problem_of(error) from error
-    finally:
-        _steps.reset(token)
     lines: list[str] = []
     origins: dict[int, tuple[str, int]] = {}
     for raw in marked.split("\n"):

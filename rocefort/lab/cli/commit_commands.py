@@ -92,7 +92,7 @@ def abort(session: CliDialogue, typed: TypedCommand) -> CliReply:
     if trial is None or (number and int(number) != trial.session):
         return CliReply(NO_TRIAL)
     if session.switch.keeps_out(session.number):
-        return CliReply(FOREIGN_TRIAL.format(trial.session))
+        return CliReply(FOREIGN_TRIAL)
     if trial.persist != params.get("persist") and not number:
         return CliReply(WRONG_PERSIST)
 

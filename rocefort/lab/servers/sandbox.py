@@ -22,7 +22,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocefort.lab.servers.ssh_hosts import KILL
+from rocefort.lab.servers.ssh_hosts import KILL, NEWEST_VERSION, VERSION_EXIT
 from rocefort.lab.servers.ssh_hosts import TOOLS as PERFTEST
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class RdmaRoot:
     unwrap: Unwrap
     texts: Collection[str]
     faults: Collection[str] = ()
-    version: str = "6.06"
+    version: str = NEWEST_VERSION
     device: str = "rxe0"
     gid: int = 1
     share: float = 1.0
@@ -124,7 +124,11 @@ class RdmaRoot:
     def _version(self, name: str) -> str:
         """Return shell code for perftest's `--version`: every probe runs it."""
         answer = shlex.quote(f"Version: {self.version}")
-        return f'[ "$*" != --version ] || {{ echo {answer}; exit; }}\n' if name in PERFTEST else ""
+        return (
+            f'[ "$*" != --version ] || {{ echo {answer}; exit {VERSION_EXIT}; }}\n'
+            if name in PERFTEST
+            else ""
+        )
 
     def _device(self) -> None:
         port = f"sys/class/infiniband/{self.device}/ports/1"

@@ -28,12 +28,16 @@ if TYPE_CHECKING:
     from rocefort.lab.cli.transport import SshListener
 
 PERFTEST_PORT = 18515
-PERFTEST_RUNS = Path(__file__).with_name("perftest_runs")  # recorded: see its README.txt
+PERFTEST_RUNS = Path(__file__).with_name("perftest_runs")  # recorded, by version: see README.txt
+NEWEST_RUNS, NEWEST_VERSION = "26.04", "6.29"  # folder of the newest recorded runs, `--version`
+VERSION_EXIT = 1  # exit code of every version after `--version`
 TOOLS = frozenset(
     f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("bw", "lat")
 )
 VALUED = frozenset(("-d", "-x", "-D", "-n", "-p", "-u", "-q", "-s", "-m", "-S", "-T", "--tclass"))
-GUARD = re.compile(r"echo (?P<mark>\S+) \$\$ >&2; exec timeout -k \d+ (?P<limit>\d+) (?P<rest>.+)")
+GUARD = re.compile(
+    r"echo (?P<mark>\S+) \$\$ >&2; exec timeout -k \d+ (?P<limit>\d+) (?P<rest>.+)", re.DOTALL
+)
 WATCHED = re.compile(  # a guard that also ends its command with the SSH channel
     r"exec 3<&0; \S+ timeout -k \d+ (?P<limit>\d+) (?P<rest>.+) </dev/null 3<&- & job=\$!; "
     r"echo (?P<mark>\S+) \$job >&2; .+"
@@ -41,8 +45,9 @@ WATCHED = re.compile(  # a guard that also ends its command with the SSH channel
 KILL = re.compile(r"kill -(?P<signal>TERM|KILL) -(?P<pid>\d+) \|\| kill -(?P=signal) (?P=pid)")
 NO_COMMAND, TIMED_OUT = 127, 124  # exit codes of a shell and of GNU timeout
 SIGNALLED = {137: "KILL", 143: "TERM"}
-# The recorded runs ended a hung client by signal (255) and a server without client by TERM (143).
-HUNG = {"client": 255, "server": 143}
+# The recorded runs ended a hung end by signal (255) or `timeout` (124), and a server without
+# client by TERM (143).
+HUNG = {"client": (255, TIMED_OUT), "server": (143, TIMED_OUT)}
 
 
 class HostBackend(Protocol):
@@ -77,12 +82,16 @@ Choose = Callable[[str, Sequence[str]], Sample | None]  # by the client, and its
 
 
 def read_sample(name: str) -> Sample:
-    """Read NAME.client.txt, NAME.server.txt, their .err.txt and the exit codes in NAME.meta.txt."""
+    """Read NAME.client.txt, NAME.server.txt, their .err.txt and the exit codes in NAME.meta.txt.
+
+    A name begins with the version of perftest: `4.5/fail.no_server`.
+    """
     try:
         meta = (PERFTEST_RUNS / f"{name}.meta.txt").read_text(encoding="utf-8")
     except FileNotFoundError:
         names = sorted(
-            path.name.removesuffix(".meta.txt") for path in PERFTEST_RUNS.glob("*.meta.txt")
+            str(path.relative_to(PERFTEST_RUNS)).removesuffix(".meta.txt")
+            for path in PERFTEST_RUNS.glob("*/*.meta.txt")
         )
         raise BadInput(
             f"no sample {name!r}", where=str(PERFTEST_RUNS), how=nearest(name, names)
@@ -90,7 +99,7 @@ def read_sample(name: str) -> Sample:
 
     def end(side: str) -> ProcessOutput:
         code = re.search(rf"^{side}_rc: (\d+)$", meta, re.MULTILINE)
-        exit_code = int(code[1]) if code and int(code[1]) != HUNG[side] else None
+        exit_code = int(code[1]) if code and int(code[1]) not in HUNG[side] else None
         out, err = (PERFTEST_RUNS / f"{name}.{side}{suffix}" for suffix in (".txt", ".err.txt"))
         return ProcessOutput(_bytes(out), _bytes(err) if exit_code is not None else b"", exit_code)
 
@@ -140,7 +149,9 @@ class RdmaHosts:
     user: str = "rdma"
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
     settings: Mapping[str, HostBackend] = field(default_factory=dict)  # other commands of a host
+    answers: Mapping[str, str] = field(default_factory=dict)  # by command; `{host}`: its name
     choose: Choose | None = None  # sample of a client's run, if the lab computes it
+    versions: Mapping[str, str] = field(default_factory=dict)  # of perftest, by host
     ports: dict[str, int] = field(default_factory=dict)
     known_hosts_text: str = ""
     _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
@@ -199,6 +210,11 @@ class RdmaHosts:
         mark, limit_s, words, watched = _unwrap(process.command or "")
         if words and words[0] in TOOLS:
             await self._measure(HostProcess(host, words, limit_s, watched), mark, process)
+        elif (answer := self.answers.get(shlex.join(words))) is not None:
+            self._last_pid += 1
+            process.stderr.write(f"{mark} {self._last_pid}\n".encode() if mark else b"")
+            process.stdout.write(answer.format(host=host).encode())
+            process.exit(0)
         else:
             process.stderr.write(f"{words[0] if words else 'sh'}: command not found\n".encode())
             process.exit(NO_COMMAND)
@@ -247,6 +263,9 @@ class RdmaHosts:
         return ProcessOutput(exit_code=TIMED_OUT)
 
     async def _perftest(self, command: HostProcess) -> ProcessOutput:
+        if "--version" in command.words:
+            version = self.versions.get(command.host, NEWEST_VERSION)
+            return ProcessOutput(f"Version: {version}\n".encode(), exit_code=VERSION_EXIT)
         address = _address(command.words)
         if address is None:
             return await _complete_output((await command.sample).server)

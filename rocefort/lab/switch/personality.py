@@ -2,8 +2,9 @@
 
     EmulatedSwitch(.., personality=Personality(trial_mode="survives", persist="absent"))
 
-The default is the vendor's wording (V300R023C00): without `persist` a trial "takes effect only in
-the current session", and during it "other users cannot modify the configuration".
+The default of a plain trial is what users of real switches report twice: it outlives its session,
+and no other session may end it. The other defaults are the vendor's wording (V300R023C00): during a
+trial "other users cannot modify the configuration".
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, fields
 from typing import Literal, get_args, get_type_hints
 
 # session-only: the trial outlives its session, and no other session may confirm or abort it.
-TrialMode = Literal["dies-with-session", "survives", "session-only"]
+TrialMode = Literal["session-only", "dies-with-session", "survives"]
 Persist = Literal["present", "absent"]
 # after-confirmation: the list of commits shows a commit once its trial is confirmed.
 CommitList = Literal["shown", "after-confirmation", "absent"]
@@ -33,7 +34,7 @@ class Personality:
     whether other sessions may enter configuration during a trial.
     """
 
-    trial_mode: TrialMode = "dies-with-session"
+    trial_mode: TrialMode = "session-only"
     persist: Persist = "present"
     commit_list: CommitList = "shown"
     trial_status: TrialStatus = "whole"

@@ -48,7 +48,9 @@ TRIAL_SECONDS = 600  # default of `commit trial`
 MOST_POINTS = 80  # rollback points that are kept: `rollback configuration last <1-80>`
 SHARED = 0  # owner of the one candidate if all sessions share it
 SYSTEM_USER = "SYSTEM"  # user of the rollback of an unconfirmed trial
-FOREIGN_TRIAL = "Error: Session {} has a trial in progress."  # ours
+# A user of VRP8 routers quotes "system is in trial configuration mode", for a `rollback
+# configuration` from another session; that other commands answer the same is assumed.
+FOREIGN_TRIAL = "Error: The system is in trial configuration mode."
 
 CandidateMode = Literal["own", "shared"]  # one for each session, or one for all
 
@@ -240,7 +242,7 @@ class EmulatedSwitch:
         if self.ports and (refusal := missing_port(line, before, applied, self.ports)):
             raise refusal
         if applied.config != before and self._locks_out(session):
-            raise VrpRefusal(line, 0, FOREIGN_TRIAL.format(self.trial_session))
+            raise VrpRefusal(line, 0, FOREIGN_TRIAL)
         return applied
 
     def _locks_out(self, session: int) -> bool:
@@ -360,7 +362,7 @@ class EmulatedSwitch:
             if confirms and order.persist:
                 raise CommitError("Error: The trial configuration does not exist.")
         elif changed and self._locks_out(session):
-            raise CommitError(FOREIGN_TRIAL.format(trial.session))
+            raise CommitError(FOREIGN_TRIAL)
         elif trial.persist is not None:
             matches = order.persist == trial.persist
             if not matches and (changed or order.persist or not confirms):
@@ -368,7 +370,7 @@ class EmulatedSwitch:
         elif confirms and order.persist:
             raise CommitError("Error: The persist ID of the trial configuration is incorrect.")
         elif self.keeps_out(session) or (trial.session != session and trial.session in self.logins):
-            raise CommitError(FOREIGN_TRIAL.format(trial.session))
+            raise CommitError(FOREIGN_TRIAL)
 
     def keeps_out(self, session: int) -> bool:
         """Whether a plain trial runs that this session may neither confirm nor abort."""

@@ -90,7 +90,9 @@ USER = "frr"  # user of the daemons: root does not work
 DESCRIPTORS = 1024  # a bgpd allocates memory for each possible one
 PATIENCE_S = 20.0  # until a daemon ends
 # FRR starts with the lines that it understands, and reports the others in its log only.
-BAD_LINE = re.compile(r"(?P<what>[A-Z][^:]*) on config line (?P<line>\d+): (?P<text>.*)")
+BAD_LINE = re.compile(
+    r"(?:^|(?<=:))[^:A-Z]*(?P<what>[A-Z][^:]*) on config line (?P<line>\d+): (?P<text>.*)"
+)
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,17 @@ from collections.abc import Callable, Sequence
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.results.rdma_plan import Program, RdmaRun
 from rocefort.models.results.rdma_result import Expectation, Figures, Measurement, Point
+from rocefort.models.wording import line_notes
 from rocefort.rdma.judge.expectations import measurement, not_measured, run_measurement
 from rocefort.rdma.parse.bandwidth_series import read_series
+from rocefort.rdma.parse.causes import cause_of, remarks
 from rocefort.rdma.parse.fio import read_fio
 from rocefort.rdma.parse.iperf import read_iperf
-from rocefort.rdma.parse.mpi import MpiTable, read_imb, read_osu
+from rocefort.rdma.parse.mpi import MpiTable, outside_tables, read_imb, read_osu
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.perftest import PerftestOutcome, cause_of, judge
-from rocefort.rdma.parse.result_row import TableError
+from rocefort.rdma.parse.perftest import PerftestOutcome, judge, require_title
+from rocefort.rdma.parse.result_row import TableError, split_report
+from rocefort.rdma.parse.text_table import title_and_notes
 from rocefort.rdma.plan.command_lines import mpi_largest
 
 NO_COMMAND = 127
@@ -39,9 +42,18 @@ def read_run(
     if run.program.is_perftest:
         return measurement(run, judge(run.program, client, server), expected)
     try:
-        return READERS[run.program](run, client)
+        result = READERS[run.program](run, client)
+        lines = (*remarks(client.stderr), *_around(run.program, client.stdout))
+        return result.model_copy(update={"notes": line_notes(lines)})
     except TableError as flaw:
         return _failed_measurement(run, _how_it_ended(client) or (flaw.outcome, flaw.line))
+
+
+def _around(program: Program, text: str) -> tuple[str, ...]:
+    """Return the lines outside the report or the tables of a program other than perftest."""
+    if program in (Program.OSU, Program.IMB):
+        return outside_tables(text)
+    return split_report(text)[1]
 
 
 def _failed_measurement(run: RdmaRun, failure: tuple[Outcome, str]) -> Measurement:
@@ -53,7 +65,7 @@ def _failed_measurement(run: RdmaRun, failure: tuple[Outcome, str]) -> Measureme
 
 def _how_it_ended(result: CommandResult) -> tuple[Outcome, str] | None:
     """Return the failure shown by stderr and exit code, which precedes that of the report."""
-    if cause := cause_of(result.stderr):
+    if cause := cause_of(result):
         return cause
     if result.timed_out:
         return Outcome.TIMED_OUT, ""
@@ -122,19 +134,22 @@ def _of_all_ranks(tables: tuple[MpiTable, ...], ranks: int) -> MpiTable:
 def _over_time(run: RdmaRun, client: CommandResult, server: CommandResult | None) -> Measurement:
     """Judge a run with `--run_infinitely`: it ends by its deadline, which is no failure."""
     for end in (client, server):
-        cause = cause_of(end.stderr) if end is not None else None
+        cause = cause_of(end) if end is not None else None
         if cause and cause[0] not in (Outcome.KILLED, Outcome.PEER_LOST):
             return _failed_measurement(run, cause)
     if client.exit_code not in (None, *ENDED):
         return _failed_measurement(run, (Outcome.EXIT_CODE, f"exit code {client.exit_code}"))
     try:
+        title, lines = title_and_notes(client.stdout)
+        require_title(run.program, title)
+        notes = line_notes((*remarks(client.stderr), *lines))
         series = read_series(client.stdout, run.every_s or 1)
         _is_whole(run, series)
     except TableError as flaw:
         return _failed_measurement(run, (flaw.outcome, flaw.line))
     mean = sum(point.gbps for point in series) / len(series)
     result = run_measurement(run, Figures(gbps=mean), f"{mean:.2f} Gb/s over {len(series)} rows")
-    return result.model_copy(update={"series": series})
+    return result.model_copy(update={"series": series, "notes": notes})
 
 
 def _is_whole(run: RdmaRun, series: Sequence[Point]) -> None:

@@ -72,7 +72,8 @@ def measurement(run: RdmaRun, judgement: PerftestOutcome, expected: Expectation)
     if other := _another_run(run, judgement.rows):
         sentence = f"{Outcome.OPTION_MISMATCH}: {MEANING[Outcome.OPTION_MISMATCH]} ({other})"
         return not_measured(run, Outcome.OPTION_MISMATCH, sentence)
-    return judged_measurement(run, judgement.rows[-1].figures, expected)
+    judged = judged_measurement(run, judgement.rows[-1].figures, expected)
+    return judged.model_copy(update={"notes": judgement.notes})
 
 
 def _another_run(run: RdmaRun, rows: Sequence[MessageSizeRow]) -> str:

@@ -14,7 +14,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_result import Point
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import TableError
-from rocefort.rdma.parse.text_table import HEADER, read_growing
+from rocefort.rdma.parse.text_table import read_growing
 
 BASE_POINTS = 3  # before the failure
 DOWN = 0.5  # a rate below this fraction of the usual rate is an outage
@@ -55,11 +55,10 @@ def read_series(text: str, every_s: float) -> tuple[Point, ...]:
     """Read the rows of a run that was ended; raises TableError for a faulty row or none."""
     rows = read_growing(text)
     if not rows:
-        header = next((line for line in text.splitlines() if HEADER.fullmatch(line)), "")
-        raise TableError(Outcome.MISSING_ROW if header else Outcome.NO_TABLE, header)
+        raise TableError(Outcome.MISSING_ROW, "no row below the header")
     sizes = {row.size_bytes for row in rows if row.figures.gbps is not None}
     if len(sizes) > 1:
-        raise TableError(Outcome.UNKNOWN_LINE, f"sizes {', '.join(map(str, sorted(sizes)))}")
+        raise TableError(Outcome.DAMAGED_ROW, f"sizes {', '.join(map(str, sorted(sizes)))}")
     return tuple(
         Point(at_s=every_s * number, gbps=row.figures.gbps)
         for number, row in enumerate(rows, 1)

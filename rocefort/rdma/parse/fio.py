@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.result_row import TableError, load_report
+from rocefort.rdma.parse.result_row import TableError, split_report
 
 LARGEST = 1e18  # a larger value means a broken report
 SLACK = 0.02  # runtime is in whole milliseconds
-NOTES = ("note: ", "fio: ")  # lines that fio prints above its JSON
 
 Direction = Literal["read", "write"]
 
@@ -37,9 +36,7 @@ class FioResult:
 
 def read_fio(text: str, direction: Direction = "write") -> tuple[FioResult, ...]:
     """Read one report, a result for each job; raises TableError at the first fault."""
-    lines = text.splitlines(keepends=True)
-    start = next((n for n, line in enumerate(lines) if not line.startswith(NOTES)), 0)
-    report = load_report("".join(lines[start:]))
+    report, _ = split_report(text)
     jobs = report.get("jobs") if isinstance(report, Mapping) else None
     if not isinstance(jobs, list) or not jobs:
         raise TableError(Outcome.MISSING_ROW, "no jobs")

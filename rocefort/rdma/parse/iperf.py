@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.result_row import TableError, load_report
+from rocefort.rdma.parse.result_row import TableError, split_report
 
 LARGEST = 1e18  # a larger value means a broken report
 SLACK = 0.02  # between the clocks of the two ends: each divides by its own seconds
@@ -43,7 +43,7 @@ class IperfResult:
 
 def read_iperf(text: str) -> IperfResult:
     """Read the client's report; raises TableError at the first fault."""
-    report = load_report(text)
+    report, _ = split_report(text)
     if not isinstance(report, Mapping):
         raise TableError(Outcome.NOT_JSON, text[:60])
     if error := report.get("error"):

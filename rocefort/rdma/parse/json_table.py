@@ -14,12 +14,13 @@ from collections.abc import Mapping
 
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import (
+    DEVIATIONS,
+    NOT_A_NUMBER,
     MeasuredValue,
     MessageSizeRow,
     TableError,
-    bandwidth_row,
-    latency_row,
     no_number,
+    table_row,
 )
 from rocefort.rdma.parse.text_table import PerftestTable
 
@@ -28,7 +29,7 @@ Section = dict[str, str]
 OPENS = re.compile(r'\s*"?(?P<name>\w+)"?\s*:\s*\{')
 ENTRY = re.compile(r'\s*"?(?P<key>[A-Za-z][\w. ]*?)"?\s*:\s*(?P<value>"[^"]*"|[^\s",{}]+),?\s*')
 NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
-NAN = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
+WHOLE = re.compile(r"[0-9]+")
 VERB = re.compile(r"(?P<verb>RDMA_Write|RDMA_Read|Send)_(?P<rest>[A-Za-z_]+)")
 # Column of the text table, by JSON key.
 BANDWIDTH = {
@@ -113,27 +114,31 @@ def _old_sections(text: str) -> dict[str, Section]:
 def _title(info: Section) -> str:
     verb = VERB.fullmatch(info.get("test", ""))
     if verb is None:
-        raise TableError(Outcome.UNKNOWN_LINE, f"test: {info.get('test', 'none')}")
+        raise TableError(Outcome.NO_TITLE, f"test: {info.get('test', 'none')}")
     return f"{verb['verb']} {verb['rest'].replace('_', ' ')}"
 
 
 def _row(results: Section, unit: str) -> MessageSizeRow:
     line = ", ".join(f"{key}: {value}" for key, value in results.items())
     keys = results.keys() - EXTRA
-    columns = next((c for c in (BANDWIDTH, LATENCY, LATENCY_DURATION) if c.keys() == keys), None)
-    for value in results.values():
-        if NAN.fullmatch(value):
+    optional = {key for key, column in LATENCY.items() if column in DEVIATIONS} - keys
+    forms = (BANDWIDTH, {k: v for k, v in LATENCY.items() if k not in optional}, LATENCY_DURATION)
+    columns = next((form for form in forms if form.keys() == keys), None)
+    if columns is None:
+        raise TableError(Outcome.DAMAGED_HEADER, line)
+    cells: dict[str, MeasuredValue | None] = {}
+    for key, value in results.items():
+        column = columns.get(key, key)
+        if NOT_A_NUMBER.fullmatch(value) and column in DEVIATIONS:
+            cells[column] = None
+            continue
+        if NOT_A_NUMBER.fullmatch(value):
             raise TableError(Outcome.NOT_A_NUMBER, line)
-    if columns is None or not all(NUMBER.fullmatch(value) for value in results.values()):
-        raise TableError(Outcome.UNKNOWN_LINE, line)
-    if not all(results[key].isdecimal() for key in ("MsgSize", "n_iterations")):
-        raise TableError(Outcome.UNKNOWN_LINE, line)
-    cells = {
-        column: MeasuredValue.read(
-            f"{column}[{unit}]" if column.startswith("BW") else column, results[key]
+        if re.fullmatch(r"-[0-9.]+", value):
+            raise TableError(Outcome.IMPOSSIBLE, line)
+        if not (WHOLE if column.startswith("#") else NUMBER).fullmatch(value):
+            raise TableError(Outcome.DAMAGED_ROW, line)
+        cells[column] = MeasuredValue.read(
+            f"{column}[{unit}]" if column.startswith("BW") else column, value
         )
-        for key, column in columns.items()
-    }
-    if cells["#iterations"].value == 0:
-        raise TableError(Outcome.ZERO_ITERATIONS, line)
-    return bandwidth_row(line, cells) if columns is BANDWIDTH else latency_row(line, cells)
+    return table_row(line, cells)

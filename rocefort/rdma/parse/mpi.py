@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 
 from rocefort.models.results.rdma_result import MpiPoint
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.result_row import TableError
+from rocefort.rdma.parse.result_row import TableError, is_mostly_numbers
 
 OSU_TITLE = re.compile(r"# OSU MPI (?P<name>.+?) Latency Test(?: v[\w.]+)?\s*")
 OSU_HEADER = re.compile(r"# Size\s+Avg Latency\(us\)(?P<rest>.*)")
@@ -46,15 +46,24 @@ def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
     lines = [line for line in text.splitlines() if line.strip()]
     titles = [m for line in lines if (m := OSU_TITLE.fullmatch(line))]
     at = next((n for n, line in enumerate(lines) if OSU_HEADER.fullmatch(line)), None)
-    if len(titles) != 1 or at is None:
+    if len(titles) > 1:
+        raise TableError(Outcome.TWO_TABLES, titles[1][0])
+    if not titles or at is None:
         raise TableError(Outcome.NO_TABLE, lines[0] if lines else "")
-    for line in lines[:at]:
-        if not line.startswith("# "):
-            raise TableError(Outcome.UNKNOWN_LINE, line)
     names, validated = _osu_columns(lines[at])
-    rows = tuple(_osu_row(line, names, validated) for line in lines[at + 1 :])
+    below = [line for line in lines[at + 1 :] if is_mostly_numbers(line)]
+    rows = tuple(_osu_row(line, names, validated) for line in below)
     _whole(rows, lines[at], last_bytes)
     return MpiTable(_plain(titles[0]["name"]), None, rows)
+
+
+def outside_tables(text: str) -> tuple[str, ...]:
+    """Return the lines that are no comment and no row; in a table of IMB they would be a fault."""
+    return tuple(
+        line
+        for line in text.splitlines()
+        if line.strip() and not line.lstrip().startswith("#") and not is_mostly_numbers(line)
+    )
 
 
 def _osu_columns(header: str) -> tuple[tuple[str, ...], bool]:
@@ -63,7 +72,7 @@ def _osu_columns(header: str) -> tuple[tuple[str, ...], bool]:
     validated = rest[-1:] == ["Validation"]
     extra = tuple(rest[:-1] if validated else rest)
     if extra not in OSU_EXTRA:
-        raise TableError(Outcome.UNKNOWN_LINE, header)
+        raise TableError(Outcome.DAMAGED_HEADER, header)
     return ("size", "avg", *OSU_EXTRA[extra]), validated
 
 
@@ -113,7 +122,7 @@ def _row(line: str, cells: Sequence[str], names: Sequence[str]) -> MpiPoint:
     if any(re.fullmatch(r"[-+]?(nan|inf)", cell, re.IGNORECASE) for cell in cells):
         raise TableError(Outcome.NOT_A_NUMBER, line)
     if len(cells) != len(names) or not all(re.fullmatch(r"[0-9]+(\.[0-9]+)?", c) for c in cells):
-        raise TableError(Outcome.UNKNOWN_LINE, line)
+        raise TableError(Outcome.DAMAGED_ROW, line)
     values = dict(zip(names, cells, strict=True))
     row = MpiPoint(
         size_bytes=int(values["size"]),

@@ -12,10 +12,19 @@ class Outcome(StrEnum):
     # perftest reports the cause
     NO_SERVER = "no-server"
     BAD_ADDRESS = "bad-address"
+    CANNOT_LISTEN = "cannot-listen"
     NO_PERFTEST = "no-perftest"
     NO_DEVICE = "no-device"
     NO_PERMISSION = "no-permission"
+    PORT_DOWN = "port-down"
+    LINK_LAYER = "link-layer"
+    MTU = "mtu"
+    DEVICE_CHECK = "device-check"
     MEMORY_LOCKED = "memory-lock-limit"
+    NO_MEMORY = "no-memory"
+    NO_GPU = "no-gpu"
+    GPU_MEMORY = "gpu-memory"
+    NO_RESOURCES = "no-resources"
     BAD_GID = "bad-gid"
     NO_PATH = "no-path"
     BAD_OPTION = "bad-option"
@@ -44,6 +53,11 @@ class Outcome(StrEnum):
     UNTERMINATED_TABLE = "unterminated-table"
     MISSING_ROW = "missing-row"
     UNKNOWN_LINE = "unknown-line"
+    NO_TITLE = "no-title"
+    TWO_TABLES = "two-tables"
+    DAMAGED_HEADER = "damaged-header"
+    DAMAGED_ROW = "damaged-row"
+    IMPOSSIBLE = "impossible-figure"
     NOT_A_NUMBER = "not-a-number"
     ZERO_ITERATIONS = "zero-iterations"
     ZERO_BANDWIDTH = "zero-bandwidth"
@@ -56,13 +70,24 @@ MEANING: dict[Outcome, str] = {
     Outcome.MEASURED: "measured",
     Outcome.NO_SERVER: "no perftest server answers: firewall, wrong port, or it did not start",
     Outcome.BAD_ADDRESS: "the server's address does not resolve",
+    Outcome.CANNOT_LISTEN: "the server cannot listen: its TCP port is in use, or the address is "
+    "not its own",
     Outcome.NO_PERFTEST: "perftest is not installed there",
     Outcome.NO_DEVICE: "there is no such RDMA device",
     Outcome.NO_PERMISSION: "the user may not open the RDMA device",
+    Outcome.PORT_DOWN: "the port of the RDMA device is not active: check cable and link",
+    Outcome.LINK_LAYER: "the link layer of the port does not fit the test",
+    Outcome.MTU: "the MTU does not fit the port",
+    Outcome.DEVICE_CHECK: "the RDMA device did not pass a check of perftest",
     Outcome.MEMORY_LOCKED: "memory cannot be registered: raise the memlock limit",
+    Outcome.NO_MEMORY: "the server lacks memory for the buffers of the test",
+    Outcome.NO_GPU: "the GPU cannot be initialised",
+    Outcome.GPU_MEMORY: "memory of the GPU cannot be registered: load nvidia_peermem, or use "
+    "DMA-BUF",
+    Outcome.NO_RESOURCES: "the RDMA device cannot create what the test needs",
     Outcome.BAD_GID: "there is no such GID index",
     Outcome.NO_PATH: "the NIC has no path to the peer: check the GID index and the routes",
-    Outcome.BAD_OPTION: "this version of perftest lacks an option",
+    Outcome.BAD_OPTION: "this version of perftest lacks or refuses an option",
     Outcome.OPTION_MISMATCH: "the two ends did not run the same test",
     Outcome.RETRY_EXCEEDED: "the NIC gave up resending: packets are lost in the network",
     Outcome.RECEIVER_NOT_READY: "the receiver posted no buffers in time",
@@ -85,7 +110,12 @@ MEANING: dict[Outcome, str] = {
     Outcome.NOT_JSON: "the report is neither JSON nor the form of older versions of perftest",
     Outcome.UNTERMINATED_TABLE: "the table of results breaks off",
     Outcome.MISSING_ROW: "a row of the table is missing",
-    Outcome.UNKNOWN_LINE: "printed a line that no known version of perftest prints",
+    Outcome.UNKNOWN_LINE: "printed a line that cannot be read",
+    Outcome.NO_TITLE: "the output does not name its test above the table",
+    Outcome.TWO_TABLES: "the output holds more than one table or title",
+    Outcome.DAMAGED_HEADER: "the columns of the table are not complete, or not known",
+    Outcome.DAMAGED_ROW: "a row of the table is damaged",
+    Outcome.IMPOSSIBLE: "a figure of the table is impossible: it is negative",
     Outcome.NOT_A_NUMBER: "the table holds a value that is no number",
     Outcome.ZERO_ITERATIONS: "no message arrived: UDP 4791 is blocked, or the path MTU is "
     "smaller than the RoCE MTU",

@@ -1,5 +1,8 @@
 """Judge one perftest measurement: figures only if neither end shows a fault.
 
+A fault is a cause in the error output, an exit code, or a damaged table. Any other line of either
+output changes no figure; it is a note.
+
 Reason for the strictness: with UDP 4791 blocked, a run over a duration ends with exit code 0 and
 zero iterations. If the server is killed, a latency run still prints a good table and exit code 0.
 So both exit codes, both error outputs and both tables are judged.
@@ -7,52 +10,26 @@ So both exit codes, both error outputs and both tables are judged.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.results.rdma_plan import Program
+from rocefort.models.wording import line_notes
+from rocefort.rdma.parse.causes import cause_of, remarks
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.result_row import MessageSizeRow, TableError
-from rocefort.rdma.parse.text_table import PerftestTable, has_table, read_table
+from rocefort.rdma.parse.text_table import (
+    PerftestTable,
+    has_table,
+    notes_without_table,
+    read_table,
+)
 
 Side = Literal["client", "server"]
+WITHOUT_SERVER_TABLE = {Program.READ_LAT}  # its server answers without its processor
 
-
-# Causes by pattern in stderr; the first line that matches decides. Wording of perftest 4.5 and of
-# GNU timeout. Work completion statuses are those of ibv_wc_status.
-CAUSES: tuple[tuple[str, Outcome], ...] = (
-    (r"Couldn't connect to ", Outcome.NO_SERVER),
-    (r"Unexpected CM event bl blka 8\b", Outcome.NO_SERVER),  # RDMA_CM_EVENT_REJECTED
-    (r"Unexpected CM event", Outcome.NO_PATH),
-    (r"Name or service not known", Outcome.BAD_ADDRESS),
-    (
-        r"IB device \S+ not found|Did not detect devices|Unable to find the .*device",
-        Outcome.NO_DEVICE,
-    ),
-    (r"Couldn't get context for the device", Outcome.NO_PERMISSION),
-    (r"Couldn't allocate MR", Outcome.MEMORY_LOCKED),
-    (r"Gid index should be between", Outcome.BAD_GID),
-    (r"Failed to modify QP \d+ to RTR", Outcome.NO_PATH),
-    (r"unrecognized option|invalid option|Invalid Command or flag", Outcome.BAD_OPTION),
-    (r"Failed status 12:", Outcome.RETRY_EXCEEDED),
-    (r"Failed status 13:", Outcome.RECEIVER_NOT_READY),
-    (r"Failed status (9|10|11):", Outcome.REMOTE_REFUSED),
-    (r"Failed status \d+:", Outcome.COMPLETION_ERROR),
-    (r"Couldn't read remote address|Unable to (read|write) (to|from) socket", Outcome.PEER_LOST),
-    (r"Correlation coefficient", Outcome.NO_CLOCK),
-    (r"(timeout: failed to run command|command not found|: not found)", Outcome.NO_PERFTEST),
-    (r"No space left on device", Outcome.DISK_FULL),
-    (r"^(Killed|Terminated)$", Outcome.KILLED),
-)
-HARMLESS = re.compile(
-    r"\s*"
-    r"|Device not recognized to implement inline feature\. Disabling it"
-    r"| Setting burst size to tx depth = \d+"  # perftest's rate limiter
-    r"| Completion with error at (client|server)"  # the status that follows decides
-    r"|libibverbs: Warning: .*|\s+This will severely limit memory registrations\."
-)
 # Outcomes that follow from another failure, or that only report the end.
 WEAK = {
     Outcome.NO_SERVER,
@@ -60,19 +37,21 @@ WEAK = {
     Outcome.TIMED_OUT,
     Outcome.KILLED,
     Outcome.EXIT_CODE,
-    Outcome.UNKNOWN_LINE,
 }
-ENDED_BY_ITSELF = {Outcome.EXIT_CODE, Outcome.UNKNOWN_LINE}
 
 
 @dataclass(frozen=True)
 class PerftestOutcome:
-    """Outcome, with the side and the line that decided it; rows only if it is measured."""
+    """Outcome, with the side and the line that decided it; rows only if it is measured.
+
+    notes: lines beside the tables of a measured run, each with the end that printed it.
+    """
 
     outcome: Outcome
     side: Side | None = None
     line: str = ""
     rows: tuple[MessageSizeRow, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def gbps(self) -> float | None:
@@ -106,38 +85,41 @@ def judge(tool: Program, client: CommandResult, server: CommandResult | None) ->
         return PerftestOutcome(Outcome.EXIT_CODE, "server", "its exit code is not known")
     side: Side = "client"
     try:
-        table = _expect(read_table(client.stdout), _titles(tool))
-        side = "server"
-        if has_table(server.stdout):  # a server of ib_read_lat prints none
-            _compare(table, _expect(read_table(server.stdout), (table.title,)))
+        table = read_table(client.stdout)
+        require_title(tool, table.title)
+        side, server_notes = "server", notes_without_table(server.stdout)
+        if has_table(server.stdout) or tool not in WITHOUT_SERVER_TABLE:
+            server_table = read_table(server.stdout)
+            _compare(table, server_table)
+            server_notes = server_table.notes
     except TableError as flaw:
         return PerftestOutcome(flaw.outcome, side, flaw.line)
-    return PerftestOutcome(Outcome.MEASURED, rows=table.rows)
+    by_end = {
+        "client": line_notes((*remarks(client.stderr), *table.notes)),
+        "server": line_notes((*remarks(server.stderr), *server_notes)),
+    }
+    return PerftestOutcome(Outcome.MEASURED, rows=table.rows, notes=tuple(_with_ends(by_end)))
 
 
-def cause_of(stderr: str) -> tuple[Outcome, str] | None:
-    """Return the outcome and the first line of an error output that names a cause; None: none."""
-    for line in stderr.splitlines():
-        for pattern, outcome in CAUSES:
-            if re.search(pattern, line):
-                return outcome, line.strip()
-    return None
+def _with_ends(by_end: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield each line once, with the ends that printed it: `client, server: WARNING: ..`."""
+    for line in dict.fromkeys(line for lines in by_end.values() for line in lines):
+        yield f"{', '.join(end for end, lines in by_end.items() if line in lines)}: {line}"
 
 
 def _diagnose(result: CommandResult, side: Side) -> PerftestOutcome | None:
     """Return the failure of one end, by its error output and its exit code."""
-    lines = result.stderr.splitlines()
-    if cause := cause_of(result.stderr):
+    if cause := cause_of(result):
         return PerftestOutcome(cause[0], side, cause[1])
     if result.timed_out:
         return PerftestOutcome(Outcome.TIMED_OUT, side)
     code = result.exit_code
     if code is None or code > 128:  # a shell reports signal N as 128 + N, ssh as 255
         return PerftestOutcome(Outcome.KILLED, side, "" if code is None else f"exit code {code}")
-    strange = next((line.strip() for line in lines if not HARMLESS.fullmatch(line)), None)
     if code:
-        return PerftestOutcome(Outcome.EXIT_CODE, side, strange or f"exit code {code}")
-    return PerftestOutcome(Outcome.UNKNOWN_LINE, side, strange) if strange is not None else None
+        strange = next((line.strip() for line in remarks(result.stderr)), f"exit code {code}")
+        return PerftestOutcome(Outcome.EXIT_CODE, side, strange)
+    return None
 
 
 def _decisive(
@@ -151,27 +133,25 @@ def _decisive(
     if client and server:
         if client.outcome is Outcome.PEER_LOST:
             return server
-        if client.outcome is Outcome.NO_SERVER and server.outcome in ENDED_BY_ITSELF:
+        if client.outcome is Outcome.NO_SERVER and server.outcome is Outcome.EXIT_CODE:
             return server
+        if client.outcome is Outcome.TIMED_OUT and server.outcome is Outcome.KILLED:
+            return server  # messages that are counted wait for a server that is gone
     return client
 
 
-def _titles(tool: Program) -> tuple[str, ...]:
-    """Return the titles that a program may print above its table."""
+def require_title(tool: Program, title: str) -> None:
+    """Raise TableError for a title that this program does not print above its table."""
     verb = {"write": "RDMA_Write", "read": "RDMA_Read", "send": "Send"}[tool.split("_")[1]]
-    if tool.measures_latency:
-        return (f"{verb} Latency Test",)
-    return (f"{verb} BW Test", f"{verb} Bidirectional BW Test")
-
-
-def _expect(table: PerftestTable, titles: tuple[str, ...]) -> PerftestTable:
-    if table.title not in titles:
-        raise TableError(Outcome.OPTION_MISMATCH, table.title)
-    return table
+    kinds = ("Latency",) if tool.measures_latency else ("BW", "Bidirectional BW")
+    if title not in [f"{verb} {kind} Test" for kind in kinds]:
+        raise TableError(Outcome.OPTION_MISMATCH, title)
 
 
 def _compare(client: PerftestTable, server: PerftestTable) -> None:
-    """Compare the last rows, because the server of `-a` prints only its last row."""
+    """Compare titles and last rows, because the server of `-a` prints only its last row."""
+    if server.title != client.title:
+        raise TableError(Outcome.OPTION_MISMATCH, server.title)
     ours, theirs = client.rows[-1], server.rows[-1]
     if ours.size_bytes != theirs.size_bytes:
         line = f"{theirs.size_bytes} bytes, the client {ours.size_bytes}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +14,13 @@ from rocefort.rdma.parse.outcome import Outcome
 
 GBPS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
 SLACK = 0.001  # in addition to rounding: versions round different values first
+# Columns of the spread between messages. perftest prints `-nan` for them in some runs. The
+# average does not depend on them, so it is measured.
+DEVIATIONS = ("t_stdev", "99% percentile", "99.9% percentile")
+NOT_A_NUMBER = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
+NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|nan|inf|infinity)", re.IGNORECASE)
+
+Cells = Mapping[str, "MeasuredValue | None"]  # by column; None: a deviation that is no number
 
 
 class TableError(Exception):
@@ -34,6 +42,40 @@ def load_report(text: str) -> object:
         return json.loads(text, parse_constant=no_number)
     except ValueError as error:
         raise TableError(Outcome.NOT_JSON, str(error)) from None
+
+
+def split_report(text: str) -> tuple[object, tuple[str, ...]]:
+    """Return the JSON report that begins at the start of a line, and the lines around it.
+
+    Raises TableError if there is no report, or more than one; `{}` is a line of text.
+    """
+    decoder = json.JSONDecoder(parse_constant=no_number)
+    reports, around, lines = list[object](), list[str](), text.split("\n")
+    while lines:
+        report, used = None, 1
+        if lines[0].startswith("{"):
+            rest = "\n".join(lines)
+            try:
+                report, end = decoder.raw_decode(rest)
+                used = rest.count("\n", 0, end) + 1
+            except ValueError:
+                report = None
+        if report:
+            reports.append(report)
+        elif lines[0].strip():
+            around.append(lines[0])
+        del lines[:used]
+    if len(reports) > 1:
+        raise TableError(Outcome.TWO_TABLES, f"{len(reports)} reports")
+    if not reports:
+        raise TableError(Outcome.NOT_JSON, around[0] if around else "")
+    return reports[0], tuple(around)
+
+
+def is_mostly_numbers(line: str) -> bool:
+    """Return whether a line looks like a row, perhaps a damaged one, and not like text."""
+    cells = line.split()
+    return 2 * sum(bool(NUMBER.fullmatch(cell)) for cell in cells) > len(cells)
 
 
 @dataclass(frozen=True)
@@ -63,8 +105,18 @@ class MeasuredValue:
         return cls(float(text) * factor, last_digit / 2 * factor)
 
 
-def bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
-    """Return the row of a bandwidth test; raises TableError if its figures contradict."""
+def table_row(line: str, cells: Cells) -> MessageSizeRow:
+    """Return the row of a bandwidth or latency test; raises TableError if its figures contradict.
+
+    cells: by column, without units.
+    """
+    values = {name: cell for name, cell in cells.items() if cell is not None}
+    if values["#iterations"].value == 0:
+        raise TableError(Outcome.ZERO_ITERATIONS, line)
+    return _bandwidth_row(line, values) if "BW average" in values else _latency_row(line, values)
+
+
+def _bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
     average, peak, rate = values["BW average"], values["BW peak"], values["MsgRate"]
     if average.value == 0 or rate.value == 0:
         raise TableError(Outcome.ZERO_BANDWIDTH, line)
@@ -75,6 +127,10 @@ def bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSize
     _require(peak.value == 0 or _ordered(average, peak), line)
     lowest = values.get("BW min")
     _require(lowest is None or _ordered(lowest, average), line)
+    ports = [values[name] for name in ("BW Port1", "BW Port2") if name in values]
+    sum_rounding = average.rounding + sum(port.rounding for port in ports)
+    together = sum(port.value for port in ports)
+    _require(not ports or _is_near(average.value, together, sum_rounding), line)
     figures = Figures(
         gbps=average.value,
         peak_gbps=peak.value or None,
@@ -84,23 +140,23 @@ def bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSize
     return MessageSizeRow(int(size), figures)
 
 
-def latency_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
-    """Return the row of a latency test; raises TableError if its figures contradict."""
+def _latency_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
     average = values["t_avg"]
     if not all(values[name].value for name in ("t_avg", "t_min", "t_typical") if name in values):
         raise TableError(Outcome.ZERO_LATENCY, line)
     if "tps average" in values:
         _require(_is_round_trip(average, values["tps average"]), line)
-    else:
-        for low, high in (
-            ("t_min", "t_typical"),
-            ("t_typical", "t_max"),
-            ("t_min", "t_avg"),
-            ("t_avg", "t_max"),
-            ("t_typical", "99% percentile"),  # the median
-            ("99% percentile", "99.9% percentile"),
-            ("99.9% percentile", "t_max"),
-        ):
+    for low, high in (
+        ("t_min", "t_typical"),
+        ("t_typical", "t_max"),
+        ("t_min", "t_avg"),
+        ("t_avg", "t_max"),
+        ("t_typical", "99% percentile"),  # the median
+        ("99% percentile", "99.9% percentile"),
+        ("99% percentile", "t_max"),
+        ("99.9% percentile", "t_max"),
+    ):
+        if low in values and high in values:
             _require(_ordered(values[low], values[high]), line)
 
     def of(name: str) -> float | None:

@@ -1,7 +1,11 @@
-"""Strict reader of perftest's text table: every line must be known, every row is checked.
+"""Reader of perftest's text table: the table is strict, other lines are notes.
 
-Source of the form: perftest 4.4 to 24.07 (`--version` 6.x). Bandwidth is in Gb/sec, MB/sec or
-MiB/sec (the latter two are both 2^20 bytes); latency is over iterations or a duration (`-D`).
+The table is the header, its rows and the rule that ends it. There every line must be a row, with
+all its cells and the decimals that perftest prints. Of the other lines, only the title decides
+anything, because it names the test. Any further line is a note if perftest does not print it in
+every run. Source of the form: perftest 4.4 to 26.04 (`--version` 5.60 to 6.29). Bandwidth is in
+Gb/sec, MB/sec or MiB/sec (the latter two are both 2^20 bytes); latency is over iterations or a
+duration (`-D`).
 """
 
 from __future__ import annotations
@@ -14,11 +18,14 @@ from itertools import pairwise
 from rocefort.models.results.rdma_result import Figures
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import (
+    DEVIATIONS,
+    NOT_A_NUMBER,
+    NUMBER,
     MeasuredValue,
     MessageSizeRow,
     TableError,
-    bandwidth_row,
-    latency_row,
+    is_mostly_numbers,
+    table_row,
 )
 
 RULE = re.compile(r"-{20,}\s*")
@@ -27,18 +34,30 @@ TITLE = re.compile(
     r"\s+(?P<verb>RDMA_Write|RDMA_Read|Send) (?P<both>Bidirectional )?(?P<kind>BW|Latency) Test\s*"
 )
 COUNTER = re.compile(r"\t[\w/.-]+=\d+\s*")  # printed with `-W`
-KNOWN = re.compile(
-    r"\s*|\*+\s*|\* Waiting for client to connect\.\.\. \*\s*"
+# Lines of every run: its settings, addresses and end. A setting has its colon in column 17, or is
+# one of the few whose name is longer or ends in a tab.
+ROUTINE = re.compile(
+    r"\s*|-{20,}\s*|\*+\s*|\* Waiting for client to connect\.\.\. \*\s*"
     r"| Waiting for client rdma_cm QP to connect\s*"
     r"| Please run the same command with the IB/RoCE interface IP\s*"
-    r"| (?!(?i:warn|error|fail))[A-Za-z][\w .*/-]*\s*: ?.*"
+    r"| (?i:(?!warn|error|fail))[A-Za-z][\w .*/-]{15}: .*"
+    r"| rdma_cm QPs\t : .*| DCS active num streams : .*| Number of data encryption keys  : .*"
+    r"| (?:local|remote) address: .*| GID: [0-9a-fA-F:]+\s*| (?:Mcast|MGID).*"
+    r"|Disabling dynamic polling"  # every run by messages, and of latency, since 25.10
+    r"| WARNING: BW peak won't be measured in this run\."  # every run by duration, since 24.01
+    r"| User stopped traffic| Client closed connection"
 )
 RATE = r"(?:Gb|MB|MiB)/sec"
 COLUMN = re.compile(
     r"#bytes|#iterations"
     rf"|BW (?:peak|average|min)\[{RATE}\]|MsgRate\[Mpps\]|CPU_Util\[%\]"
+    rf"|BW Port[12]\[{RATE}\]|MsgRate Port[12]\[Mpps\]"
     r"|t_(?:min|max|typical|avg|stdev)\[usec\]|99(?:\.9)?% percentile\[usec\]|tps average"
 )
+WHOLE = re.compile(r"[0-9]+")
+TWO_DECIMALS = re.compile(r"[0-9]+\.[0-9]{2}")
+SIX_DECIMALS = re.compile(r"[0-9]+\.[0-9]{6}")
+TWO_OR_SIX = re.compile(r"[0-9]+\.[0-9]{2}(?:[0-9]{4})?")
 BANDWIDTH = ("#bytes", "#iterations", "BW peak", "BW average", "MsgRate")
 LATENCY = (
     "#bytes",
@@ -47,53 +66,151 @@ LATENCY = (
     "t_max",
     "t_typical",
     "t_avg",
-    "t_stdev",
-    "99% percentile",
-    "99.9% percentile",
+    *DEVIATIONS,
 )
 LATENCY_DURATION = ("#bytes", "#iterations", "t_avg", "tps average")
 
 
 @dataclass(frozen=True)
 class PerftestTable:
-    """Table with a title such as `RDMA_Write BW Test`, and rows in order of size."""
+    """Table with a title such as `RDMA_Write BW Test`, and rows in order of size.
+
+    notes: lines outside the table that perftest does not print in every run.
+    """
 
     title: str
     rows: tuple[MessageSizeRow, ...]
+    notes: tuple[str, ...] = ()
 
 
 def has_table(text: str) -> bool:
     """Return whether this output contains a table header."""
-    return any(HEADER.fullmatch(line) for line in text.splitlines())
+    return any(HEADER.fullmatch(line) for line in _lines(text))
 
 
 def read_table(text: str) -> PerftestTable:
     """Read one output of perftest; raises TableError at the first fault."""
-    lines = text.splitlines()
-    at = next((n for n, line in enumerate(lines) if HEADER.fullmatch(line)), None)
-    if at is None:
-        strange = next((line for line in lines if not _is_known(line)), "")
-        raise TableError(Outcome.NO_TABLE, strange)
-    title = _title(lines[:at])
+    lines = _lines(text)
+    at, title = _header_and_title(lines)
     columns = _columns(lines[at])
-    rows = tuple(_row(line, columns) for line in _body(lines[at], lines[at + 1 :]))
+    end = next((n for n in range(at + 1, len(lines)) if RULE.fullmatch(lines[n])), None)
+    if end is None:
+        raise TableError(Outcome.UNTERMINATED_TABLE, lines[-1] or lines[at])
+    inside = _row_lines(lines[at + 1 : end], lines[at])
+    rows = tuple(_row(line, columns) for line in inside)
     _check_sizes(rows, lines[at])
-    return PerftestTable(title, rows)
+    outside = notes_without_table("\n".join([*lines[:at], *lines[end + 1 :]]))
+    return PerftestTable(title, rows, (*outside, *_missing_deviations(columns, inside)))
+
+
+def _row_lines(lines: Sequence[str], header: str) -> list[str]:
+    """Return the lines that must be rows; a blank line is valid only after a counter of `-W`."""
+    rows = []
+    for before, line in pairwise((header, *lines)):
+        if not line.strip() and not COUNTER.fullmatch(before):
+            raise TableError(Outcome.MISSING_ROW, before)
+        if line.strip() and not COUNTER.fullmatch(line):
+            rows.append(line)
+    if not rows:
+        raise TableError(Outcome.MISSING_ROW, header)
+    return rows
 
 
 def read_growing(text: str) -> tuple[MessageSizeRow, ...]:
     """Read the rows of a run that prints periodically until it is ended; raises TableError.
 
-    No rule ends the table. A row of zeros is valid here. An incomplete last line is left out.
+    A row of zeros is valid here.
     """
-    lines = text.splitlines(keepends=True)
-    at = next((n for n, line in enumerate(lines) if HEADER.fullmatch(line.rstrip("\n"))), None)
-    if at is None:
+    parts = _growing_parts(text)
+    return tuple(_growing_row(line, parts.columns) for line in parts.rows)
+
+
+def title_and_notes(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the title of such a run, and the lines outside its table; raises TableError."""
+    parts = _growing_parts(text)
+    return parts.title, notes_without_table("\n".join(parts.outside))
+
+
+@dataclass(frozen=True)
+class _GrowingParts:
+    """Lines of a run that no rule ends: rows, and those outside its table."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    outside: tuple[str, ...]
+
+
+def _growing_parts(text: str) -> _GrowingParts:
+    """Sort the lines. A line after the header is a row if it looks like one, even if it is damaged.
+
+    It begins with the message size, or most of its words are numbers. An incomplete last line is
+    left out.
+    """
+    lines = _lines(text)[:-1]
+    at, title = _header_and_title(lines)
+    columns, below = _columns(lines[at]), lines[at + 1 :]
+    size = next((line.split()[0] for line in below if _is_row(line, columns)), "")
+    rows = tuple(line for line in below if _looks_like_row(line, size))
+    others = (line for line in below if not _looks_like_row(line, size))
+    outside = (line for line in others if not COUNTER.fullmatch(line))
+    return _GrowingParts(title, columns, rows, (*lines[:at], *outside))
+
+
+def notes_without_table(text: str) -> tuple[str, ...]:
+    """Return the lines that perftest does not print in every run."""
+    return tuple(line for line in _lines(text) if not _is_routine(line))
+
+
+def _lines(text: str) -> list[str]:
+    """Split at line feeds only: other separators of Unicode may be within a line."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def _header_and_title(lines: Sequence[str]) -> tuple[int, str]:
+    """Return the index of the only header, and the only title, which is above it."""
+    headers = [n for n, line in enumerate(lines) if HEADER.fullmatch(line)]
+    titles = [n for n, line in enumerate(lines) if TITLE.fullmatch(line)]
+    if not headers:
+        strange = next((line for line in lines if not _is_routine(line)), "")
+        raise TableError(Outcome.NO_TABLE, strange)
+    if len(headers) > 1 or len(titles) > 1:
+        again = headers[1] if len(headers) > 1 else titles[1]
+        raise TableError(Outcome.TWO_TABLES, lines[again])
+    if not titles or titles[0] > headers[0]:
+        raise TableError(Outcome.NO_TITLE, lines[headers[0]])
+    return headers[0], lines[titles[0]].strip()
+
+
+def _is_routine(line: str) -> bool:
+    return bool(ROUTINE.fullmatch(line) or TITLE.fullmatch(line))
+
+
+def _missing_deviations(columns: Sequence[str], rows: Sequence[str]) -> tuple[str, ...]:
+    """Return a note on each deviation that the table lacks, or holds as no number."""
+    bare = [column.partition("[")[0] for column in columns]
+    if "t_typical" not in bare:
         return ()
-    _title([line.rstrip("\n") for line in lines[:at]])
-    columns = _columns(lines[at].rstrip("\n"))
-    whole = [line for line in lines[at + 1 :] if line.endswith("\n") and line.strip()]
-    return tuple(_growing_row(line, columns) for line in whole if not RULE.fullmatch(line))
+    notes = [f"the table has no {name}" for name in DEVIATIONS if name not in bare]
+    for cells in map(str.split, rows):
+        notes += [
+            f"{name} of {cells[0]} bytes is {cell}"
+            for name, cell in zip(bare, cells, strict=True)
+            if NOT_A_NUMBER.fullmatch(cell)
+        ]
+    return tuple(notes)
+
+
+def _is_row(line: str, columns: tuple[str, ...]) -> bool:
+    cells = line.split()
+    return len(cells) == len(columns) and all(map(NUMBER.fullmatch, cells))
+
+
+def _looks_like_row(line: str, size: str) -> bool:
+    cells = line.split()
+    if not cells or RULE.fullmatch(line):
+        return False
+    return cells[0] == size or is_mostly_numbers(line)
 
 
 def _growing_row(line: str, columns: tuple[str, ...]) -> MessageSizeRow:
@@ -104,68 +221,51 @@ def _growing_row(line: str, columns: tuple[str, ...]) -> MessageSizeRow:
     return _row(line, columns)
 
 
-def _is_known(line: str) -> bool:
-    return bool(RULE.fullmatch(line) or KNOWN.fullmatch(line) or TITLE.fullmatch(line))
-
-
-def _title(preamble: Sequence[str]) -> str:
-    for line in preamble:
-        if not _is_known(line):
-            raise TableError(Outcome.UNKNOWN_LINE, line)
-    titles = [line.strip() for line in preamble if TITLE.fullmatch(line)]
-    if len(titles) != 1:
-        raise TableError(Outcome.UNKNOWN_LINE, " / ".join(titles) or "no title above the table")
-    return titles[0]
-
-
-def _body(header: str, lines: Sequence[str]) -> list[str]:
-    """Return the lines between header and rule, which must be rows."""
-    end = next((n for n, line in enumerate(lines) if RULE.fullmatch(line)), None)
-    if end is None:
-        raise TableError(Outcome.UNTERMINATED_TABLE, lines[-1] if lines else header)
-    for line in lines[end + 1 :]:
-        if line.strip():
-            raise TableError(Outcome.UNKNOWN_LINE, line)
-    rows = [line for line in lines[:end] if line.strip() and not COUNTER.fullmatch(line)]
-    if not rows:
-        raise TableError(Outcome.MISSING_ROW, header)
-    return rows
-
-
 def _columns(header: str) -> tuple[str, ...]:
     names = tuple(COLUMN.findall(header))
     bare = tuple(name.partition("[")[0] for name in names if not _is_extra(name))
-    if COLUMN.sub("", header).strip() or bare not in (BANDWIDTH, LATENCY, LATENCY_DURATION):
-        raise TableError(Outcome.UNKNOWN_LINE, header)
+    required = tuple(name for name in LATENCY if name not in DEVIATIONS or name in bare)
+    if COLUMN.sub("", header).strip() or bare not in (BANDWIDTH, required, LATENCY_DURATION):
+        raise TableError(Outcome.DAMAGED_HEADER, header)
     return names
 
 
 def _is_extra(column: str) -> bool:
     """Return whether an option or a later version adds this column to the bandwidth table."""
-    return column.startswith(("CPU_Util", "BW min"))
+    return column.startswith(("CPU_Util", "BW min", "BW Port", "MsgRate Port"))
 
 
 def _row(line: str, columns: tuple[str, ...]) -> MessageSizeRow:
     cells = line.split()
-    if any(re.fullmatch(r"[-+]?(nan|inf|infinity)", cell, re.IGNORECASE) for cell in cells):
-        raise TableError(Outcome.NOT_A_NUMBER, line)
-    whole = all(re.fullmatch(r"[0-9]+", cell) for cell in cells[:2])
-    if len(cells) != len(columns) or not whole or not all(map(_is_figure, cells[2:])):
-        raise TableError(Outcome.UNKNOWN_LINE, line)
-    values = {
-        n.partition("[")[0]: MeasuredValue.read(n, c) for n, c in zip(columns, cells, strict=True)
-    }
-    if values["#iterations"].value == 0:
-        raise TableError(Outcome.ZERO_ITERATIONS, line)
-    return bandwidth_row(line, values) if "BW average" in values else latency_row(line, values)
+    if len(cells) != len(columns):
+        raise TableError(Outcome.DAMAGED_ROW, line)
+    bare = [column.partition("[")[0] for column in columns]
+    values: dict[str, MeasuredValue | None] = {}
+    for name, column, cell in zip(bare, columns, cells, strict=True):
+        if NOT_A_NUMBER.fullmatch(cell) and name in DEVIATIONS:
+            values[name] = None
+            continue
+        if NOT_A_NUMBER.fullmatch(cell):
+            raise TableError(Outcome.NOT_A_NUMBER, line)
+        if re.fullmatch(r"-[0-9.]+", cell):
+            raise TableError(Outcome.IMPOSSIBLE, line)
+        if not _decimals(name).fullmatch(cell):
+            raise TableError(Outcome.DAMAGED_ROW, line)
+        values[name] = MeasuredValue.read(column, cell)
+    return table_row(line, values)
 
 
-def _is_figure(cell: str) -> bool:
-    """Check the number of decimals; every version prints two or six.
+def _decimals(column: str) -> re.Pattern[str]:
+    """Return the form of a column's figures.
 
-    With fewer decimals, rounding would hide a wrong figure.
+    Every version prints two decimals, a small bandwidth with six, a message rate always with six.
+    With fewer decimals, rounding would hide a wrong figure, and a cell that was cut would be read.
     """
-    return bool(re.fullmatch(r"[0-9]+\.[0-9]{2,6}", cell))
+    if column.startswith("#"):
+        return WHOLE
+    if column.startswith("MsgRate"):
+        return SIX_DECIMALS
+    return TWO_OR_SIX if column.startswith("BW") else TWO_DECIMALS
 
 
 def _check_sizes(rows: Sequence[MessageSizeRow], header: str) -> None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Literal
 
 from rocefort.errors import BadInput
 from rocefort.fleet.ssh_exec import RUN_MARK
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun
+from rocefort.models.wording import names_text
 from rocefort.rdma.parse.outcome import Outcome
 
 Side = Literal["client", "server"]
@@ -21,8 +23,11 @@ Version = tuple[int, int]
 Argv = tuple[str, ...]
 
 OLDEST: Version = (5, 60)
+NEWEST_TRIED: Version = (6, 29)  # 26.04; 6.28 is 26.01, 6.20 is 24.01, 6.06 is 4.5-0.17
 VALID_JSON: Version = (6, 20)
-VERSION = re.compile(r"(?:Version:\s*)?(?P<major>\d+)\.(?P<minor>\d{1,3})")
+VERSION = re.compile(
+    r"^[ \t]*(?:Version:[ \t]*)?(?P<major>\d+)\.(?P<minor>\d{1,3})[ \t]*$", re.MULTILINE
+)
 MPI_OSU = {
     name: f"osu_{name}" for name in ("alltoall", "allgather", "allreduce", "gather", "reduce")
 }
@@ -43,11 +48,32 @@ MOST_PER_S = 2**31 - 1  # perftest computes messages per second in an int
 
 
 def version_of(text: str) -> Version:
-    """Parse the output of `--version`: `Version: 6.06` is (6, 6); raises BadInput otherwise."""
-    match = VERSION.fullmatch(text.strip())
+    """Parse the output of `--version`: `Version: 6.06` is (6, 6); raises BadInput otherwise.
+
+    Other lines, such as warnings of libibverbs, do not matter.
+    """
+    match = VERSION.search(text)
     if match is None:
         raise BadInput(f"{text.strip()[:40]!r} is no version of perftest")
     return int(match["major"]), int(match["minor"])
+
+
+def untried_versions(versions: Mapping[str, str]) -> tuple[str, ...]:
+    """Return one sentence per version that is newer than all tried ones.
+
+    versions: output of `--version` by server; an output without a version is left out.
+    """
+    newer: dict[Version, list[str]] = {}
+    for server, text in versions.items():
+        with suppress(BadInput):
+            if (version := version_of(text)) > NEWEST_TRIED:
+                newer.setdefault(version, []).append(server)
+    tried = "{}.{:02}".format(*NEWEST_TRIED)
+    return tuple(
+        f"perftest {major}.{minor:02} on {names_text(servers)} is newer than {tried}, the newest "
+        "that Rocefort was tried with"
+        for (major, minor), servers in newer.items()
+    )
 
 
 def ends_fit(client: RdmaHost, server: RdmaHost) -> tuple[Outcome, str] | None:
@@ -116,14 +142,14 @@ def _perftest(run: RdmaRun, side: Side, host: RdmaHost, report: str) -> Iterator
         yield from ("-u", str(host.qp_timeout))
     yield from _amount(run)
     if run.limit_gbps is not None and side == "client":
-        yield from _limiter_arguments(run, run.limit_gbps)
+        yield from limiter_arguments(run.limit_gbps, run.size_bytes or DEFAULT_BYTES)
     if report and host.perftest and version_of(host.perftest) >= VALID_JSON:
         yield from ("--out_json", f"--out_json_file={report}")
     if side == "client":
         yield run.server_address
 
 
-def _limiter_arguments(run: RdmaRun, limit_gbps: float) -> Argv:
+def limiter_arguments(limit_gbps: float, size_bytes: int = DEFAULT_BYTES) -> Argv:
     """Return the options of perftest's rate limiter; raises BadInput for a limit out of its range.
 
     The limit is for all QPs together: one burst and one gap cover the loop over QPs, and the rate
@@ -131,17 +157,16 @@ def _limiter_arguments(run: RdmaRun, limit_gbps: float) -> Argv:
     Without a burst size perftest sends a whole queue, 128 messages (1 GiB of 8 MiB each), at line
     rate, and prints a note on stderr. Messages per second overflow an int; no NIC sends so many.
     """
-    size = run.size_bytes or DEFAULT_BYTES
-    per_second = limit_gbps * 1e9 / (size * 8)
+    per_second = limit_gbps * 1e9 / (size_bytes * 8)
     if per_second > MOST_PER_S:
         return ()
     if per_second < 1:
         raise BadInput(
-            f"{limit_gbps:g} Gb/s is less than one message of {size} bytes a second",
+            f"{limit_gbps:g} Gb/s is less than one message of {size_bytes} bytes a second",
             how="raise rdma.rate_limit_gbps",
         )
     # It computes whole bursts per second; zero bursts would disable the limit.
-    burst = max(1, min(TX_DEPTH, BURST_BYTES // size, int(per_second)))
+    burst = max(1, min(TX_DEPTH, BURST_BYTES // size_bytes, int(per_second)))
     rate = (f"--rate_limit={limit_gbps:g}", "--rate_units=g", "--rate_limit_type=SW")
     return (*rate, f"--burst_size={burst}")
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
 
 from rocefort.errors import Refused, RocefortError
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network, Role, Server
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.rollout.plan import Gate, GatePair
+from rocefort.rdma.plan.load_rules import Load, LoadRules, LoadVerdict, load_verdict
 from rocefort.rdma.plan.round_robin import disjoint_rounds
 
 TOOLS = (Program.WRITE_BW, Program.WRITE_LAT)
@@ -56,7 +59,8 @@ def plan_gate(  # noqa: PLR0913, PLR0917 - the network, and facts about its serv
     """Return the gate for a wave of devices.
 
     speed_note: the reason if speed is not judged. accessible: servers that can be logged in to;
-    None: all. A leaf without RoCE servers, or without any on another leaf, is in `unmeasured`.
+    None: all. A leaf without RoCE servers, or without any on another leaf, is in `unmeasured`. A
+    leaf that the rules of load leave without a pair is in `uncovered`.
     Raises Refused for a leaf that could be measured if its servers, or a partner's, were
     accessible, unless `lacking` gives the reason why they are not. Raises RocefortError if the
     network does not define the DSCP of RoCE.
@@ -65,15 +69,17 @@ def plan_gate(  # noqa: PLR0913, PLR0917 - the network, and facts about its serv
         raise RocefortError(
             "the DSCP of RoCE is not known", where=network.name, how="plan from a fabric file"
         )
-    usable = tuple(
-        server
-        for server in network.servers or ()
-        if accessible is None or server.name in accessible
-    )
-    pairs = plan_pairs(network.model_copy(update={"servers": usable}), devices)
+    servers = network.servers or ()
+    reached = {s.name for s in servers if accessible is None or s.name in accessible}
+    load = load_verdict(LoadRules.of(rdma), Load(others=reached))
+    usable = tuple(s for s in servers if s.name in reached and s.name in load.servers)
+    planned = plan_pairs(network.model_copy(update={"servers": usable}), devices)
+    weak = {pair: why for pair in planned if (why := load.without_evidence(_slower_gbps(pair)))}
+    leaves = _LeavesOfGate(network, reached, load, lacking)
+    unmeasured, uncovered = leaves.unpaired(planned, devices)
     return Gate(
-        pairs=pairs,
-        unmeasured=tuple(_unmeasured(network, pairs, devices, lacking)),
+        pairs=tuple(pair for pair in planned if pair not in weak),
+        unmeasured=tuple(unmeasured),
         traffic_class=traffic_class(network.lossless.roce_dscp),
         **(SHORT if speed_note else {}),
         line_rate_fraction=rdma.line_rate_fraction,
@@ -81,32 +87,65 @@ def plan_gate(  # noqa: PLR0913, PLR0917 - the network, and facts about its serv
         latency_tolerance=rdma.latency_tolerance,
         speed_judged=not speed_note,
         speed_note=speed_note,
+        limit_gbps=load.limit_gbps,
+        window=load.window,
+        uncovered=(*uncovered, *(f"{p.client} > {p.server}, {why}" for p, why in weak.items())),
     )
 
 
-def _unmeasured(
-    network: Network, pairs: Iterable[GatePair], devices: Collection[str] | None, lacking: str
-) -> Iterator[str]:
-    """Yield the leaves of a wave that cannot be measured, each with the reason."""
-    roce = {server.name: server.port.device for server in network.servers or () if server.roce}
-    measured = {roce[name] for pair in pairs for name in (pair.client, pair.server)}
-    leaves = set(roce.values())
-    for leaf in _leaves_of(network, devices):
-        if leaf in measured:
-            continue
-        if leaf not in leaves:
-            yield f"{leaf} has no RoCE server"
-        elif leaves == {leaf}:
-            yield f"{leaf} has the only RoCE servers"
-        elif lacking:
-            yield f"{leaf}, {lacking}"
-        else:
-            raise Refused(
-                "its RoCE servers, or all on other leaves, cannot be logged in to",
-                where=leaf,
-                how=f"add {' or '.join(n for n, at in roce.items() if at == leaf)}, and one on "
-                "another leaf, to the connections' servers",
-            )
+@dataclass(frozen=True)
+class _LeavesOfGate:
+    """Leaves of a network by their RoCE servers. reached: servers that can be logged in to."""
+
+    network: Network
+    reached: Collection[str]
+    load: LoadVerdict
+    lacking: str
+
+    def unpaired(
+        self, pairs: Iterable[GatePair], devices: Collection[str] | None
+    ) -> tuple[list[str], list[str]]:
+        """Return the leaves of a wave without a pair, each with the reason.
+
+        First those that nothing can measure, then those that the rules of load exclude.
+        """
+        roce = {s.name: s.port.device for s in self.network.servers or () if s.roce}
+        measured = {roce[name] for pair in pairs for name in (pair.client, pair.server)}
+        leaves, unmeasured, uncovered = set(roce.values()), list[str](), list[str]()
+        for leaf in _leaves_of(self.network, devices):
+            if leaf in measured:
+                continue
+            if leaf not in leaves:
+                unmeasured.append(f"{leaf} has no RoCE server")
+            elif leaves == {leaf}:
+                unmeasured.append(f"{leaf} has the only RoCE servers")
+            elif self.lacking and not _have_pair(roce, leaf, self.reached):
+                unmeasured.append(f"{leaf}, {self.lacking}")
+            elif self.load.listed and not _have_pair(roce, leaf, self.load.servers):
+                here = leaf in {roce.get(name) for name in self.load.servers}
+                which = "no RoCE server of another leaf" if here else "none of its RoCE servers"
+                uncovered.append(f"{leaf}, {which} is in rdma.servers")
+            else:
+                self._refuse_inaccessible(leaf, roce)
+        return unmeasured, uncovered
+
+    def _refuse_inaccessible(self, leaf: str, roce: Mapping[str, str]) -> NoReturn:
+        names = [
+            name
+            for name, at in roce.items()
+            if at == leaf and (name in self.load.servers or not self.load.listed)
+        ]
+        raise Refused(
+            "its RoCE servers, or all on other leaves, cannot be logged in to",
+            where=leaf,
+            how=f"add {' or '.join(names)}, and one on another leaf, to the connections' servers",
+        )
+
+
+def _have_pair(roce: Mapping[str, str], leaf: str, names: Collection[str]) -> bool:
+    """Return whether a leaf and another one have RoCE servers among these."""
+    there = {at for name, at in roce.items() if name in names}
+    return leaf in there and there != {leaf}
 
 
 def _leaves_of(network: Network, devices: Collection[str] | None) -> Iterator[str]:
@@ -150,6 +189,15 @@ def _gate_pair(client: Server, server: Server) -> GatePair:
         client_rate_gbps=client.flow_gbps,  # a test is one flow, so it uses one member of a bond
         server_rate_gbps=server.flow_gbps,
     )
+
+
+def _slower_gbps(pair: GatePair) -> int:
+    return min(pair.client_rate_gbps, pair.server_rate_gbps)
+
+
+def reach_gbps(gate: Gate, pair: GatePair) -> float:
+    """Return the rate that a pair of a gate can reach: its slower port, or the limit."""
+    return load_verdict(LoadRules.of_gate(gate), Load()).rate_gbps(_slower_gbps(pair))
 
 
 def gate_s(gate: Gate) -> float:

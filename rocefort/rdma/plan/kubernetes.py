@@ -1,4 +1,4 @@
-"""Refuse tests on a Kubernetes node that is not drained.
+"""Kubernetes nodes among servers, and whether they are drained.
 
 A server is a node if a kubelet is in its process table. A node is drained if it takes no new pods
 and runs only pods of daemons. `kubectl` on this machine queries the cluster for this; if the query
@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from rocefort.child_environment import environment
-from rocefort.errors import Problem, Refused
+from rocefort.errors import Problem
 from rocefort.rdma.plan.probe import ServerProbe
 
 PATIENCE_S = 20
@@ -48,20 +48,20 @@ def kubectl(*words: str) -> Any:  # noqa: ANN401 - JSON
         raise OSError("kubectl did not answer in JSON") from None
 
 
-def refuse_undrained(
+def undrained(
     probed: Iterable[ServerProbe], drained: Collection[str] = (), ask: Ask = kubectl
-) -> None:
-    """Raise Refused with every server that is a node without a confirmed drain.
+) -> dict[str, Problem]:
+    """Return the servers that are nodes without a confirmed drain, each with reason and fix.
 
     drained: servers that the user declares as drained.
     """
-    problems = [
-        Problem(each.server, why, f"drain it: kubectl drain {each.node.lower()}; or leave it out")
+    return {
+        each.server: Problem(
+            each.server, why, f"drain it: kubectl drain {each.node.lower()}; or leave it out"
+        )
         for each in probed
         if each.kubelet and each.server not in drained and (why := _undrained(each, ask))
-    ]
-    if problems:
-        raise Refused(problems=problems)
+    }
 
 
 def _undrained(each: ServerProbe, ask: Ask) -> str:

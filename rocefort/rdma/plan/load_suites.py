@@ -29,8 +29,7 @@ def incast(site: Site) -> RdmaPlan:
     senders = [s for s in site.servers.values() if s is not sink and site.are_separate(s, sink)]
     if not senders:
         raise BadInput(f"all servers are one machine with {sink.name}", how="name others")
-    limit = site.rdma.rate_limit_gbps
-    offered = sum(min(s.flow_gbps, limit or s.flow_gbps) for s in senders)
+    offered = sum(site.load.rate_gbps(s.flow_gbps) for s in senders)
     rounds = [
         site.round([site.run(Program.WRITE_BW, senders[0], sink)], f"one to {sink.name}"),
         site.round(
@@ -182,7 +181,7 @@ def _job(site: Site, server: Server, directory: str, block: int, depth: int) -> 
         client_address=str(server.address.ip),
         duration_s=site.options.duration_s or STORAGE_S,
         size_bytes=block,
-        limit_gbps=site.rdma.rate_limit_gbps,
+        limit_gbps=site.load.limit_gbps,
         storage=StorageJob(directory=directory, block_bytes=block, depth=depth),
     )
 

@@ -6,7 +6,7 @@ A server that cannot measure is left out of the plan and reported with the reaso
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv6Address
 
@@ -18,11 +18,11 @@ from rocefort.fleet import ssh_exec
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.models.network.network import Server
-from rocefort.models.results.rdma_plan import RdmaHost
+from rocefort.models.results.rdma_plan import Program, RdmaHost
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.command_lines import version_of
-from rocefort.rdma.plan.scripts import PROBE
+from rocefort.rdma.plan.scripts import NODE, PROBE
 
 DEADLINE_S = 20.0
 SECTION = re.compile(r"@(?P<name>[a-z]+)(?: (?P<what>\S+))?")
@@ -74,7 +74,10 @@ class ProbeSection:
 
 
 def read_sections(text: str) -> tuple[ProbeSection, ...]:
-    """Split a script's output into sections; raises TableError if its end is missing."""
+    """Split a script's output into sections; raises TableError if its end is missing.
+
+    Lines above the first section are a login script's, and left out.
+    """
     sections: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
         head = SECTION.fullmatch(line)
@@ -82,8 +85,6 @@ def read_sections(text: str) -> tuple[ProbeSection, ...]:
             sections.append((head["name"], head["what"] or "", []))
         elif sections:
             sections[-1][2].append(line)
-        else:
-            raise TableError(Outcome.UNKNOWN_LINE, line)
     if not sections or sections[-1][0] != "end":
         raise TableError(Outcome.UNTERMINATED_TABLE, "the answer breaks off")
     return tuple(ProbeSection(name, what, tuple(lines)) for name, what, lines in sections[:-1])
@@ -107,6 +108,19 @@ def probe(
     }
 
 
+def perftest_versions(nornir: Nornir, servers: Sequence[str]) -> dict[str, str]:
+    """Return what perftest prints for `--version` on each server that answers."""
+
+    def read(task: Task) -> str:
+        try:
+            session = ssh_exec.session(task.host, task.nornir.config)
+            return session.run(f"{Program.WRITE_BW} --version", DEADLINE_S).stdout
+        except (Unreachable, RocefortError):
+            return ""  # the gate reports it
+
+    return on_hosts(nornir, servers, read)
+
+
 def _server_probe(task: Task, server: Server, perftest: bool) -> ServerProbe:
     try:
         session = ssh_exec.session(task.host, task.nornir.config)
@@ -128,6 +142,32 @@ def _server_probe(task: Task, server: Server, perftest: bool) -> ServerProbe:
         return probed
     timeout = {"qp_timeout": task.host.data.get("qp_timeout")}
     return replace(probed, host=probed.host.model_copy(update=timeout))
+
+
+def probe_nodes(nornir: Nornir, servers: Collection[str]) -> dict[str, ServerProbe]:
+    """Query servers in parallel for a kubelet alone; `why`: the answer cannot be read.
+
+    A server that cannot be reached, or has no connection, is not in the result.
+    """
+
+    def read(task: Task) -> ServerProbe | None:
+        name = task.host.name
+        try:
+            session = ssh_exec.session(task.host, task.nornir.config)
+            done = session.run(NODE, DEADLINE_S)
+        except RocefortError:
+            return None
+        if done.timed_out or done.exit_code:
+            return ServerProbe(name, why=done.complaint)
+        try:
+            parts = {section.name: section for section in read_sections(done.stdout)}
+            node, kubelet = parts["host"].text.strip(), bool(parts["kubelet"].text.strip())
+        except (TableError, KeyError):
+            return ServerProbe(name, why="its answer breaks off")
+        return ServerProbe(name, node=node, kubelet=kubelet)
+
+    answers = on_hosts(nornir, servers, read)
+    return {name: each for name in servers if (each := answers.get(name)) is not None}
 
 
 def _useless(server: Server, outcome: Outcome, detail: str) -> ServerProbe:
@@ -184,7 +224,7 @@ def read_probe(
 def _version(output: str, *, perftest: bool) -> str | None:
     words = output.strip()
     try:
-        version_of(words)
+        return "{}.{:02}".format(*version_of(words))
     except BadInput:
         if not perftest:
             return None
@@ -192,7 +232,6 @@ def _version(output: str, *, perftest: bool) -> str | None:
         outcome = Outcome.NO_PERFTEST if absent else Outcome.UNKNOWN_LINE
         output = re.sub(r"^\S*sh: (line )?\d+: ", "", words.splitlines()[0] if words else "")
         raise TableError(outcome, output) from None
-    return words.removeprefix("Version:").strip()
 
 
 def conditions(probed: Sequence[ServerProbe]) -> dict[str, str]:

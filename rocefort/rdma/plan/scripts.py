@@ -14,12 +14,20 @@ PROGRAMS = ("numactl", "stdbuf", "iperf3", "fio", "mpirun", "rdma", "ethtool")
 BUSY = 75  # EX_TEMPFAIL
 HELD = "held"
 KUBELETS = "kubelet|k3s-agent|k3s-server"
+_KUBELET = f"""echo @kubelet; grep -lsxE '{KUBELETS}' "$R"/proc/[0-9]*/comm"""
+
+_NODE = f"""
+R=${{ROCEFORT_ROOT:-}}
+echo @host; uname -n
+{_KUBELET}
+echo @end
+"""
 
 _PROBE = f"""
 R=${{ROCEFORT_ROOT:-}}
 echo @host; uname -n; cat "$R/proc/sys/kernel/random/boot_id" 2>/dev/null
 echo @system; (. "$R/etc/os-release" && echo "$NAME $VERSION_ID") 2>/dev/null
-echo @kubelet; grep -lsxE '{KUBELETS}' "$R"/proc/[0-9]*/comm
+{_KUBELET}
 echo @gids
 for gid in "$R"/sys/class/infiniband/*/ports/*/gids/*; do
   [ -e "$gid" ] || continue
@@ -82,7 +90,7 @@ _HOLD = (
 )
 
 # As command lines, ready for a server's shell.
-PROBE, COUNTERS, STOP, HOLD = (
-    join(("sh", "-c", text.strip())) for text in (_PROBE, _COUNTERS, _STOP, _HOLD)
+PROBE, NODE, COUNTERS, STOP, HOLD = (
+    join(("sh", "-c", text.strip())) for text in (_PROBE, _NODE, _COUNTERS, _STOP, _HOLD)
 )
-EVERY = (PROBE, COUNTERS, STOP, HOLD)
+EVERY = (PROBE, NODE, COUNTERS, STOP, HOLD)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -14,6 +14,7 @@ from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import LosslessIntent, Network, Server
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaPlan, RdmaRun, Round, Suite
 from rocefort.rdma.plan.gate import traffic_class
+from rocefort.rdma.plan.load_rules import Load, LoadRules, LoadVerdict, load_verdict
 from rocefort.rdma.plan.shared_links import Wiring, with_reach
 
 FIRST_PORT = 18515  # perftest's default
@@ -64,6 +65,11 @@ class Site:
             raise BadInput(problems=problems)
         return {name: server for name, server in by_name.items() if name in usable}
 
+    @cached_property
+    def load(self) -> LoadVerdict:
+        """Decision on the load of these servers; its time is not known yet."""
+        return load_verdict(LoadRules.of(self.rdma), Load(named=[host.name for host in self.hosts]))
+
     @property
     def lossless(self) -> LosslessIntent:
         """Lossless settings of RoCE; raises BadInput if the network has none."""
@@ -104,7 +110,7 @@ class Site:
 
     def unlimited(self, suite: Suite, why: str) -> None:
         """Refuse a suite whose program cannot hold the fabric's rate limit."""
-        if self.rdma.rate_limit_gbps is not None:
+        if self.load.limit_gbps is not None:
             raise Refused(
                 f"{suite} cannot hold rdma.rate_limit_gbps: {why}",
                 where=self.network.name,
@@ -140,7 +146,7 @@ class Site:
         else:
             values["duration_s"] = self.duration_s()
             values["qps"] = self.options.qps or 1
-            values["limit_gbps"] = self.rdma.rate_limit_gbps
+            values["limit_gbps"] = self.load.limit_gbps
         return RdmaRun.model_validate(values | more)
 
     def duration_s(self, usual: int = 10) -> int:
@@ -178,32 +184,6 @@ class Site:
             "rounds": tuple(rounds),
         }
         return RdmaPlan.model_validate(values | more)
-
-
-def allowed_servers(
-    network: Network, rdma: Rdma, chosen: Collection[str] | None = None
-) -> tuple[str, ...]:
-    """Return the servers that may be loaded: those on the command line, or those in the fabric.
-
-    Raises Refused if neither lists a server, BadInput for a name that the fabric lacks.
-    """
-    names = tuple(chosen or rdma.servers)
-    if not names:
-        some = ",".join(server.name for server in (network.servers or ())[:2])
-        raise Refused(
-            "no server is listed for RDMA tests, and no other server is loaded",
-            where=network.name,
-            how=f"list servers under rdma.servers of the fabric, or name them: --servers {some}",
-        )
-    available = {server.name for server in network.servers or ()}
-    if strangers := [name for name in names if name not in available]:
-        raise BadInput(
-            problems=[
-                Problem(network.name, f"no server {name}", nearest(name, available))
-                for name in strangers
-            ]
-        )
-    return tuple(dict.fromkeys(names))
 
 
 def numbered(rounds: Iterable[Round]) -> tuple[Round, ...]:

@@ -10,8 +10,8 @@ import time
 from dataclasses import dataclass
 
 from rocefort.fleet.ssh_exec import CommandResult, SshExec
+from rocefort.rdma.parse.causes import cause_of
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.perftest import cause_of
 
 LISTEN_S = 5.0  # longest time until a server listens
 RETRY_S = 0.05
@@ -48,7 +48,7 @@ def run_ends(
     for _ in range(CLOCK_TRIES):
         both = _run_once(commands, here, there, deadline_s, run)
         ends = (both.client,) if both.server is None else (both.client, both.server)
-        causes = [cause_of(end.stderr) for end in ends]
+        causes = [cause_of(end) for end in ends]
         if not any(cause is not None and cause[0] is Outcome.NO_CLOCK for cause in causes):
             break
     return both
@@ -82,13 +82,13 @@ def _run_once(
 
 
 def _last_words_s(client: CommandResult) -> float:
-    cause = cause_of(client.stderr)
+    cause = cause_of(client)
     return LOST_PEER_S if cause is not None and cause[0] is Outcome.PEER_LOST else LAST_WORDS_S
 
 
 def _is_refused(client: CommandResult) -> bool:
     """Return whether the server did not listen yet, so that a retry may succeed."""
-    cause = cause_of(client.stderr)
+    cause = cause_of(client)
     if cause is not None:
         return cause[0] is Outcome.NO_SERVER
     return any(word in client.stdout + client.stderr for word in NOT_LISTENING)

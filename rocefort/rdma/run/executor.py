@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from shlex import join
 
 from nornir.core import Nornir
@@ -21,7 +21,7 @@ from rocefort.fleet import ssh_exec
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.models.fabric.rdma import Rdma, is_within
+from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun, Round
 from rocefort.models.results.rdma_result import Measurement, RawEnd
 from rocefort.progress import Step
@@ -29,6 +29,7 @@ from rocefort.rdma.judge.dispatch import read_run
 from rocefort.rdma.judge.expectations import expectation, not_measured
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.plan.command_lines import argv, ends_fit, precheck
+from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.run.client_server import BothOutputs, EndCommands, run_ends
 
 EXTRA_S = 20.0  # in addition to a duration: connecting, registering memory, printing
@@ -76,8 +77,7 @@ def execute(
     for each in plan.rounds:
         if terms.stopped():
             yield each, [_not_run(run, "the tests were stopped") for run in each.runs]
-        elif not _in_window(each, terms):
-            why = f"outside the window {terms.rdma.window}"
+        elif why := _closed(each, terms):
             yield each, [_not_run(run, why) for run in each.runs]
         else:
             with _ending_with(nornir, terms.stopped):
@@ -86,14 +86,11 @@ def execute(
                 yield each, results
 
 
-def _in_window(each: Round, terms: RunConditions) -> bool:
-    """Return whether a round begins and ends in the window."""
-    window, begins = terms.rdma.window, terms.now()
-    if window is None:
-        return True
+def _closed(each: Round, terms: RunConditions) -> str:
+    """Return the reason why a round may not begin now; empty: it may."""
     longest = max((run.duration_s or 1 for run in each.runs), default=0)
-    ends = begins + timedelta(seconds=longest)
-    return is_within(window, begins.time()) and is_within(window, ends.time())
+    load = Load(begins=terms.now(), lasts_s=longest)
+    return load_verdict(LoadRules.of(terms.rdma), load).reason
 
 
 @contextmanager

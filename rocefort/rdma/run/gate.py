@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import join
 
 from nornir.core import Nornir
 from nornir.core.inventory import Host
@@ -14,10 +15,11 @@ from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Expectation, MeasurementVerdict
 from rocefort.models.rollout.plan import Gate, GatePair
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, names_text
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge
-from rocefort.rdma.plan.gate import TOOLS, rounds_of
+from rocefort.rdma.plan.command_lines import limiter_arguments
+from rocefort.rdma.plan.gate import TOOLS, reach_gbps, rounds_of
 from rocefort.rdma.run.client_server import EndCommands, run_ends
 
 DEADLINE_S = 30.0
@@ -34,6 +36,7 @@ class PairResult(Frozen):
     latency_us: float | None = None
     verdict: MeasurementVerdict
     sentence: str
+    notes: tuple[str, ...] = ()  # lines beside the tables, which changed no figure
 
 
 class GateResult(Frozen):
@@ -66,11 +69,15 @@ class GateResult(Frozen):
             return "; ".join(failed or self.sentences)
         pairs = len({result.pair for result in self.results})
         measured = f"{count_of(pairs, 'pair')} measured"
-        if not self.speed_judged:
-            return f"{measured}, speed not judged"
-        rates = [r.gbps for r in self.results if r.gbps is not None]
-        times = [r.latency_us for r in self.results if r.latency_us is not None]
-        return f"{measured}: at least {min(rates):.2f} Gb/s, at most {max(times):.2f} us"
+        if self.speed_judged:
+            rates = [r.gbps for r in self.results if r.gbps is not None]
+            times = [r.latency_us for r in self.results if r.latency_us is not None]
+            figures = f": at least {min(rates):.2f} Gb/s, at most {max(times):.2f} us"
+        else:
+            figures = ", speed not judged"
+        notes = dict.fromkeys(note for result in self.results for note in result.notes)
+        noted = f"; noted: {names_text(notes)}" if notes else ""
+        return f"{measured}{figures}{noted}"
 
 
 def run_gate(nornir: Nornir, gate: Gate, deadline_s: float = DEADLINE_S) -> GateResult:
@@ -90,10 +97,9 @@ def run_gate(nornir: Nornir, gate: Gate, deadline_s: float = DEADLINE_S) -> Gate
 
 
 def expectation(gate: Gate, pair: GatePair) -> Expectation:
-    """Return the bounds of a pair: a fraction of its slower port, and latency across the spines."""
-    slower = min(pair.client_rate_gbps, pair.server_rate_gbps)
+    """Return the bounds of a pair: a fraction of its slower port or limit, and the latency."""
     return Expectation(
-        min_gbps=gate.line_rate_fraction * slower,
+        min_gbps=gate.line_rate_fraction * reach_gbps(gate, pair),
         max_latency_us=gate.latency_us * (1 + gate.latency_tolerance),
         speed_judged=gate.speed_judged,
         reason=gate.speed_note,
@@ -111,6 +117,8 @@ def perftest_command(host: Host, tool: Program, gate: Gate, server_address: str 
     command = f"{tool} -d {device} -x {gid} -F {amount} --tclass {gate.traffic_class}"
     if timeout := host.data.get("qp_timeout"):
         command += f" -u {timeout}"
+    if gate.limit_gbps is not None and server_address and not tool.measures_latency:
+        command += f" {join(limiter_arguments(gate.limit_gbps))}"
     return f"{command} {server_address}".rstrip()
 
 
@@ -173,6 +181,7 @@ def _pair_result(
         latency_us=judgement.latency_us,
         verdict=verdict,
         sentence=f"{pair.client} -> {pair.server} {tool}: {sentence}",
+        notes=judgement.notes,
     )
 
 

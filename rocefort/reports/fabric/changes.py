@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
+from napalm_cloudengine.masking import cut_path
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import Change
 from rocefort.models.wording import count_of
@@ -25,10 +26,18 @@ def changes_report(changes: Iterable[Change]) -> Iterator[Block]:
 
 
 def _lines(change: Change) -> tuple[str, ...]:
-    kept = count_of(len(change.kept), "line")
-    stay = [f"{kept} without an owner stay"] if change.kept else []
+    stay = [kept_line(change)] if change.kept else []
     edits = (*edit_lines(change.edits), *unjudged_lines(change))
     return (headline(change), *edits, *condition_lines(change), *stay)
+
+
+def kept_line(change: Change) -> str:
+    """`2 lines without an owner stay, 1 goes`; the effects on traffic name the one that goes."""
+    gone = sum(line[0] == "-" for line in change.unowned) - sum(
+        line[0] == "+" for line in change.unowned
+    )
+    stay = f"{count_of(len(change.kept) - gone, 'line')} without an owner stay"
+    return f"{stay}, {gone} {'goes' if gone == 1 else 'go'}" if gone else stay
 
 
 def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:
@@ -52,7 +61,7 @@ def unjudged_lines(change: Change) -> Iterator[str]:
     effects = {each.line: f"; by the site's catalogue: {each}" for each in change.stated}
     stated: dict[str, str] = {}
     for line in change.unjudged:
-        sign, views = line[:2], line[2:].split(" / ")
+        sign, views = line[:2], cut_path(line[2:]).split(" / ")
         inside = len(views) > 1 and views[0].startswith("interface ")
         shown = sign + " / ".join(views[1:] if inside else views)
         ports[shown] += views[:1] if inside else []

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
+from napalm_cloudengine.text import visible
 from rocefort.errors import Problem
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived
 from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.wording import count_of
 from rocefort.reports.formats.rule_text import RuleText, rules_of
 
-NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
+NOT_XML = re.compile("[\ufffe\uffff]")  # XML 1.0, 2.2; other such characters are spelled
 
 
 def as_junit(report: Report, rules: Sequence[RuleText]) -> str:
@@ -115,5 +116,5 @@ def _place_text(verdict: Finding | NotJudged) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text without the characters that no XML document may hold."""
-    return NOT_XML.sub("\ufffd", text)
+    """Visible text without the characters that no XML document may hold."""
+    return NOT_XML.sub("\ufffd", visible(text))

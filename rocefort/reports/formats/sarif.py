@@ -196,9 +196,10 @@ class _SarifLocations:
     def _uri(self, file: str) -> str:
         path = Path(file)
         if not path.is_absolute():
-            return quote(path.as_posix())
+            return quote(path.as_posix(), errors="surrogateescape")
         if path.resolve().is_relative_to(self._base):
-            return quote(path.resolve().relative_to(self._base).as_posix())
+            inner = path.resolve().relative_to(self._base).as_posix()
+            return quote(inner, errors="surrogateescape")  # a name of the file system is bytes
         return path.as_uri()
 
     @staticmethod

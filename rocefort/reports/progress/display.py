@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 from rocefort.progress import Phase, ProgressEvent, reported_to
 from rocefort.reports.progress.state import Clock, ProgressState
 from rocefort.streams import is_terminal
+from rocefort.visible_output import for_codes
 
 if TYPE_CHECKING:
     from rocefort.reports.progress.live_line import LiveLine
@@ -180,11 +181,12 @@ def progress_display(kind: str, command: str) -> Iterator[None]:
 
 
 def _display(kind: str, command: str, stream: TextIO) -> Display:
-    write = _lasting_write(stream)
     if kind == JSON:
-        return JsonEvents(write)
+        return JsonEvents(_lasting_write(stream))
     state = ProgressState(command, time.monotonic)
-    return LateLine(state, write) if kind == AUTO and is_live(stream) else PlainLines(state, write)
+    if kind == AUTO and is_live(stream):
+        return LateLine(state, _lasting_write(for_codes(stream)))
+    return PlainLines(state, _lasting_write(stream))
 
 
 def is_live(stream: TextIO) -> bool:

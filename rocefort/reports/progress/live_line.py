@@ -9,6 +9,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from napalm_cloudengine.text import visible_line
+
 BAR = 20  # columns
 LEAST = 60  # columns of a terminal with room for a bar
 ERASE_REST = "\x1b[K"
@@ -29,7 +31,7 @@ class LiveLine:
         console = self._console
         width = console.width - 1  # a terminal may wrap after its last column
         too_long: OverflowMethod = "crop" if console.options.ascii_only else "ellipsis"
-        line: Table | Text = Text(sentence)
+        line: Table | Text = Text(visible_line(sentence))
         if share is not None and width >= LEAST:
             bar, text, line = ProgressBar(total=1.0, completed=share, width=BAR), line, Table.grid()
             line.add_column(width=BAR + 1)

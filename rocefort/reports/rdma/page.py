@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 
 from rocefort.models.base import Frozen
@@ -60,6 +61,7 @@ def rdma_page(content: RdmaPageContent) -> str:
         "outliers": [j.sentence for j in result.judged if j.subject == OUTLIERS],
         "slow": slow,
         "lost": [*result.unmeasured, *(m.sentence for m in lost)],
+        "notes": Counter(note for m in result.measurements for note in m.notes).most_common(),
         "judged": [j for j in result.judged if j.subject != OUTLIERS],
         "rows": [
             (m.run.id, m.run.pair, label(m.run), _size(m), figure(m), WORDS[m.verdict])

@@ -49,6 +49,7 @@ def result_report(result: RdmaResult) -> Iterator[Block]:
         "good": [j.sentence for j in result.judged if j.ok is True],
         "reported, not judged": [j.sentence for j in result.judged if j.ok is None],
         "of the plan": [*planned, *result.plan.notes],
+        "printed beside the figures": [n for m in result.measurements for n in m.notes],
     }
     for title, sentences in sections.items():
         counts = Counter(sentences)

@@ -98,6 +98,10 @@ class WaveLines:
             self._say(f"{event.wave:<14} {event.act:<8} {failed}{event.detail}")
             return
         if event.phase is Phase.INTENT:
+            if event.act == "wait" and (not event.device or not self._open[key]):
+                self._tell(event, event.detail)
+            if event.act == "wait" and not event.device:
+                return  # the progress of a wait
             if event.act == "soak" and not self._open[key]:
                 self._tell(event, f"waits {event.detail}")
             self._open[key].add(event.device)
@@ -192,6 +196,16 @@ def applied_report(applied: RolloutOutcome, plan: str = "PLAN") -> Iterator[Note
         yield Note(applied.failure, Tone.WARNING)
     elif applied.failure:
         yield Note(f"stopped: {applied.failure}", Tone.ERROR)
+    yield from _ends_of_switches(applied)
+    if applied.unfinished:
+        if RESUME not in applied.failure:
+            yield Note(f"to continue: fix the cause, then run {RESUME}")
+    elif _lacks_hint(applied):
+        yield Note(to_continue(plan))
+
+
+def _ends_of_switches(applied: RolloutOutcome) -> Iterator[Note]:
+    """Yield sentences on what the switches of a rollout run."""
     for devices, words, tone in (
         (applied.confirmed, "confirmed, read back and saved", Tone.GOOD),
         (applied.already, "ran as intended before", Tone.PLAIN),
@@ -201,14 +215,11 @@ def applied_report(applied: RolloutOutcome, plan: str = "PLAN") -> Iterator[Note
         if devices:
             text = f"{count_of(len(devices), 'switch')} {words}"
             yield Note(f"{text}: {', '.join(devices)}", tone)
+    for text in applied.on_trial:
+        yield Note(text, Tone.WARNING)
     if applied.failure and not applied.unknown:
         touched = bool(applied.confirmed or applied.rolled_back)
         yield Note(unchanged_text(confirmed=bool(applied.confirmed), touched=touched))
-    if applied.unfinished:
-        if RESUME not in applied.failure:
-            yield Note(f"to continue: fix the cause, then run {RESUME}")
-    elif _lacks_hint(applied):
-        yield Note(to_continue(plan))
 
 
 def _lacks_hint(applied: RolloutOutcome) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
@@ -13,11 +15,13 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from napalm_cloudengine.text import visible, visible_line
 from rocefort.models.rollout import progress as words
 from rocefort.models.rollout.events import Event
 from rocefort.models.rollout.plan import Plan, Wave
 from rocefort.models.rollout.progress import RunProgress
 from rocefort.models.wording import count_of
+from rocefort.visible_output import for_codes, visible_streams
 
 BAR = 20  # characters of a full timer
 MOST_DEVICES, MOST_WAVES = 12, 6  # shown one by one
@@ -46,7 +50,8 @@ class LiveProgress:
         self.progress = progress or RunProgress(plan)
         self._title = f"plan {plan.digest[:12]} of {plan.fabric}"
         self._clock = clock
-        console = console or Console(highlight=False)
+        console = console or Console(highlight=False, file=for_codes(sys.stdout))
+        self._streams = ExitStack()
         self._live = Live(get_renderable=self.drawn, console=console, refresh_per_second=2)
 
     def __call__(self, event: Event, /) -> None:
@@ -55,7 +60,8 @@ class LiveProgress:
         self.progress = replace(self.progress, history=history)
 
     def __enter__(self) -> Self:
-        self._live.start()
+        self._live.start()  # it puts streams of its own in the place of standard output and error
+        self._streams.enter_context(visible_streams())
         return self
 
     def __exit__(
@@ -64,6 +70,7 @@ class LiveProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._streams.close()
         self._live.stop()
 
     def drawn(self) -> Group:
@@ -75,10 +82,10 @@ class LiveProgress:
         names = [name for wave in now.plan.waves for name in wave.devices]
         ended = sum(now.word(name) == words.SAVED for name in names)
         of = count_of(len(names), "switch")
-        yield Text(f"{self._title}: {ended} of {of} done", "bold")
+        yield _line(f"{self._title}: {ended} of {of} done", "bold")
         yield from _waves(now, shown)
         if now.history.asks:
-            yield Text(f"  {now.history.asks}", "yellow")
+            yield Text(visible(f"  {now.history.asks}"), "yellow")
         for note in (*now.history.notes[-2:], *now.history.failures[-2:]):
             yield _line(f"  {note}", "yellow")
 
@@ -117,4 +124,4 @@ def _bar(left: int, whole: int) -> str:
 
 
 def _line(text: str, style: str) -> Text:
-    return Text(text.rstrip(), style, no_wrap=True, overflow="ellipsis")
+    return Text(visible_line(text.rstrip()), style, no_wrap=True, overflow="ellipsis")

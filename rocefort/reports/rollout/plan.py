@@ -8,7 +8,7 @@ from typing import Protocol
 
 from rocefort.models.results.actions import PlanOutput
 from rocefort.models.rollout.plan import Gate, Plan, Wave
-from rocefort.models.wording import listing
+from rocefort.models.wording import duration, listing
 from rocefort.reports.blocks import Block, Code, Items, Note, Section, Table, Tone, columns
 from rocefort.reports.fabric.changes import changes_report
 from rocefort.reports.rollout.instructions import Instruction, instructions_report
@@ -25,11 +25,23 @@ DRAINED = (
 HEADS = columns("wave", "switches", "change", "gate", wraps=("switches", "change", "gate"))
 
 
+def stuck_text(plan: Plan) -> str:
+    """Return how long a switch is on trial if its controller dies, and who can end the trial."""
+    named, plain = map(duration, plan.trial_length)
+    return (
+        f"if the controller dies, a switch stays on trial for at most {named}, then restores its "
+        "configuration itself; any session can end the trial earlier by its persist id; where the "
+        f"release has no persist id, it stays for at most {plain}, and only the session that began "
+        "the trial can end it"
+    )
+
+
 def plan_report(plan: Plan) -> Iterator[Block]:
     """Show waves with their switches, changes, effects on traffic and gates."""
     title = f"plan {plan.digest[:12]}: {plan.fabric}, commit trial {plan.trial_s} s"
     drained = [DRAINED] if any(wave.drained for wave in plan.waves) else []
-    yield Section("", tuple(map(Note, (title, CHECKS, *drained, drift_text(plan)))))
+    notes = (title, CHECKS, *drained, stuck_text(plan), drift_text(plan))
+    yield Section("", tuple(map(Note, notes)))
     rows = tuple(
         (wave.name, ", ".join(wave.devices), _change(plan, wave), gate_text(wave.gate))
         for wave in plan.waves
@@ -78,9 +90,13 @@ def _change(plan: Plan, wave: Wave) -> str:
 
 
 def gate_text(gate: Gate) -> str:
-    """Return the pairs of a gate, and leaves that no pair measures."""
-    pairs = [f"{pair.client} > {pair.server}" for pair in gate.pairs]
-    return ", ".join([*pairs, *(f"not measured: {reason}" for reason in gate.unmeasured)])
+    """Return the pairs of a gate, its limits, and leaves that no pair measures."""
+    parts = [f"{pair.client} > {pair.server}" for pair in gate.pairs]
+    if parts and gate.limit_gbps is not None:
+        parts.append(f"limited to {gate.limit_gbps:g} Gb/s")
+    if parts and gate.window is not None:
+        parts.append(f"only {gate.window}")
+    return ", ".join([*parts, *filter(None, [gate.skipped])])
 
 
 def _details(plan: Plan, wave: Wave) -> Iterator[str]:
@@ -99,12 +115,26 @@ def _soaks(plan: Plan, wave: Wave) -> Iterator[str]:
 
 
 def warnings_of(plan: Plan) -> Iterator[tuple[str, list[str]]]:
-    """Yield each warning once, with its waves."""
+    """Yield each warning once, with its waves; also the limits of their gates."""
     waves_of: defaultdict[str, list[str]] = defaultdict(list)
     for wave in plan.waves:
-        for text in wave.warnings:
+        for text in (*wave.warnings, *_gate_warnings(wave.gate)):
             waves_of[text].append(wave.name)
     yield from waves_of.items()
+
+
+def _gate_warnings(gate: Gate) -> Iterator[str]:
+    """Yield what the rules of load leave unmeasured, and the time that a wave waits for."""
+    for reason in gate.uncovered:
+        yield (
+            f"its RDMA gate is not covered: {reason}; `apply` refuses the plan, unless "
+            "--allow-unmeasured REASON permits it"
+        )
+    if gate.pairs and gate.window is not None:
+        yield (
+            f"its RDMA gate runs {gate.window} only, on the clock of the machine that applies the "
+            "plan: the wave begins if all of it fits, otherwise it waits for `resume`"
+        )
 
 
 def drift_text(plan: Plan) -> str:

@@ -26,11 +26,19 @@ from rocefort.reports.fabric.changes import (
     condition_lines,
     edit_lines,
     headline,
+    kept_line,
     service_lines,
     unjudged_lines,
 )
 from rocefort.reports.page_table import PageColumn, PageTable, as_json_value
-from rocefort.reports.rollout.plan import CHECKS, DRAINED, drift_text, gate_text, warnings_of
+from rocefort.reports.rollout.plan import (
+    CHECKS,
+    DRAINED,
+    drift_text,
+    gate_text,
+    stuck_text,
+    warnings_of,
+)
 from rocefort.reports.rollout.stages import Stage, stages_of, wave_ranges
 from rocefort.reports.wording import name_ranges
 from rocefort.reports.writers.html import html_of
@@ -243,7 +251,7 @@ def _described(plan: Plan, wave: Wave, device: str) -> DescribedChange:
         for part in plan.parts(wave, device)
         if part.soak
     )
-    stay = [f"{count_of(len(change.kept), 'line')} without an owner stay"] if change.kept else []
+    stay = [kept_line(change)] if change.kept else []
     secrets = ["only secrets change, which a switch does not show"] if change.only_secrets else []
     return DescribedChange(
         device=device,
@@ -276,10 +284,7 @@ def _commands(
 
 def _checks(content: PlanPageContent) -> Iterator[Block]:
     plan = content.plan
-    lines = [
-        f"{CHECKS[0].upper()}{CHECKS[1:]}.",
-        f"A switch that is not confirmed within {plan.trial_s:,} s restores its old configuration.",
-    ]
+    lines = [f"{text[0].upper()}{text[1:]}." for text in (CHECKS, stuck_text(plan))]
     if any(wave.drained for wave in plan.waves):
         lines.append(f"{DRAINED[0].upper()}{DRAINED[1:]}.")
     drift = drift_text(plan)

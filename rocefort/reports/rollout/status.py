@@ -20,6 +20,7 @@ from rocefort.models.rollout.runs import (
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone
 from rocefort.reports.rollout.events import seal_report
 
+TRIAL_OVER = "its trial is over: its timer has restored the old configuration"
 FOOT = "This is the state in the journal; no switch was read."
 
 
@@ -39,7 +40,8 @@ def status_report(status: RolloutStatus) -> Iterator[Block]:
         yield Note(f"THE JOURNAL IS DAMAGED: {status.journal.damage}", Tone.ERROR)
     rows = Table((TableColumn(), TableColumn(), TableColumn(wraps=True)), tuple(_wave_rows(status)))
     notes = (*map(Note, status.progress.history.notes), *_seal(status.journal), Note(FOOT))
-    yield Section("", (rows, *notes))
+    trials = [Note(text, Tone.WARNING) for text in status.trials]
+    yield Section("", (rows, *trials, *notes))
 
 
 def _wave_rows(status: RolloutStatus) -> Iterator[tuple[str, str, str]]:
@@ -54,7 +56,7 @@ def _wave_rows(status: RolloutStatus) -> Iterator[tuple[str, str, str]]:
             continue
         for name in wave.devices:
             trouble, left = progress.trouble(name), progress.left_s(name, now)
-            timer = "" if left is None else f"{left} s left of its trial"
+            timer = "" if left is None else f"{left} s left of its trial" if left else TRIAL_OVER
             yield f"  {name}", progress.word(name), "; ".join(filter(None, (timer, trouble)))
 
 
@@ -65,11 +67,16 @@ def _seal(contents: JournalContents) -> Iterator[Block]:
 
 
 class DeviceOutput(Frozen):
-    """State of one switch; trial_left_s: seconds until its trial ends, None without one."""
+    """State of one switch.
+
+    trial_left_s: seconds until its trial ends, None without one. trial_id: id by which any session
+    ends it; "": it has none, and only its session ends it, None: not known.
+    """
 
     name: str
     state: str
     trial_left_s: int | None
+    trial_id: str | None
     trouble: str
 
 
@@ -121,6 +128,7 @@ def status_output(status: RolloutStatus) -> StatusOutput:
                     name=name,
                     state=progress.word(name),
                     trial_left_s=progress.left_s(name, now),
+                    trial_id=progress.trial_id(name),
                     trouble=progress.trouble(name),
                 )
                 for name in wave.devices

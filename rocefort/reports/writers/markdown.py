@@ -13,6 +13,7 @@ from html import escape
 from itertools import zip_longest
 from typing import NamedTuple
 
+from napalm_cloudengine.text import visible
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import (
     Block,
@@ -25,6 +26,7 @@ from rocefort.reports.blocks import (
     Table,
     Tone,
     plain,
+    visible_blocks,
 )
 
 LIMIT = 60_000  # characters; a comment on GitHub holds 65,536
@@ -72,6 +74,7 @@ def markdown_of(
     """
     if limit < LEAST:
         raise ValueError(f"a limit of {limit} characters leaves no room; give {LEAST} or more")
+    blocks, head = visible_blocks(blocks), visible(head)
     writer = _Writer(f": {prose(whole)}" if whole else ": see the page" if page else "")
     room = limit - len(head)
     if len(blocks) == 1 and isinstance(blocks[0], Section):  # the document with its title

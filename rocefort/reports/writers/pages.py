@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from napalm_cloudengine.text import visible
 from rocefort.reports.writers.templates import environment, file_text
 
 STYLE = "page.css"
@@ -47,7 +48,7 @@ def framed_page(
     script = "".join(file_text(name) for name in files if name.endswith(".js"))
     styles = [name for name in files if name.endswith(".css")]
     page = environment().get_template(template)
-    return page.render(
+    text = page.render(
         head=head,
         style="".join(map(file_text, (STYLE, *styles))),
         script=script,
@@ -55,6 +56,7 @@ def framed_page(
         data=data,
         **content,
     )
+    return visible(text)  # also in the data of scripts: JSON spells a character in the same way
 
 
 def _hash(script: str) -> str:

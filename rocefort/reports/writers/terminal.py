@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, zip_longest
 from typing import NamedTuple, TextIO
 
-import click
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
@@ -31,8 +30,10 @@ from rocefort.reports.blocks import (
     TableColumn,
     Tone,
     plain,
+    visible_blocks,
 )
 from rocefort.streams import is_terminal
+from rocefort.visible_output import for_codes
 
 GAP = "  "
 STEP = 4  # columns of indentation
@@ -61,7 +62,10 @@ def write(*blocks: Block, err: bool = False) -> None:
     )
     colour = console.is_terminal and not console.no_color and not console.is_dumb_terminal
     text = text_of(*blocks, width=width_of(err=err), colour=colour)
-    click.echo(text, nl=False, err=err, color=colour)
+    stream = sys.stderr if err else sys.stdout
+    if stream is not None:
+        for_codes(stream).write(text)
+        stream.flush()
 
 
 def width_of(*, err: bool = False) -> int | None:
@@ -82,7 +86,7 @@ def _forced(*, err: bool) -> bool | None:
 
 def text_of(*blocks: Block, width: int | None = None, colour: bool = False) -> str:
     """Blocks as text that ends in a newline; width: columns, None for lines of any length."""
-    lines = _document(blocks, width or sys.maxsize)
+    lines = _document(visible_blocks(blocks), width or sys.maxsize)
     if not colour:
         return "".join(f"{line.text}\n" for line in lines)
     file = io.StringIO()

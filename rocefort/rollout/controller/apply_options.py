@@ -31,9 +31,10 @@ class ApplyOptions:
     policy and options.
 
     approval_timeout_s: the longest wait for an approval. break_glass: reason for skipping
-    approvals. gate: runs the gate of a wave instead of the default one. derives: whether a
-    new run derives its plan again; not on a twin, which has other connections. resume_hint:
-    instruction shown when the rollout is interrupted.
+    approvals. unmeasured: reason for waves without a gate that the rules of load do not permit.
+    drained: Kubernetes nodes that the operator declares as drained. gate: runs the gate of a wave
+    instead of the default one. derives: whether a new run derives its plan again; not on a twin,
+    which has other connections. resume_hint: instruction shown when the rollout is interrupted.
     """
 
     resume: bool = False
@@ -46,11 +47,15 @@ class ApplyOptions:
     rules: ApplyRules | None = None
     approval_timeout_s: float = 0.0
     break_glass: str = ""
+    unmeasured: str = ""
+    drained: tuple[str, ...] = ()
     gate: Callable[[Nornir, Gate], GateVerdict] | None = None
     derives: bool = True
     resume_hint: str = APPLY_AGAIN
 
     def __post_init__(self) -> None:
-        if not self.break_glass.isprintable():  # a line break would forge a row of the history
-            how = "write the reason in one line, without control characters"
-            raise BadInput("the reason is not one line", where="--break-glass", how=how)
+        reasons = {"--break-glass": self.break_glass, "--allow-unmeasured": self.unmeasured}
+        for option, reason in reasons.items():
+            if not reason.isprintable():  # a line break would forge a row of the history
+                how = "write the reason in one line, without control characters"
+                raise BadInput("the reason is not one line", where=option, how=how)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 from rocefort import internal_errors
+from rocefort.dialects.words import in_words
 from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
 from rocefort.exit_codes import ExitCode
 from rocefort.fleet.secret_masking import masked
@@ -29,6 +31,7 @@ from rocefort.models.rollout.events import (
     TrialOwner,
 )
 from rocefort.models.rollout.history import AFTER, BEFORE, FINISHED, RunHistory, history_of
+from rocefort.models.rollout.pending_trial import PendingTrial
 from rocefort.models.rollout.plan import Wave, longest_soak_s
 from rocefort.rollout import operator
 from rocefort.rollout.controller import approvals, outcome
@@ -39,6 +42,7 @@ from rocefort.rollout.controller.next_action import (
     AwaitApproval,
     AwaitTrials,
     FailWave,
+    HoldWave,
     RolloutState,
     RunActs,
     RunChecks,
@@ -46,12 +50,14 @@ from rocefort.rollout.controller.next_action import (
     next_action,
     table,
 )
-from rocefort.rollout.controller.protocols import GateVerdict, Outcome
+from rocefort.rollout.controller.protocols import Outcome
 from rocefort.rollout.controller.timeout import result_within
 from rocefort.rollout.journal.journal import JournalFailed
 
 BaselineData = Mapping[str, Mapping[str, Any]]  # by device, the results of its precheck
+LOOK_S = 60.0  # between two looks at trials that are waited for
 SLICE_S = 2.0  # the longest delay before a wait notices a request to stop
+T = TypeVar("T")
 ROUNDED_S = 1.0  # a switch shows whole seconds
 
 
@@ -71,6 +77,7 @@ class RolloutLoop:
         self._defect = ""  # as one sentence, reported after the wave is rolled back
         self._journal_failed = False  # the journal failed once
         self._stale_requests = frozenset[int]()  # requests made to an earlier run
+        self._observed_at = 0.0  # timestamp of the last observation
         self._awaited = ""  # the wave whose approval the journal reports as awaited
 
     def run(self) -> RolloutOutcome:
@@ -82,19 +89,32 @@ class RolloutLoop:
             self._observe(self.plan.waves)
             if not self.config.options.resume:
                 self.config.check_plan(self.observed)
-            if self.config.options.break_glass:
-                detail = f"by {operator.user()}: {self.config.options.break_glass}"
-                self._record(StepEvent(act="break-glass", phase=Phase.DONE, detail=detail))
+                for note in self.config.notes():
+                    self._record(StepEvent(act="note", phase=Phase.DONE, detail=note))
+            self._record_words()
             applied = self._loop()
         except JournalFailed as error:
-            applied = self._with_defect(outcome.cut_short(self._table, error))
+            applied = self._completed(outcome.cut_short(self._table, error))
         except Exception as error:
             if not self.history.failure:
                 raise
-            applied = self._with_defect(outcome.cut_short(self._table, _sentence_of(error)))
+            applied = self._completed(outcome.cut_short(self._table, _sentence_of(error)))
         if self._exception and not self._defect:
             raise self._exception
         return applied
+
+    def _record_words(self) -> None:
+        """Record what the operator permits for this run."""
+        options = self.config.options
+        words: dict[Literal["break-glass", "unmeasured", "drained"], str] = {
+            "break-glass": options.break_glass,
+            "unmeasured": options.unmeasured,
+            "drained": ", ".join(options.drained),
+        }
+        for act, word in words.items():
+            if word:
+                detail = f"by {operator.user()}: {word}"
+                self._record(StepEvent(act=act, phase=Phase.DONE, detail=detail))
 
     def _begin(self) -> RunHistory:
         if self.config.options.resume:
@@ -110,7 +130,9 @@ class RolloutLoop:
         while True:
             try:
                 self._take_requests()
-                action = next_action(self.plan, self.history, self.observed)
+                action = next_action(
+                    self.plan, self.history, self.observed, self.config.load_refusal
+                )
                 if applied := self._carry_out(action):
                     return applied
             except JournalFailed as error:
@@ -175,12 +197,15 @@ class RolloutLoop:
             case RunGate(wave):
                 self._measure(next(each for each in self.plan.waves if each.name == wave))
             case AwaitTrials():
-                self._wait(action)
+                return self._wait(action)
             case FailWave(wave, troubles):
                 for device, trouble in troubles:
                     self._record(_failure_event("fault", wave, trouble.text, trouble.code, device))
             case AwaitApproval(wave) if self._patient(wave):
                 pass
+            case HoldWave(wave, why):
+                self._record(StepEvent(act="hold", wave=wave, phase=Phase.DONE, detail=why))
+                return self._ended(action)
             case _:
                 return self._ended(action)
         return None
@@ -196,6 +221,8 @@ class RolloutLoop:
         self._observe([self._wave_of(action.wave)])
         for each in devices:
             event = each.event(action.act).like(**baselines.get(each.name, {}), phase=Phase.DONE)
+            if action.act is Act.TRIAL:
+                event = event.like(trial_id=self.observed[each.name].trial_id)
             self._record(self._result(event, each, outcome.get(each.name)))
 
     def _call(self, act: Act, devices: Sequence[DeviceState]) -> tuple[Outcome, BaselineData]:
@@ -204,7 +231,7 @@ class RolloutLoop:
         before = {each.name: each.progress.before for each in devices}
         calls: dict[Act, Callable[[], Outcome]] = {
             Act.LOAD: lambda: self.switches.load(changes),
-            Act.TRIAL: lambda: self.switches.trial(changes, self.plan.trial_s, words),
+            Act.TRIAL: lambda: self.switches.trial(changes, self.plan.trial_length, words),
             Act.CHECK: lambda: self.switches.check(changes, before),
             Act.SOAK: lambda: self._soak(devices),
             Act.CONFIRM: lambda: self.switches.confirm(changes, before),
@@ -279,15 +306,28 @@ class RolloutLoop:
         return done
 
     def _measure(self, wave: Wave) -> None:
-        """Run the gate of a wave; skip it if the plan lists only pairs that cannot be measured."""
+        """Run the gate of a wave.
+
+        Skip it if the plan lists only pairs that cannot be measured, or if its servers may not be
+        loaded now and an operator permits the wave without it. Raises Refused without that word.
+        """
         gate, passed, messages = wave.gate, True, []
+        refusal = ""
+        if gate.pairs:
+            ask = partial(self.config.load_refusal, wave, begun=True)
+            refusal = self._in_time(wave, "the RDMA gate", ask)
+        if refusal and not self.history.unmeasured:
+            where = f"wave {wave.name}: its RDMA gate did not begin"
+            raise Refused(refusal, where=where, how="apply the plan again when it may run")
         begun = StepEvent(act="gate", wave=wave.name, phase=Phase.INTENT)
         self._record(begun)
-        if gate.pairs or not gate.unmeasured:
+        if refusal:
+            messages = [f"not run, as permitted {self.history.unmeasured}: {refusal}"]
+        elif gate.pairs or not gate.skipped:
             verdict = self._in_time(wave, "the RDMA gate", lambda: self.config.run_gate(gate))
             passed, messages = verdict.passed, [verdict.summary]
-        if gate.unmeasured:
-            messages.append(f"not measured: {', '.join(gate.unmeasured)}")
+        if gate.skipped:
+            messages.append(gate.skipped)
         self._observe([wave])
         summary = "; ".join(messages)
         if passed:
@@ -319,8 +359,8 @@ class RolloutLoop:
         code = 0 if verdict.passed else 4 if when == BEFORE else 3
         self._record(begun.like(phase=passed, detail=message, code=code))
 
-    def _in_time(self, wave: Wave, what: str, ask: Callable[[], GateVerdict]) -> GateVerdict:
-        """Return a verdict in time to act on it; a later one is stopped and its sessions end."""
+    def _in_time(self, wave: Wave, what: str, ask: Callable[[], T]) -> T:
+        """Return a result in time to act on it; a later one is stopped and its sessions end."""
         left_s, config = self._left_s(wave), self.config
         seconds = None if left_s is None else left_s / config.scale
         return result_within(seconds, what, ask, config.end_checks)
@@ -331,17 +371,46 @@ class RolloutLoop:
         seconds = [each.left_s or 0 for each in seen if each.trial is TrialOwner.THIS_RUN]
         return min(seconds) - self.plan.margin_s if seconds else None
 
-    def _wait(self, action: AwaitTrials) -> None:
+    def _wait(self, action: AwaitTrials) -> RolloutOutcome | None:
+        """Wait until the switches have ended their trials; returns an outcome if it is interrupted.
+
+        An interruption changes nothing: the trials end by their timers. One that came before, and
+        for which the wave is rolled back, is no interruption of the wait.
+        """
+        wave, signals = self._wave_of(action.wave), self.config.stop()
+        waiting = _wait(action.wave)
+        detail = outcome.pending_text(self._pending(action.devices))
         for device in action.devices:
-            detail = f"its trial ends in {action.seconds} s"
-            self._record(_wait(action, device).like(detail=detail))
-        left_s = float(action.seconds + 1)
-        while left_s > 0 and (self.history.failure or not self.config.stop()):
+            self._record(waiting.like(device=device, detail=detail))
+        left_s, next_look_s = float(action.seconds + 1), action.seconds + 1 - LOOK_S
+        while left_s > 0:
+            if self.config.stop() > signals:
+                pending = self._pending(action.devices)
+                return self._completed(outcome.wait_interrupted(self._table, pending))
             self.config.sleep(min(SLICE_S, left_s))
             left_s -= SLICE_S
-        self._observe([self._wave_of(action.wave)])
+            if 0 < left_s <= next_look_s:
+                next_look_s -= LOOK_S
+                self._observe([wave])
+                if all(self.observed[device].has_no_trial for device in action.devices):
+                    break
+                if progress := outcome.pending_text(self._pending(action.devices)):
+                    self._tell(waiting.like(detail=f"waits: {progress}"))
+        self._observe([wave])
         for device in action.devices:
-            self._record(_wait(action, device).like(phase=Phase.DONE))
+            seen = self.observed[device]
+            phase, text = (
+                Phase.DONE if seen.has_no_trial else Phase.FAILED,
+                outcome.state_message(seen),
+            )
+            self._record(waiting.like(device=device, phase=phase, detail=text))
+        return None
+
+    def _pending(self, devices: Iterable[str]) -> list[PendingTrial]:
+        """Trials of some devices that may be of this run, by the last observation."""
+        now = self.config.now().timestamp()
+        since_s = (now - self._observed_at) * self.config.scale
+        return outcome.pending_of(self._table, devices, now, self.config.scale, since_s)
 
     def _patient(self, wave: str) -> bool:
         """Wait briefly for a wave's approval; the wave then begins with a new observation."""
@@ -381,6 +450,7 @@ class RolloutLoop:
         """Observe waves again, and the next wave too when they are complete."""
         changes = [self.plan.parts(wave, d) for wave in waves for d in wave.devices]
         self.observed.update(self.switches.observe(changes))
+        self._observed_at = self.config.now().timestamp()
         names = {wave.name for wave in waves}
         if (focus := self._table.focus) and focus[0].name not in names:
             changes = [self.plan.parts(focus[0], d) for d in focus[0].devices]
@@ -405,7 +475,10 @@ class RolloutLoop:
         self._open()
         event = event.like(detail=masked(event.detail))
         self.config.journal.append(event, request)
-        self.history = self.history.after(event)
+        self.history = self.history.after(event, self.config.now().timestamp())
+        self._tell(event)
+
+    def _tell(self, event: Event) -> None:
         for listener in self._listeners:
             listener(event)
 
@@ -435,14 +508,18 @@ class RolloutLoop:
     # --- outcome ----------------------------------------------------------------------------------
 
     def _ended(self, action: Action) -> RolloutOutcome:
-        applied = self._with_defect(outcome.ending_of(self._table, action))
+        applied = self._completed(outcome.ending_of(self._table, action))
         if self.history.running and not applied.unfinished:
             how, code = applied.failure or FINISHED, applied.exit_code
             self._mark(RunEnded(phase=Phase.DONE, ended=how, code=code, **self._process))
         return applied
 
-    def _with_defect(self, applied: RolloutOutcome) -> RolloutOutcome:
-        """Outcome, with an internal error first whatever else failed."""
+    def _completed(self, applied: RolloutOutcome) -> RolloutOutcome:
+        """Outcome with the pending trials, and with an internal error whatever else failed."""
+        texts = [
+            trial.sentence for trial in self._pending(each.name for each in self._table.devices)
+        ]
+        applied = replace(applied, on_trial=tuple(map(in_words, texts)))
         if not self._defect:
             return applied
         failure = applied.failure
@@ -459,8 +536,8 @@ def _sentence_of(error: Exception) -> RocefortError:
     return ServiceFailed(what, how=how)
 
 
-def _wait(wait: AwaitTrials, device: str) -> StepEvent:
-    return StepEvent(act="wait", wave=wait.wave, device=device, phase=Phase.INTENT)
+def _wait(wave: str) -> StepEvent:
+    return StepEvent(act="wait", wave=wave, phase=Phase.INTENT)
 
 
 def _failure_event(

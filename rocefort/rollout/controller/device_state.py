@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from rocefort.models.fabric.trial_time import SPARE_S
 from rocefort.models.rollout.events import (
     Act,
     ActEvent,
@@ -23,6 +24,7 @@ from rocefort.models.rollout.events import (
 )
 from rocefort.models.rollout.history import RunHistory, StepProgress
 from rocefort.models.rollout.plan import Change, Plan, Soak
+from rocefort.rollout.planning.pending_trials import END_OF_FOREIGN, time_left
 
 STEP_NAMES = ("drain", "change while drained", "end of the drain")  # also of a commit's description
 UNDONE = " undone"
@@ -55,7 +57,7 @@ class DeviceState:
     step: DrainStep
     progress: StepProgress
     seen: SwitchState
-    trial_s: int
+    trial_s: int  # of the longest trial
     margin_s: float  # seconds that a trial must have left to be confirmed
     rest_s: float  # seconds a trial must have left to soak with its wave, then be confirmed
     touched: bool
@@ -122,8 +124,12 @@ class DeviceState:
 
     @property
     def wait_s(self) -> int:
-        """Longest time until its trial ends, in seconds."""
-        return self.trial_s if self.seen.left_s is None else self.seen.left_s
+        """Longest time until its trial ends, in seconds.
+
+        A trial that a full wait has not ended gets a short one: its switch may be cancelling it.
+        """
+        longest = SPARE_S if self.progress.waits else self.trial_s
+        return longest if self.seen.left_s is None else min(self.seen.left_s, longest)
 
     @property
     def is_own_trial(self) -> bool:
@@ -190,9 +196,10 @@ def _foreign(seen: SwitchState) -> str:
     """Description of a trial that is not of this run, and the cure."""
     if seen.other_run:
         what = f"another run of this plan, {seen.other_run}, has a trial pending"
+        what += time_left(seen.left_s)
         return f"{what}; one run at a time: resume that run, or wait for its end"
-    what = "a trial is pending that this rollout did not start"
-    return f"{what}; wait for its timer, or confirm or abort it on the switch"
+    what = f"a trial is pending that this rollout did not start{time_left(seen.left_s)}"
+    return f"{what}; {END_OF_FOREIGN}"
 
 
 def device_of(  # noqa: PLR0913, PLR0917 - all inputs of the state

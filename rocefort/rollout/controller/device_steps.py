@@ -19,7 +19,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.placeholders import filled_line
 from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.credentials import Secret
-from rocefort.models.fabric.trial_time import SETTLE_S
+from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.events import RolloutProblem, RunningConfig, SwitchState, TrialOwner
 from rocefort.models.rollout.plan import Change
@@ -34,7 +34,7 @@ from rocefort.rollout.controller.trial_owner import (
     described,
     owner_of,
 )
-from rocefort.rollout.planning.pending_trials import PendingTrial
+from rocefort.rollout.planning.pending_trials import END_OF_FOREIGN, ForeignTrial, time_left
 from rocefort.rollout.planning.plan import running_digest
 
 LOG = logging.getLogger(__name__)
@@ -48,22 +48,23 @@ class RolloutDriver(Protocol):
     def compare_config(self) -> str: ...  # noqa: D102
     def trial_status(self) -> ShownTrial: ...  # noqa: D102
     def newest_commit(self) -> Commit | None: ...  # noqa: D102
-    def has_pending_commit(self) -> bool: ...  # noqa: D102
     def load_merge_candidate(self, *, config: str) -> None: ...  # noqa: D102
-    def commit_config(self, message: str, revert_in: int) -> None: ...  # noqa: D102
+    def commit_trial(self, message: str, seconds: int, plain_seconds: int) -> None: ...  # noqa: D102
+    @property
+    def trial_has_id(self) -> bool | None: ...  # noqa: D102
     def confirm_commit(self) -> None: ...  # noqa: D102
     def abort_commit(self, persist_id: str = "") -> None: ...  # noqa: D102
     def discard_config(self) -> None: ...  # noqa: D102
     def save_config(self) -> None: ...  # noqa: D102
 
 
-def pending_trial(driver: RolloutDriver) -> PendingTrial | None:
+def pending_trial(driver: RolloutDriver) -> ForeignTrial | None:
     """Trial that runs on a switch, of any owner."""
     trial = driver.trial_status()
     if trial.state == "INACTIVE":
         return None
     plan, run = run_on_switch(trial.persist_id, described(driver.newest_commit()))
-    return PendingTrial(trial.seconds_left, plan, run)
+    return ForeignTrial(trial.seconds_left, plan, run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,7 @@ class DeviceSteps:
             trial=whose,
             held=whose is TrialOwner.THIS_RUN and self._held(driver, change, trial),
             left_s=self._left_s(driver, change, trial) if pending else 0,
+            trial_id=self._trial_id(driver, change, trial) if pending else None,
             loaded=loaded,
             other_run=owner.run if whose is TrialOwner.OTHER else "",
         )
@@ -190,6 +192,16 @@ class DeviceSteps:
         if trial.seconds_left is not None or began is None:
             return trial.seconds_left
         return max(0, int(began.ends_from - self.clock()))
+
+    def _trial_id(self, driver: RolloutDriver, change: Change, trial: ShownTrial) -> str | None:
+        """Id by which any session ends the trial; "": it has none, None: the switch shows none.
+
+        A release may not show the id of a trial that has one.
+        """
+        if trial.persist_id or self._own_trial(driver, change) is None:
+            return trial.persist_id or None
+        ids = {None: None, True: self.label.persist_id, False: ""}
+        return ids[driver.trial_has_id]
 
     def _saved(self, driver: RolloutDriver, change: Change, digest: str) -> bool:
         text = driver.get_config("startup")["startup"]
@@ -251,7 +263,9 @@ class DeviceSteps:
             what = "the switch would not change what was planned: " + "; ".join(differs)
             raise DeviceFailed(what, where=change.device, how="plan again, or inspect the switch")
 
-    def trial(self, driver: RolloutDriver, change: Change, seconds: int, word: str = "") -> None:
+    def trial(
+        self, driver: RolloutDriver, change: Change, length: TrialLength, word: str = ""
+    ) -> None:
         """Begin a trial commit; its description has plan, run and the words of the drain step."""
         refuse_pending(driver, change)  # a trial of another owner must not count as ours
         newest, begins = driver.newest_commit(), self.clock()
@@ -260,15 +274,16 @@ class DeviceSteps:
         self._began.pop(change.device, None)
         refused = False
         try:
-            LOG.info("%s: trial commit for %s s", change.device, seconds)
-            driver.commit_config(self.label.description(word), seconds)
+            LOG.info("%s: trial commit for %s s", change.device, length.named)
+            driver.commit_trial(self.label.description(word), length.named, length.plain)
             self._words[change.device] = word
         except CommitError:  # a trial that runs now has another owner
             refused = True
             raise
         finally:  # the result may be unknown: the trial may run
             if not refused:
-                ends = begins + seconds, self.clock() + seconds
+                least, most = length.bounds(driver.trial_has_id)
+                ends = begins + least, self.clock() + most
                 self._began[change.device] = OwnTrial(driver, newest, *ends)
 
     def check(self, driver: RolloutDriver, change: Change, before: Collection[str]) -> None:
@@ -375,12 +390,10 @@ def _runs(at: int, parts: int) -> RunningConfig:
 
 def refuse_pending(driver: RolloutDriver, change: Change) -> None:
     """Raise Refused if a trial is pending."""
-    if driver.has_pending_commit():
-        raise Refused(
-            "a trial is pending that this rollout did not start",
-            where=change.device,
-            how="wait for its timer, or confirm or abort it on the switch",
-        )
+    trial = driver.trial_status()
+    if trial.state != "INACTIVE":
+        what = f"a trial is pending that this rollout did not start{time_left(trial.seconds_left)}"
+        raise Refused(what, where=change.device, how=END_OF_FOREIGN)
 
 
 def established(driver: RolloutDriver) -> frozenset[str]:

@@ -18,14 +18,14 @@ from rocefort.fleet.credentials import Secret
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.fleet.nornir_session import run_task
 from rocefort.fleet.secret_masking import masked
-from rocefort.models.fabric.trial_time import SETTLE_S
+from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.events import RolloutProblem, SwitchState
 from rocefort.models.rollout.plan import Change
 from rocefort.rollout.controller.device_steps import DeviceSteps, RolloutDriver, pending_trial
 from rocefort.rollout.controller.protocols import Baseline, Outcome
 from rocefort.rollout.controller.trial_label import TrialLabel
-from rocefort.rollout.planning.pending_trials import PendingTrial
+from rocefort.rollout.planning.pending_trials import ForeignTrial
 
 Step = Callable[[RolloutDriver, Change], object]
 
@@ -41,10 +41,10 @@ def collect_running(nornir: Nornir, devices: Sequence[str]) -> dict[str, str]:
 
 def collect_trials(
     nornir: Nornir, devices: Sequence[str]
-) -> dict[str, PendingTrial | RocefortError | None]:
+) -> dict[str, ForeignTrial | RocefortError | None]:
     """Trial of each device, or the error of reading it; None if no trial runs."""
     results = _run(nornir, devices, lambda driver, _: pending_trial(driver))
-    return cast("dict[str, PendingTrial | RocefortError | None]", results)
+    return cast("dict[str, ForeignTrial | RocefortError | None]", results)
 
 
 class NapalmSwitches:
@@ -97,12 +97,12 @@ class NapalmSwitches:
         """Load the patch; running and candidate together must be what was planned."""
         return _errors(self._each(changes, self._steps.load))
 
-    def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
+    def trial(
+        self, changes: Sequence[Change], length: TrialLength, words: Mapping[str, str]
+    ) -> Outcome:
         """Begin a trial commit; its description has plan, run and the words of the drain step."""
         steps = self._steps
-        return _errors(
-            self._each(changes, lambda d, c: steps.trial(d, c, seconds, words[c.device]))
-        )
+        return _errors(self._each(changes, lambda d, c: steps.trial(d, c, length, words[c.device])))
 
     def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
         """Check configuration and BGP sessions, and that a new login is possible."""

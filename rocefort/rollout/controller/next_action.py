@@ -31,6 +31,7 @@ from rocefort.rollout.controller.device_state import (
     end_attempted,
     to_abort,
 )
+from rocefort.rollout.controller.protocols import LoadGuard, any_load
 
 MOST_WAITS = 3  # for one trial to expire
 MOST_SAVES = 2
@@ -77,6 +78,14 @@ class AwaitApproval:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldWave:
+    """The gate of the next wave may not load its servers now. why: begins with a verb."""
+
+    wave: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class FailWave:
     """The current wave has a problem: record it, then roll the wave back."""
 
@@ -118,13 +127,14 @@ Action = (
     | RunGate
     | AwaitTrials
     | AwaitApproval
+    | HoldWave
     | FailWave
     | PauseRollout
     | StopRollout
     | EndRollback
     | FinishRollout
 )
-END = (AwaitApproval, PauseRollout, StopRollout, EndRollback, FinishRollout)
+END = (AwaitApproval, HoldWave, PauseRollout, StopRollout, EndRollback, FinishRollout)
 
 
 UNDER_WAY = (DeviceStatus.LOADED, DeviceStatus.ON_TRIAL)
@@ -174,10 +184,13 @@ def table(plan: Plan, history: RunHistory, observed: Observed) -> RolloutState:
     return RolloutState(plan, history, tuple(waves))
 
 
-def next_action(plan: Plan, history: RunHistory, observed: Observed) -> Action:
+def next_action(
+    plan: Plan, history: RunHistory, observed: Observed, load_refusal: LoadGuard = any_load
+) -> Action:
     """Return the next action. Total: every combination has one; pure: it only reads.
 
     observed: last reported state of every device of the plan; the wave's devices were just read.
+    load_refusal: asked before a wave begins.
     """
     now = table(plan, history, observed)
     if history.failure:
@@ -190,7 +203,7 @@ def next_action(plan: Plan, history: RunHistory, observed: Observed) -> Action:
     return (
         _surprise_action(now, wave, devices)
         or _settle_orphans(now)
-        or _forward_action(now, wave, devices)
+        or _forward_action(now, wave, devices, load_refusal)
     )
 
 
@@ -265,13 +278,15 @@ def _pending_trial_text(device: DeviceState) -> str:
     return "the trial commit of this rollout is still pending; abort it on the switch"
 
 
-def _forward_action(now: RolloutState, wave: Wave, devices: Sequence[DeviceState]) -> Action:
+def _forward_action(
+    now: RolloutState, wave: Wave, devices: Sequence[DeviceState], load_refusal: LoadGuard
+) -> Action:
     """Next act of a wave: save what is confirmed, then continue with all devices together."""
     if unsaved := tuple(device.name for device in devices if device.status is DeviceStatus.UNSAVED):
         return RunActs(Act.SAVE, wave.name, unsaved)
     todo = [device for device in devices if device.status is not DeviceStatus.TARGET]
     under_way = any(device.status in UNDER_WAY or device.mid_drain for device in todo)
-    if not under_way and (waits := _precondition(now.history, wave)):
+    if not under_way and (waits := _precondition(now.history, wave, todo, load_refusal)):
         return waits
     if step := _step(todo, wave) or _pending_check(now.history, wave):
         return step
@@ -304,13 +319,16 @@ def _pending_check(history: RunHistory, wave: Wave) -> RunChecks | RunGate | Non
 
 
 def _precondition(
-    history: RunHistory, wave: Wave
-) -> PauseRollout | AwaitApproval | RunChecks | None:
-    """Pause, approval or check that a wave needs before it begins."""
+    history: RunHistory, wave: Wave, todo: Iterable[DeviceState], load_refusal: LoadGuard
+) -> PauseRollout | AwaitApproval | HoldWave | RunChecks | None:
+    """Pause, approval, time or check that a wave needs before it begins."""
     if history.paused:
         return PauseRollout(wave.name, history.paused)
     if _needs_approval(history, wave):
         return AwaitApproval(wave.name)
+    begun = any(Act.PRECHECK in each.progress.done for each in todo)
+    if not (begun or history.unmeasured) and (why := load_refusal(wave, begun=False)):
+        return HoldWave(wave.name, f"waits for its RDMA gate: {why}")
     watched = not _live(history) or (wave.name, BEFORE) in history.healthy
     return None if watched else RunChecks(wave.name, BEFORE)
 

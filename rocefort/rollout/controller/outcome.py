@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from rocefort.dialects.words import in_words
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.exit_codes import ExitCode
 from rocefort.models.rollout.events import (
@@ -14,12 +16,15 @@ from rocefort.models.rollout.events import (
     TrialOwner,
 )
 from rocefort.models.rollout.history import AS_BEFORE, AS_INTENDED
+from rocefort.models.rollout.pending_trial import PendingTrial, pending_trials
+from rocefort.models.wording import listing
 from rocefort.rollout.controller.device_state import DeviceState, DeviceStatus
 from rocefort.rollout.controller.next_action import (
     Action,
     AwaitApproval,
     EndRollback,
     FinishRollout,
+    HoldWave,
     PauseRollout,
     RolloutState,
     StopRollout,
@@ -27,6 +32,10 @@ from rocefort.rollout.controller.next_action import (
 )
 from rocefort.rollout.journal.journal import JournalFailed
 
+HOLD_HOW = (
+    "`rocefort resume` continues when it may run; `rocefort resume --allow-unmeasured REASON` "
+    "continues without it"
+)
 CHANGED_AT = 2  # number of the first state in which a drained switch runs its change
 
 
@@ -56,6 +65,8 @@ def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
             text = f"paused before wave {wave} as requested by {by}; `rocefort resume` continues"
         case AwaitApproval(wave):
             text = f"wave {wave} waits for its approval; `rocefort approve`, then `rocefort resume`"
+        case HoldWave(wave, why):
+            text = f"wave {wave} {why}; {HOLD_HOW}"
         case _:
             raise AssertionError(action)
     return replace(base, failure=text, exit_code=ExitCode.STOPPED, unfinished=True)
@@ -105,6 +116,46 @@ def cut_short(now: RolloutState, error: RocefortError) -> RolloutOutcome:
         exit_code=error.exit_code,
         unfinished=running,
     )
+
+
+def wait_interrupted(now: RolloutState, trials: Sequence[PendingTrial]) -> RolloutOutcome:
+    """Outcome of a controller that an operator stops while it waits for trials to end."""
+    failed = now.history.failure.texts if now.history.failure else ()
+    names = [name for trial in trials for name in trial.devices]
+    text = f"stopped while it waits for the trial of {listing(names)}; nothing is changed"
+    how = "`rocefort resume` waits again, then continues"
+    reached = device_outcomes(now)
+    return replace(
+        reached,
+        unknown=tuple(name for name in reached.unknown if name not in names),
+        failure="; ".join([*failed, text, how]),
+        exit_code=ExitCode.STOPPED,
+        unfinished=True,
+    )
+
+
+def pending_of(
+    now: RolloutState, devices: Iterable[str], at: float, scale: float, since_s: float
+) -> list[PendingTrial]:
+    """Trials of devices that may be of this run, by their state.
+
+    at: a timestamp. since_s: seconds on the switches since they were observed.
+    """
+    chosen, history = set(devices), now.history.devices
+    left = {}
+    for device in now.devices:
+        seen, last = device.seen, history.get(device.name)
+        if device.name in chosen and seen.maybe_ours:
+            journalled = last.trial_id if last else None
+            trial_id = journalled if seen.trial_id is None else seen.trial_id
+            left_s = seen.left_s
+            left[device.name] = left_s and max(0, left_s - round(since_s)), trial_id
+    return pending_trials(left, now.plan.trial_s, at, scale)
+
+
+def pending_text(trials: Iterable[PendingTrial]) -> str:
+    """Pending trials as text, with the commands of the dialect."""
+    return "; ".join(in_words(trial.sentence) for trial in trials)
 
 
 def after_abort(

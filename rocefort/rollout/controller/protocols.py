@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rocefort.errors import RocefortError
+from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.rollout.events import SwitchState
-from rocefort.models.rollout.plan import Change, Gate
+from rocefort.models.rollout.plan import Change, Gate, Wave
 
 Outcome = Mapping[str, RocefortError]  # errors by device; empty on success
 
@@ -36,7 +37,9 @@ class Switches(Protocol):
     def load(self, changes: Sequence[Change]) -> Outcome:
         """Load the patch; the candidate must match the plan."""
 
-    def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
+    def trial(
+        self, changes: Sequence[Change], length: TrialLength, words: Mapping[str, str]
+    ) -> Outcome:
         """Begin a trial commit under the run's label. words: of the drain step, by device."""
 
     def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
@@ -76,6 +79,21 @@ class WaveWatch(Protocol):
 
     def __call__(self, devices: Sequence[str], when: str, *, allow_sick: bool) -> GateVerdict:
         """Check a wave's switches and their neighbours. when: before, during or after the wave."""
+
+
+class LoadGuard(Protocol):
+    """Rules of load for the gates of a rollout."""
+
+    def __call__(self, wave: Wave, *, begun: bool) -> str:
+        """Reason why the gate of a wave may not run now; empty: it may.
+
+        begun: the wave is on trial, so only the gate must fit, and not the whole wave.
+        """
+
+
+def any_load(wave: Wave, *, begun: bool) -> str:  # noqa: ARG001 - the interface
+    """Permit every gate: it loads no server of a site."""
+    return ""
 
 
 RunGate = Callable[[Gate], GateVerdict]

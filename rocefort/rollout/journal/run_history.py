@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
+from rocefort.dialects.words import in_words
 from rocefort.exit_codes import ExitCode
 from rocefort.models.rollout.events import DrainStep, RunEnded, RunStarted
 from rocefort.models.rollout.history import RunHistory
@@ -48,8 +49,19 @@ def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
     last = contents.runs[-1] if contents.runs else None
     state, code = _state(plan, last, at_work)
     progress = RunProgress(plan, last.history, last.history.scale) if last else RunProgress(plan)
+    on_trial = () if last is None or last.ended else progress.pending_trials(now.timestamp())
+    trials = tuple(in_words(trial.sentence) for trial in on_trial)
     return RolloutStatus(
-        plan.digest, plan.fabric, state, at_work, progress, last, contents, now, code=code
+        plan.digest,
+        plan.fabric,
+        state,
+        at_work,
+        progress,
+        last,
+        contents,
+        now,
+        code=code,
+        trials=trials,
     )
 
 
@@ -71,6 +83,8 @@ def _abandoned_state(plan: Plan, history: RunHistory) -> tuple[str, int]:
             "failed, not yet rolled back; `rocefort resume` rolls it back",
             history.failure.code,
         )
+    if history.held:
+        return f"{history.held}; `rocefort resume` continues", ExitCode.STOPPED
     if history.paused:
         return (
             f"paused as requested by {history.paused}; `rocefort resume` continues",

@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from napalm_cloudengine import regular_file
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.models.rollout.events import Event
 from rocefort.models.rollout.history import RunHistory, history_of
@@ -80,7 +81,9 @@ def _journal_reading(path: Path) -> JournalReading:
     head, file = FIRST, RunDirectory.of_journal(path).head
     try:
         with suppress(FileNotFoundError):
-            head = head_content(file.read_bytes()[:HEAD_BYTES])  # first: rows may only be more
+            head = head_content(
+                regular_file.read_bytes(file)[:HEAD_BYTES]
+            )  # first: rows may only be more
         rows = _rows(path)
     except sqlite3.Error as error:
         return JournalReading((), "", str(error))
@@ -97,7 +100,7 @@ def _up_to(rows: list[Row], head: tuple[int, str]) -> list[Row]:
 
 
 def _rows(path: Path) -> list[Row]:
-    content, log = path.read_bytes(), b""
+    content, log = regular_file.read_bytes(path), b""
     with suppress(FileNotFoundError):
         log = path.with_name(path.name + "-wal").read_bytes()
     troubles = []

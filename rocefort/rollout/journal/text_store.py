@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from napalm_cloudengine import regular_file
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.models.rollout.plan import digest_of
 
@@ -47,7 +48,7 @@ class KeptTexts:
         """Return a stored text; raises BadInput if it is missing or does not match its name."""
         path = self.directory / digest
         try:
-            text = path.read_bytes().decode()
+            text = regular_file.read_bytes(path).decode()
         except (OSError, UnicodeDecodeError):
             raise BadInput("is not stored, or cannot be read", file=str(path)) from None
         if digest_of(text) != digest:

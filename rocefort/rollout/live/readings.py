@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from napalm.base.exceptions import CommandErrorException, ConnectionException
@@ -17,7 +18,7 @@ from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.nornir_session import run_task
 from rocefort.models.network.network import Network
-from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic
+from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic, UnreadSeen
 
 UNREADABLE = "the output of the switch could not be read (LIV001)"
 # Topics of a neighbour of a change: those that the change may affect and that are quick to read.
@@ -71,7 +72,8 @@ def observe(  # noqa: PLR0913 - topics, switches and options
         if name not in results:
             seen.append(_unread(name, began, "it is not in the connections"))
         elif results[name].failed:
-            seen.append(_unread(name, began, _error_text(name, results[name].exception)))
+            error = results[name].exception
+            seen.append(_unread(name, began, _error_text(name, error), _cures(name, error)))
         else:
             seen.append(results[name][0].result)
     return Observed(fabric=network.name, at=began, devices=tuple(seen))
@@ -101,11 +103,21 @@ def as_beside(seen: DeviceSeen) -> DeviceSeen:
     others = [topic for topic in StateTopic if topic not in BESIDE]
     missing = {topic: why for topic, why in seen.missing.items() if topic in BESIDE}
     missing |= dict.fromkeys(others, NOT_BESIDE)
-    return seen.model_copy(update={"missing": missing, **dict.fromkeys(others)})
+    unread = {topic: lines for topic, lines in seen.unread.items() if topic in BESIDE}
+    return seen.model_copy(update={"missing": missing, "unread": unread, **dict.fromkeys(others)})
 
 
-def _unread(name: str, at: datetime, why: str) -> DeviceSeen:
-    return DeviceSeen(name=name, at=at, failed=(why,), missing=dict.fromkeys(StateTopic, why))
+def _unread(
+    name: str, at: datetime, why: str, cures: Mapping[str, str] = MappingProxyType({})
+) -> DeviceSeen:
+    missing = dict.fromkeys(StateTopic, why)
+    return DeviceSeen(name=name, at=at, failed=(why,), cures=dict(cures), missing=missing)
+
+
+def _cures(name: str, error: BaseException | None) -> dict[str, str]:
+    """Return the fix of an error by its sentence, where the error has one."""
+    hows = [p.how for p in error.problems if p.how] if isinstance(error, RocefortError) else []
+    return {_error_text(name, error): "; ".join(hows)} if hows else {}
 
 
 def _error_text(name: str, error: BaseException | None) -> str:
@@ -125,7 +137,9 @@ def _device_reading(
     """Topics of one switch; a lost session ends the reading, other errors are recorded."""
     values: dict[str, Any] = {"name": name, "at": now()}
     failed: list[str] = []
+    cures: dict[str, str] = {}
     missing: dict[StateTopic, str] = {}
+    unread: dict[StateTopic, tuple[UnreadSeen, ...]] = {}
     dialect = dialect_of(network.by_name[name])
     ports = [port.end.interface for port in network.roce_ports if port.end.device == name]
     for topic in StateTopic:
@@ -134,14 +148,17 @@ def _device_reading(
             continue
         try:
             values[topic.value] = dialect.read_topic(driver, topic, name, ports, now)
+            if lines := tuple(dialect.unread_lines(driver)):
+                unread[topic] = lines
         except ConnectionException:
             raise
         except (CommandErrorException, NotImplementedError) as error:
             missing[topic] = _refusal_text(name, error)
         except DeviceFailed as error:
             failed.append(_error_text(name, error))
+            cures |= _cures(name, error)
             missing[topic] = UNREADABLE
-    return DeviceSeen(**values, failed=tuple(failed), missing=missing)
+    return DeviceSeen(**values, failed=tuple(failed), cures=cures, missing=missing, unread=unread)
 
 
 def _refusal_text(name: str, error: Exception) -> str:

@@ -47,10 +47,9 @@ def both_sides(
     problems, backwards = [], False
     for node in network.nodes:
         change, family = plan.change(node.name), _family(node)
-        unowned = [line.split(" / ") for line in change.kept]
-        intended = dialect_of(family).with_kept(render_node(node), unowned, family)
+        intended = _with_kept(node, change.kept, family)
         stored = None if running is None else running.get(node.name, "")
-        old = _baseline_text(intended, change, family) if stored is None else stored
+        old = _baseline_text(node, intended, change, family) if stored is None else stored
         if old is None or not _ran(old, change, family):
             problems.append(Problem(node.name, NO_BASELINE if stored is None else OTHER_TEXT, HOW))
             continue
@@ -68,10 +67,18 @@ def _family(node: Node) -> Family:
     return node.family
 
 
-def _baseline_text(intended: str, change: Change, family: Family) -> str | None:
+def _with_kept(node: Node, kept: Iterable[str], family: Family) -> str:
+    """Return the fabric's own text of a switch, with unowned lines."""
+    lines = [line.split(" / ") for line in kept]
+    return dialect_of(family).with_kept(render_node(node), lines, family)
+
+
+def _baseline_text(node: Node, intended: str, change: Change, family: Family) -> str | None:
     """Baseline text from the target text and the rollback commands; None if they do not fit."""
     if _ran(intended, change, family):
         return intended
+    if change.unowned:
+        intended = _with_kept(node, change.kept_after, family)
     try:
         return _applied(intended, change.reverse, change, family)
     except BadInput:
@@ -79,8 +86,9 @@ def _baseline_text(intended: str, change: Change, family: Family) -> str | None:
 
 
 def _applied(text: str, commands: Iterable[str], change: Change, family: Family) -> str:
-    """Return a text after commands of a change, with the lines that only its templates know."""
-    lines = [line[2:].split(" / ") for line in change.unjudged]
+    """Return a text after commands of a change, with lines of no model that they set."""
+    templates = (line[2:] for line in change.unjudged)
+    lines = [line.split(" / ") for line in (*templates, *change.kept, *change.kept_after)]
     return dialect_of(family).applied(text, commands, family, lines)
 
 

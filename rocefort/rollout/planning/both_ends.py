@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
+from rocefort.dialects.changes import joined
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.words import in_words
 from rocefort.errors import Refused
@@ -88,7 +89,7 @@ def _disagreements(
 
 def _closed(sides: SwitchConfigs, peer: IPv4Address) -> bool:
     """Whether a switch keeps a session closed, in its peer or its peer group."""
-    states = set(map(dialect_of(sides.family).closed_peer, sides.kept)) - {None}
+    states = set(map(dialect_of(sides.family).closed_peer, map(joined, sides.kept))) - {None}
     bgp = sides.running.bgp
     row = bgp.by_address.get(peer) if bgp else None
     return bool(states & {str(peer), row.group if row else None})

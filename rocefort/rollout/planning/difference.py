@@ -213,7 +213,7 @@ def _change(  # noqa: PLR0913, PLR0917 - two sides, what each means, and their l
                 _rendered(new, intended, family),
                 intended,
                 family,
-                (),
+                tuple(_remaining(old, new)),
                 lines,
                 base,
             )
@@ -227,6 +227,15 @@ def _change(  # noqa: PLR0913, PLR0917 - two sides, what each means, and their l
     if without_patch.kind is ChangeKind.ADDITIVE:  # the change replaces existing values
         without_patch = without_patch.model_copy(update={"kind": ChangeKind.MODIFYING})
     return without_patch, no_patch
+
+
+def _remaining(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[tuple[str, ...]]:
+    """Yield the unowned lines of the first side that stay on the switch."""
+    shared = set(old.shared(new))
+    for text, line in old.unowned.items():
+        path = (*line.path, line.text)
+        if path not in shared and (not new.is_text or text in new.unowned):
+            yield path
 
 
 def _other_syntax(old: ComparedSwitch, new: ComparedSwitch) -> str:
@@ -279,11 +288,12 @@ def _unowned(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[Unowned]:
         goes = new.is_text and text not in new.unowned
         if goes or not new.is_text:
             ownership = Ownership.GOES if goes else Ownership.STAYS
-            yield Unowned(text=text, ownership=ownership, where=f"{old.file}:{line.line}")
+            where = f"{old.file}:{line.line}"
+            yield Unowned(text=line.shown_whole, ownership=ownership, where=where)
     for text, line in new.unowned.items():
         if text not in old.unowned and text not in owned:
             where = f"{new.file}:{line.line}"
-            yield Unowned(text=text, ownership=Ownership.COMES, where=where)
+            yield Unowned(text=line.shown_whole, ownership=Ownership.COMES, where=where)
 
 
 def _positions(name: str, edit: Edit, before: ComparedSide, after: ComparedSide) -> Places:

@@ -29,7 +29,7 @@ from rocefort.validators.rules.verification.reachability import verify
 
 Sides = Mapping[str, SwitchConfigs]
 OPTION = "--limit"
-WORD = re.compile(r"[\w.-]*\w")
+WORD = re.compile(r"(?<![\w.-])[\w.-]*\w")
 MOST_SHOWN = 6  # errors of one refusal
 
 

@@ -11,10 +11,9 @@ from rocefort.errors import Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirement
 from rocefort.models.network.network import Network, Node, Role
-from rocefort.models.wording import listing
+from rocefort.models.wording import listing, names_text
 from rocefort.rollout.planning.drain import silent
 from rocefort.rollout.planning.plan import SwitchConfigs
-from rocefort.rollout.planning.wave_impact import names_text
 from rocefort.validators.roce_ports import ends_of
 
 # A trial that ends must be undone completely, and a confirmed one must be in effect.

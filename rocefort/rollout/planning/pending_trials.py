@@ -1,4 +1,4 @@
-"""Trials that run on switches during planning: their run, and the cure."""
+"""Trials that this controller did not begin: their run, their remaining time, and the cure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rocefort.errors import RocefortError
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, duration
 
 
 @dataclass(frozen=True, slots=True)
-class PendingTrial:
-    """Running trial of a switch.
+class ForeignTrial:
+    """Running trial of a switch that this process did not begin.
 
     left_s: None if the switch does not show it. plan, run: as far as the switch has them; empty if
     it shows no run of Rocefort.
@@ -22,19 +22,31 @@ class PendingTrial:
     run: str = ""
 
 
-def trial_notes(trials: Mapping[str, PendingTrial | RocefortError | None]) -> Iterator[str]:
+END_OF_FOREIGN = "wait for its timer, or let the session that began it confirm or abort it"
+
+
+def time_left(seconds: int | None) -> str:
+    """`, 9 min 12 s left`; empty if the switch does not show the time."""
+    return "" if seconds is None else f", {duration(seconds)} left"
+
+
+def trial_notes(trials: Mapping[str, ForeignTrial | RocefortError | None]) -> Iterator[str]:
     """A sentence for each run with switches on trial, and for each switch with an error.
 
     trials: by switch, None if it runs no trial.
     """
     runs: dict[tuple[str, str], dict[str, int | None]] = {}
     for name, trial in trials.items():
-        if isinstance(trial, PendingTrial):
+        if isinstance(trial, ForeignTrial):
             runs.setdefault((trial.plan, trial.run), {})[name] = trial.left_s
     for (plan, run), seconds_left in runs.items():
         whose = f"for plan {plan}, run {run}" if run else "that shows no run of Rocefort"
         shown = [seconds for seconds in seconds_left.values() if seconds is not None]
-        time = f"at most {max(shown)} s" if len(shown) == len(seconds_left) else "an unknown time"
+        time = (
+            f"at most {duration(max(shown))}"
+            if len(shown) == len(seconds_left)
+            else "an unknown time"
+        )
         yield (
             f"{', '.join(seconds_left)}: {count_of(len(seconds_left), 'switch')} on a trial "
             f"{whose}, {time} left, so the running configuration may change; "
@@ -49,4 +61,4 @@ def _cure(run: str) -> str:
             "`rocefort resume` with that plan continues it, `rocefort abort` and then "
             "`rocefort resume` rolls it back"
         )
-    return "wait for its timer, or confirm or abort it on the switch"
+    return END_OF_FOREIGN

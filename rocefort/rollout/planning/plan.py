@@ -9,8 +9,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from napalm_cloudengine import regular_file
 from rocefort.dialects.changes import Path as LinePath
-from rocefort.dialects.changes import Paths, change_of, replaced_lines
+from rocefort.dialects.changes import Paths, change_of, joined, replaced_lines
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.data import ParsedConfig
@@ -47,30 +48,26 @@ def running_device(parsed: ParsedConfig, family: Family) -> Device:
 
 def kept_lines(parsed: ParsedConfig) -> tuple[str, ...]:
     """Unmodelled lines of a configuration, each with its view."""
-    return tuple(map(_joined, _paths(parsed.unmodelled)))
+    return tuple(map(joined, _paths(parsed.unmodelled)))
 
 
 def _paths(lines: Iterable[TextLine]) -> Iterator[LinePath]:
     return ((*line.path, line.text) for line in lines)
 
 
-def _joined(path: LinePath) -> str:
-    return " / ".join(path)
-
-
 @dataclass(frozen=True)
 class SwitchConfigs:
     """Configuration of a switch before and after its change, in the form that it saves.
 
-    `kept`: its unowned lines; they stay. `lines`: those of the site's templates that no model has,
-    before and after.
+    `kept`: its unowned lines, which no intent has. `lines`: those of the site's templates that no
+    model has, before and after.
     """
 
     node: Node
     family: Family
     running: Device
     intended: Device
-    kept: tuple[str, ...]
+    kept: Paths
     lines: tuple[Paths, Paths] = ((), ())
 
     @cached_property
@@ -97,7 +94,9 @@ class SwitchConfigs:
         return change.model_copy(
             update={
                 "running_digest": digest,
-                "intended_digest": digest if same and was == will else self.digest(new, will),
+                "intended_digest": digest
+                if same and was == will
+                else _digest(new, (*change.kept_after, *map(joined, will))),
                 "soak": soak_of(old, new, change.edits, self.family),
             }
         )
@@ -112,7 +111,7 @@ class SwitchConfigs:
 
     def digest(self, device: Device, lines: Paths) -> str:
         """Digest of a running configuration that means this Device, with its other lines."""
-        return _digest(device, (*self.kept, *map(_joined, lines)))
+        return _digest(device, map(joined, (*self.kept, *lines)))
 
     def _text(self, device: Device) -> str:
         hardware = self.node.hardware and self.node.hardware.shipped
@@ -166,7 +165,7 @@ def _sides(node: Node, running_text: str, rotate: Collection[str], last: Paths) 
     present = tuple(_paths(parsed.unmodelled))
     owned = {*last, *replaced_lines(present, own, node.family)}
     lines = (tuple(path for path in present if path in owned), own)
-    kept = tuple(_joined(path) for path in present if path not in owned)
+    kept = tuple(path for path in present if path not in owned)
     return SwitchConfigs(node, node.family, running, intended, kept, lines)
 
 
@@ -204,7 +203,7 @@ def write_plan(plan: Plan, path: Path) -> None:
 def read_plan(path: Path) -> Plan:
     """Read a plan and check its seal; raises Refused if it was changed after sealing."""
     try:
-        plan = Plan.model_validate_json(path.read_text(encoding="utf-8"))
+        plan = Plan.model_validate_json(regular_file.read_text(path))
     except FileNotFoundError:
         raise BadInput("no such file", file=str(path), how="make it by `rocefort plan`") from None
     except OSError as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from napalm_cloudengine import regular_file
 from rocefort.errors import BadInput, Refused
 from rocefort.models.rollout.plan import Plan, digest_of
 from rocefort.models.rollout.rehearsal import PlanRehearsal
@@ -35,7 +36,7 @@ def attached(sealed: Path, plan: Plan) -> PlanRehearsal:
     """Return the report of exactly this plan; raises Refused without a valid one."""
     path = RunDirectory.of(sealed).rehearsal
     try:
-        report = PlanRehearsal.model_validate_json(path.read_text(encoding="utf-8"))
+        report = PlanRehearsal.model_validate_json(regular_file.read_text(path))
     except FileNotFoundError:
         raise Refused("was not rehearsed", file=str(sealed), how=REHEARSE) from None
     except (OSError, UnicodeDecodeError, ValidationError):

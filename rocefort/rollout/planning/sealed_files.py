@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from napalm_cloudengine import regular_file
 from rocefort.dialects.choose import dialects, load_dialect
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.rollout.plan import Plan, SealedFile
@@ -94,6 +95,6 @@ def _name(path: Path, owner: str, directory: Path) -> str:
 
 def _digest(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(regular_file.read_bytes(path)).hexdigest()
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from None

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from napalm_cloudengine import regular_file
 from rocefort.child_environment import environment
 from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -55,7 +56,7 @@ def signer_of(plan: Path, allowed: Path, digest: str = "") -> str:
         what = f"has no valid SSH signature by a signer of {allowed}"
         raise Refused(what, where=str(plan), how="ask one of these signers to sign it")
     try:
-        content = plan.read_bytes()
+        content = regular_file.read_bytes(plan)
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", where=str(plan)) from None
     for name in names:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from math import ceil
 
 from rocefort.errors import Refused
 from rocefort.models.fabric.fabric import Rollout
-from rocefort.models.fabric.trial_time import TrialTime
-from rocefort.models.rollout.plan import Gate, Plan
+from rocefort.models.fabric.trial_time import ACT_S, SPARE_S, TrialTime
+from rocefort.models.rollout.plan import Gate, Plan, Wave, longest_soak_s
 
-LONGEST_TRIAL_S = 65535  # `commit trial`, V300R023C00
+SHORTEST_TRIAL_S, LONGEST_TRIAL_S = 60, 65535  # `commit trial`, V300R023C00
 
 
 def with_trial_time(
@@ -18,7 +19,9 @@ def with_trial_time(
 ) -> Plan:
     """Return the plan with trials as long as the policy requires, or longer for a soak.
 
-    gate_s: duration of a gate. where: the fabric's file. Raises Refused if a timer could end a
+    A trial that only its own session can end is as short as its checks, gate and soak allow: a
+    switch of a dead controller stays on it. gate_s: duration of a gate. where: the fabric's file.
+    Raises Refused if a timer could end a
     trial while its checks still settle, or if no trial is long enough for a soak.
     """
     times = [
@@ -42,7 +45,21 @@ def with_trial_time(
             where=f"wave {longest.wave}",
             how=f"lower that timer first; a trial lasts {LONGEST_TRIAL_S} s at most",
         )
-    return plan.model_copy(update={"trial_s": max(policy.trial_s, needed)})
+    trial_s = max(policy.trial_s, needed)
+    plain_s = min(trial_s, max(needed + SPARE_S, SHORTEST_TRIAL_S))
+    return plan.model_copy(update={"trial_s": trial_s, "plain_trial_s": plain_s})
+
+
+def wave_s(plan: Plan, wave: Wave, gate_s: float) -> float:
+    """Most time of a wave, s: from its first health check to its last confirmation.
+
+    Each drain step has a trial of its own. gate_s: duration of the gate, by the switches' timers.
+    """
+    steps = zip_longest(*(plan.parts(wave, device) for device in wave.devices))
+    soaks = [longest_soak_s(part for part in step if part) for step in steps]
+    trials = [TrialTime(wave.name, plan.settle_s, gate_s, soak_s) for soak_s in soaks]
+    first_check_s = plan.settle_s + ACT_S
+    return first_check_s + sum(ACT_S + trial.whole_s for trial in trials)
 
 
 def _soak_reason(plan: Plan, name: str) -> str:

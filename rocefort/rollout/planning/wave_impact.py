@@ -5,7 +5,7 @@ The policy is models.fabric.Rollout: it defines refusals, drains and warnings.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocefort.errors import Refused
@@ -13,7 +13,7 @@ from rocefort.models.fabric.fabric import Rollout
 from rocefort.models.network.network import Network, Role
 from rocefort.models.results.capacity import CapacityReport
 from rocefort.models.rollout.plan import Wave
-from rocefort.models.wording import listing
+from rocefort.models.wording import listing, names_text
 from rocefort.rollout.planning.drain import (
     RemainingCapacity,
     ServiceDuringRollout,
@@ -22,8 +22,6 @@ from rocefort.rollout.planning.drain import (
     uplinks_without,
 )
 from rocefort.rollout.planning.plan import SwitchConfigs
-
-MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -174,10 +172,3 @@ def away_with(network: Network, devices: Collection[str]) -> Iterator[str]:
     if exits:
         every = len(network.exits or ())
         yield f"exits {listing(exits)}: {every - len(exits)} of {every} are left"
-
-
-def names_text(names: Iterable[str]) -> str:
-    """All names, or the first few of a long list."""
-    every = list(names)
-    more = len(every) - MOST_NAMED
-    return listing([*every[:MOST_NAMED], *([f"{more} more"] if more > 0 else [])])

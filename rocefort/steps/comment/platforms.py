@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
+from napalm_cloudengine import regular_file
 from rocefort.errors import BadInput
 from rocefort.fleet.secret_masking import remember
 from rocefort.steps.comment.answers import (
@@ -170,7 +171,7 @@ def _gitlab(limits: Limits) -> Thread:
 
 def _event(path: Path) -> Event:
     try:
-        return Event.model_validate_json(path.read_bytes())
+        return Event.model_validate_json(regular_file.read_bytes(path))
     except (OSError, ValueError):
         what = "the event of the job cannot be read"
         raise BadInput(what, where=f"GITHUB_EVENT_PATH {path}") from None

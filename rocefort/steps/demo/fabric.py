@@ -27,14 +27,21 @@ from rocefort.reports.rollout.events import WaveSummary
 from rocefort.reports.writers.terminal import headed, width_of
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
-from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
+from rocefort.steps.lab.emulated_site import (
+    BANDWIDTH,
+    BLOCKED,
+    GOOD,
+    SCENERY,
+    Rehearsal,
+    rehearse,
+)
 from rocefort.steps.rollout.apply import apply_plan
 from rocefort.steps.rollout.plan import make_plan, running_of
 from rocefort.validators import engine_choice
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.checks import check
 
-BROKEN_RUN = "fail.udp4791_blocked"  # perftest ends with exit 0 and nothing measured
+BROKEN_RUN = BLOCKED[BANDWIDTH]  # perftest ends with exit 0 and nothing measured
 RAISED_KBYTES = 40
 HEAD = 8
 

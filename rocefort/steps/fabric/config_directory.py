@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from napalm_cloudengine import regular_file
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.data import Display, ParsedConfig
 from rocefort.dialects.words import in_words
@@ -23,9 +24,10 @@ UTF16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # Bytes of a binary file: control characters except tab, line ends, backspace, and escape.
 CONTROL = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 # A recorded terminal: codes that erase the pager's prompt, and a terminal's other codes. Blanks
-# after the last code that moves left belong to the next line: its indentation marks its view.
+# after the last code that moves left belong to the next line: its indentation marks its view. A
+# prompt begins only where its blanks and hyphens begin, so that the time is linear.
 BACK = r"(?:\x1b\[\d*D|\x08+)"
-PAGER = re.compile(rf" *-+ More -+(?: *{BACK})*|\x1b\[[\d;]*[A-Za-z]")
+PAGER = re.compile(rf"(?:(?<! )(?= )|(?<![ -])(?=-)) *-+ More -+(?: *{BACK})*|\x1b\[[\d;]*[A-Za-z]")
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ def read_text(path: Path) -> str:
         if not path.is_file():
             what = "not a file" if path.exists() else "leads nowhere"
             raise BadInput(what, file=str(path), how="remove it, or put a configuration there")
-        with path.open("rb") as file:
+        with regular_file.open_regular(path) as file:
             data = file.read(LARGEST_BYTES + 1)
     except OSError as error:  # a loop of links, no right to read
         what = f"cannot be read: {error.strerror}"

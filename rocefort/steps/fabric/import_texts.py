@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from napalm_cloudengine import regular_file
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.assumptions import SwitchText
 from rocefort.design.importing.build import draft
@@ -55,7 +56,7 @@ def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | Non
     if table is None:
         return options
     try:
-        text = table.read_text(encoding="utf-8-sig")
+        text = regular_file.read_text(table, "utf-8-sig")
     except UnicodeDecodeError:
         raise BadInput("not UTF-8", file=str(table), how="save it as UTF-8") from None
     except OSError as error:
@@ -196,7 +197,7 @@ def _unmodelled(line: TextLine, dialect: Dialect, family: Family | None) -> str:
         if dialect.command_of(line, family)
         else "is not understood"
     )
-    return f"{' / '.join((*line.shown_path, line.shown_text))} {why}"
+    return f"{line.shown_whole} {why}"
 
 
 def _edits(node: Node, parsed: ParsedConfig) -> Iterator[Edit]:

@@ -17,7 +17,7 @@ from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, sav
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
-from rocefort.lab.servers.ssh_hosts import RdmaHosts, Sample, read_sample
+from rocefort.lab.servers.ssh_hosts import NEWEST_RUNS, RdmaHosts, Sample, read_sample
 from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.switch.audit_log import AuditLog
 from rocefort.lab.switch.shared_lines import Pool, start
@@ -25,16 +25,21 @@ from rocefort.lab.switch.store import Store, lose_power
 from rocefort.lab.switch.switch import EmulatedSwitch, syntax_of
 from rocefort.models.network.network import Network
 from rocefort.progress import tracked
-from rocefort.rdma.plan.scripts import EVERY
+from rocefort.rdma.plan.scripts import EVERY, NODE
 from rocefort.steps.lab.options import LabOptions, inject, read_faults
 from rocefort.steps.lab.state_model import model_of
 
 BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
-GOOD = {BANDWIDTH: "ib_write_bw.gbits", LATENCY: "ib_write_lat.iters"}
+GOOD = {
+    BANDWIDTH: f"{NEWEST_RUNS}/{BANDWIDTH}.duration",
+    LATENCY: f"{NEWEST_RUNS}/{LATENCY}.iters",
+}
+BLOCKED = {tool: f"{NEWEST_RUNS}/fail.udp4791_blocked.{tool}" for tool in GOOD}
 # Replacement of the model, and the audit log that also applies changes of the switches.
 Couple = Callable[[Mapping[str, EmulatedSwitch], EmulatedState], tuple[EmulatedState, AuditLog]]
 SPEED_NOTE = "replayed Soft-RoCE runs: correctness is judged, speed is not"
 EMULATED_NOTE = "emulated servers, figures of a model: correctness is judged, speed is not"
+NO_NODE = "@host\n{host}\n@kubelet\n@end\n"  # answer of a server that is no Kubernetes node
 STATE_FILE = "switches.db"
 # A trial of 600 s then lasts 30 s, long enough for all checks on a busy machine, and BGP's hold
 # time of 30 s 1.5 s.
@@ -117,7 +122,13 @@ def hosts_of(network: Network, state: Path, listen: tuple[str, int], switches: i
     samples: dict[str, Sample] = {tool: read_sample(name) for tool, name in GOOD.items()}
     host, port = listen
     first = port + switches if port else 0
-    return RdmaHosts(addresses, samples, state_dir=state / "hosts", listen=(host, first))
+    return RdmaHosts(
+        addresses,
+        samples,
+        state_dir=state / "hosts",
+        listen=(host, first),
+        answers={NODE: NO_NODE},
+    )
 
 
 def _rdma_roots(network: Network, state: Path) -> dict[str, RdmaRoot]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from napalm_cloudengine import regular_file
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.twin import Twin
@@ -45,7 +46,7 @@ class Batfish:
         """Read all recordings under a folder. Raises BadInput if it has none."""
         paths: dict[bytes, dict[str, Path]] = {b"snapshot": {}, b"forked": {}}
         for path in sorted(folder.rglob("*.json")) if folder else ():
-            with path.open("rb") as file:
+            with regular_file.open_regular(path) as file:
                 if digest := DIGEST.search(file.read(HEAD)):
                     paths[digest[1]][digest[2].decode()] = path
         if folder and not any(paths.values()):

@@ -93,6 +93,8 @@ def _passed_counts(nornir: Nornir, network: Network, leaves: Collection[str]) ->
                 p.end.interface for p in network.roce_ports if p.end.device == name
             ):
                 rows = driver.get_queues(port)
+                if driver.unread:
+                    raise DeviceFailed(str(next(iter(driver.unread.values()))[0]), where=name)
                 counts[name, port] = {row["queue"]: row["passed_packets"] for row in rows}
             return Result(task.host, result=counts)
         finally:

@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rocefort.lab.servers.ssh_hosts import Sample, read_sample
+from rocefort.lab.servers.ssh_hosts import NEWEST_RUNS, Sample, read_sample
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.traffic.roce_probes import SMALL, not_delivered, pair_length, wires
 from rocefort.lab.twin.twin import Twin
-from rocefort.steps.lab.emulated_site import BANDWIDTH, LATENCY
+from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED
 
 TWIN_NOTE = (
     "packets of RoCE cross the twin, and their result selects the recorded run: "
     "correctness is judged, speed is not"
 )
-BLOCKED = {BANDWIDTH: "fail.udp4791_blocked", LATENCY: "fail.udp4791_blocked_lat"}
-TOO_LONG = {BANDWIDTH: "fail.path_mtu_1500"}  # a latency run sends small packets, which get through
+# A latency run sends small packets, which get through.
+TOO_LONG = {BANDWIDTH: f"{NEWEST_RUNS}/fail.path_mtu_1500"}
 PATIENCE_S = 3.0  # perftest sends lost packets again; sessions may still be coming up
 
 

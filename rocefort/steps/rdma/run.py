@@ -13,15 +13,15 @@ from napalm.base.exceptions import CommandErrorException, ConnectionException
 from nornir.core import Nornir
 from nornir.core.task import Task
 
+from rocefort.clock import utc_now
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.choose import dialect_of
 from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, DeviceFailed, Problem, Refused, RocefortError, ServiceFailed
+from rocefort.errors import BadInput, DeviceFailed, Problem, RocefortError, ServiceFailed
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
-from rocefort.models.fabric.rdma import is_within
-from rocefort.models.network.network import Network, Server
+from rocefort.models.network.network import Network
 from rocefort.models.network.observed import StateTopic
 from rocefort.models.results.rdma_counters import NicCounters, SwitchCounters
 from rocefort.models.results.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
@@ -35,9 +35,11 @@ from rocefort.models.results.rdma_result import (
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.judge.counter_rules import judge_nics, judge_switches
 from rocefort.rdma.judge.verdicts import verdicts
-from rocefort.rdma.plan.kubernetes import refuse_undrained
+from rocefort.rdma.plan.command_lines import untried_versions
+from rocefort.rdma.plan.kubernetes import undrained
+from rocefort.rdma.plan.load_rules import Load, LoadRules, allowed_servers, load_verdict
 from rocefort.rdma.plan.probe import ServerProbe, conditions, probe
-from rocefort.rdma.plan.site import RdmaPlanOptions, allowed_servers
+from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.run.executor import RunConditions, RunResult, execute
 from rocefort.rdma.run.nic_counters import read_nics
@@ -84,10 +86,10 @@ def make_plan(fabric: Path, request: RdmaRequest, access: Connections | None = N
     """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
-    names = allowed_servers(derived.network, rdma, request.servers)
+    names = allowed_servers(derived.network, LoadRules.of(rdma), request.servers)
     if access is not None:
         with open_fleet(derived.network, access) as nornir:
-            probed = _server_probes(nornir, _servers(derived, names), request)
+            probed = _server_probes(nornir, derived, names, request)
         plan = _plan(derived, request, probed, {})
         return plan.model_copy(update={"unmeasured": (*plan.unmeasured, *_useless(probed, {}))})
     hosts = [RdmaHost(name=name, device=UNPROBED, gid_index=0) for name in names]
@@ -108,14 +110,15 @@ def run_tests(
     """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
-    names = allowed_servers(derived.network, rdma, request.servers)
-    _refuse_outside(rdma.window, derived.network.name)
+    names = allowed_servers(derived.network, LoadRules.of(rdma), request.servers)
+    now = Load(named=names, begins=utc_now())
+    load_verdict(LoadRules.of(rdma), now).refuse(derived.network.name)
     with (
         run_store.open_history(history_path, make=True) as past,
         open_fleet(derived.network, access) as nornir,
     ):
         run = new_id()
-        probed = _server_probes(nornir, _servers(derived, names), request)
+        probed = _server_probes(nornir, derived, names, request)
         with hold_servers(
             nornir, [n for n, p in probed.items() if p.host is not None], run
         ) as hold:
@@ -141,31 +144,19 @@ def run_tests(
     return result
 
 
-def _servers(derived: DerivedNetwork, names: Sequence[str]) -> tuple[Server, ...]:
-    return tuple(server for server in derived.network.servers or () if server.name in names)
-
-
 def new_id() -> str:
     """Return an unused run id: time and random digits."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def _refuse_outside(window: str | None, fabric: str) -> None:
-    now = datetime.now(UTC).astimezone()
-    if window is not None and not is_within(window, now.time()):
-        raise Refused(
-            f"it is {now:%H:%M}, and RDMA tests run {window}",
-            where=fabric,
-            how="wait for the window, or change rdma.window",
-        )
-
-
 def _server_probes(
-    nornir: Nornir, servers: Sequence[Server], request: RdmaRequest
+    nornir: Nornir, derived: DerivedNetwork, names: Sequence[str], request: RdmaRequest
 ) -> dict[str, ServerProbe]:
-    require_credentials(nornir, [server.name for server in servers])
+    require_credentials(nornir, names)
+    servers = [server for server in derived.network.servers or () if server.name in names]
     probed = probe(nornir, servers, perftest=request.suite not in WITHOUT_PERFTEST)
-    refuse_undrained(probed.values(), request.drained)
+    load = Load(named=names, undrained=undrained(probed.values(), request.drained))
+    load_verdict(LoadRules.of(derived.fabric.rdma), load).refuse(derived.network.name)
     return probed
 
 
@@ -192,12 +183,14 @@ def _plan(
         problems = [Problem("", sentence) for sentence in lacking]
         raise DeviceFailed(problems=[*problems, *error.problems]) from None
     notes = [note for each in probed.values() for note in each.notes]
-    return plan.model_copy(update={"notes": (*plan.notes, *notes)})
+    untried = untried_versions({host.name: host.perftest or "" for host in hosts})
+    return plan.model_copy(update={"notes": (*plan.notes, *notes, *untried)})
 
 
 def _beginning(run: str, plan: RdmaPlan) -> list[str]:
     seconds = plan.least_seconds
     lines = [f"run {run}: {len(plan.runs)} runs in {len(plan.rounds)} rounds, {seconds} s at least"]
+    lines += untried_versions({host.name: host.perftest or "" for host in plan.hosts})
     for each in plan.rounds:
         if each.fault:
             links = " or ".join(each.fault_links)
@@ -336,17 +329,17 @@ def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # no
     dialect = dialect_of(network.by_name[name])
     ports = [p.end.interface for p in network.roce_ports if p.end.device == name]
 
+    def whole(read: Callable[[], T]) -> T | None:
+        """Return a reading; None without the command, in another form, or with a line unread."""
+        try:
+            rows = read()
+        except (CommandErrorException, RocefortError):
+            return None
+        return None if dialect.unread_lines(driver) else rows
+
     return SwitchCounters(
         device=name,
-        pfc=_reading_or_none(lambda: dialect.read_topic(driver, StateTopic.PFC_COUNTERS, name)),
-        queues=_reading_or_none(lambda: dialect.read_topic(driver, StateTopic.QUEUES, name, ports)),
-        marked=_reading_or_none(lambda: tuple(dialect.ecn_marks(driver, name))),
+        pfc=whole(lambda: dialect.read_topic(driver, StateTopic.PFC_COUNTERS, name)),
+        queues=whole(lambda: dialect.read_topic(driver, StateTopic.QUEUES, name, ports)),
+        marked=whole(lambda: tuple(dialect.ecn_marks(driver, name))),
     )
-
-
-def _reading_or_none(read: Callable[[], T]) -> T | None:
-    """Return a reading; None if the release lacks the command, or prints another form."""
-    try:
-        return read()
-    except (CommandErrorException, RocefortError):
-        return None

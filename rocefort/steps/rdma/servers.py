@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -30,10 +30,14 @@ UNREADABLE = "HST101"
 
 @dataclass(frozen=True)
 class HostCheck:
-    """Report on servers. unchecked: servers that were not queried for lack of a connection."""
+    """Report on servers, and notes.
+
+    unchecked: servers that were not queried for lack of a connection.
+    """
 
     report: Report
     unchecked: tuple[str, ...]
+    seen: tuple[HostSeen, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -43,14 +47,13 @@ class HostCheck:
         return int(self.report.failed)
 
     @property
-    def note(self) -> str:
-        """Sentence on the servers that were not queried; empty: none."""
-        if not self.unchecked:
-            return ""
-        names = ", ".join(self.unchecked)
-        return (
-            f"{count_of(len(self.unchecked), 'server')} not checked, without a connection: {names}"
-        )
+    def notes(self) -> Iterator[str]:
+        """Sentences on servers that were not queried, and on lines that no reader reads."""
+        if self.unchecked:
+            names, count = ", ".join(self.unchecked), count_of(len(self.unchecked), "server")
+            yield f"{count} not checked, without a connection: {names}"
+        for host in self.seen:
+            yield from (f"{host.name} also printed: {line}" for line in host.notes)
 
 
 def plans_of(fabric: Path, servers: Sequence[str]) -> tuple[DerivedNetwork, dict[str, HostPlan]]:
@@ -112,7 +115,7 @@ def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> 
         seen = observe_hosts(nornir, plans, access.command_timeout_s)
     reading = HostsSeen(fabric=derived.network.name, hosts=seen)
     report = check_hosts(derived.network, plans, reading, derived.sources)
-    return HostCheck(report, tuple(lacking))
+    return HostCheck(report, tuple(lacking), seen)
 
 
 def observe_hosts(

@@ -25,13 +25,15 @@ from rocefort.models.rollout.events import ApplyRules, RolloutOutcome, SwitchSta
 from rocefort.models.rollout.fabric_snapshot import KeptFabric
 from rocefort.models.rollout.history import history_of
 from rocefort.models.rollout.plan import Gate, Plan
+from rocefort.rdma.plan.command_lines import untried_versions
+from rocefort.rdma.plan.probe import perftest_versions
 from rocefort.rdma.run.gate import run_gate
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.approvals import allowed_by, rules_for
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches, collect_running
-from rocefort.rollout.controller.protocols import GateVerdict
+from rocefort.rollout.controller.protocols import GateVerdict, any_load
 from rocefort.rollout.controller.requests import refuse_empty
 from rocefort.rollout.controller.trial_label import label_of
 from rocefort.rollout.journal.journal import EventListener, SqliteJournal, open_journal
@@ -43,7 +45,7 @@ from rocefort.rollout.live.wave_checks import WaveChecks
 from rocefort.rollout.planning.secrets import references_of
 from rocefort.rollout.planning.signing import refuse_unjudged, signer_of, signers_file
 from rocefort.steps.fabric.subject import read_secrets
-from rocefort.steps.interrupts import stop_on_signals
+from rocefort.steps.interrupts import count_signals
 from rocefort.steps.lab.queue_gate import QueueGate
 from rocefort.steps.rollout.fabric_of_run import (
     SealedFabric,
@@ -51,6 +53,7 @@ from rocefort.steps.rollout.fabric_of_run import (
     load_fabric_of_plan,
     load_fabric_of_run,
 )
+from rocefort.steps.rollout.gate_load import GateLoad, refuse_uncovered
 from rocefort.steps.rollout.plan_policy import approval_policy
 from rocefort.steps.rollout.rederive import refuse_forged
 from rocefort.steps.rollout.site_lock import holding
@@ -76,21 +79,23 @@ def apply_plan(
     with ExitStack() as opened:
         # The lock comes first: it refuses a second controller at once.
         opened.enter_context(holding(access))
-        stop = opened.enter_context(stop_on_signals())
+        stop = opened.enter_context(count_signals())
         secrets = read_secrets(references_of(plan))  # before any change
         ground = None if run.journal.is_file() else load_fabric_of_plan(plan)
         journal = opened.enter_context(open_journal(run.journal, plan.digest))
         ground = ground or _sealed_fabric(plan, run, journal, resume=options.resume)
         rules = None if options.resume else _rules(plan, run, ground.fabric, options)
+        on_site = options.gate is None  # otherwise a rehearsal, which loads no server of the site
+        if on_site and not (options.resume or options.unmeasured):
+            refuse_uncovered(plan)
         reached = ground.reachable_hosts(access)
         network = ground.fabric.network
         label = label_of(plan.digest, journal.events(), resume=options.resume)
         nornir = opened.enter_context(open_fleet(network, reached))
+        servers = [name for wave in plan.waves for name in wave.gate.servers]
         # A run that goes back continues with the switches that it can reach.
         if not (options.resume and _goes_back(journal)):
             changing = [name for wave in plan.waves for name in wave.devices]
-            pairs = [pair for wave in plan.waves for pair in wave.gate.pairs]
-            servers = [name for pair in pairs for name in (pair.client, pair.server)]
             require_credentials(nornir, [*with_neighbours(network, changing), *servers])
         # An act that may hang has separate sessions, which end_checks closes after its time limit.
         beside = opened.enter_context(open_fleet(network, reached))
@@ -124,6 +129,10 @@ def apply_plan(
             live=_live(beside, ground, switches, plan.settle_s, clock),
             end_checks=lambda: end_fleet(beside),
             check_plan=check_plan,
+            notes=lambda: untried_versions(perftest_versions(beside, servers)),
+            load_refusal=GateLoad(plan, beside, options.drained, clock.scale)
+            if on_site
+            else any_load,
         )
         return RolloutLoop(config).run()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from napalm_cloudengine import regular_file
 from rocefort.design.derive.derive import derive
 from rocefort.documents.suggest import chosen_names
 from rocefort.errors import BadInput
@@ -93,7 +94,7 @@ def read_baseline(path: Path, network: Network) -> Observed:
     """Read a file of `save_reading`; raises BadInput, also for another fabric's reading."""
     how = "write one with `rocefort health FABRIC --save FILE`"
     try:
-        observed = Observed.model_validate_json(path.read_text(encoding="utf-8"))
+        observed = Observed.model_validate_json(regular_file.read_text(path))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise BadInput(f"cannot be read: {reason}", file=str(path), how=how) from None

@@ -22,7 +22,8 @@ from rocefort.design.load.load import load_fabric
 from rocefort.errors import BadInput, DeviceFailed, Refused, RocefortError
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
-from rocefort.models.fabric.rdma import is_within
+from rocefort.models.fabric.rdma import left_s
+from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.network.network import Network
 from rocefort.models.results.measured_search import MeasuredFigures, MeasuredSearch, MeasuredTrial
 from rocefort.models.results.rdma_plan import RdmaPlan, Suite
@@ -31,7 +32,13 @@ from rocefort.models.results.search import Option
 from rocefort.models.rollout.events import RunningConfig, TrialOwner
 from rocefort.models.rollout.plan import Change, digest_of
 from rocefort.progress import Step
-from rocefort.rdma.plan.site import RdmaPlanOptions, allowed_servers
+from rocefort.rdma.plan.load_rules import (
+    Load,
+    LoadRules,
+    allowed_servers,
+    load_verdict,
+)
+from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches, collect_running
 from rocefort.rollout.controller.protocols import Baseline
 from rocefort.rollout.controller.trial_label import TrialLabel
@@ -122,7 +129,7 @@ def approved_window(file: FabricFile) -> str:
         if before != window:
             raise Refused("the window is not committed", where=where, how="have it reviewed")
     now = utc_now().astimezone()
-    if not is_within(window, now.time()):
+    if not left_s(window, now):
         what = f"it is {now:%H:%M}, and thresholds are tried {window}"
         raise Refused(what, where=where, how="wait for the window")
     return window
@@ -142,7 +149,9 @@ def _prepared(request: MeasureRequest, file: FabricFile, access: Connections) ->
     """Choose the receiver behind the canary leaf; raises BadInput or Refused without one."""
     derived = file.start
     canary = derived.fabric.rollout.canary
-    names = allowed_servers(derived.network, derived.fabric.rdma, request.servers)
+    rules = LoadRules.of(derived.fabric.rdma)
+    names = allowed_servers(derived.network, rules, request.servers)
+    load_verdict(rules, Load(named=names, begins=utc_now())).refuse(derived.network.name)
     behind = [
         server
         for server in derived.network.servers or ()
@@ -262,15 +271,16 @@ class _Bench:
 
     def _bound(self) -> str:
         """Return why no further measurement begins; empty: it may."""
-        ends = (utc_now() + timedelta(seconds=self.one_s)).astimezone()
+        ends = utc_now() + timedelta(seconds=self.one_s)
         if self.stopped():
             return "not begun: stopped"
         if ends > self.until:
             return f"not begun: it would end after {self.request.minutes:g} minutes"
-        if not (is_within(self.window, utc_now().astimezone().time())
-                and is_within(self.window, ends.time())):  # fmt: skip
+        if left_s(self.window, utc_now()) < self.one_s:
             return f"not begun: it would end outside the window {self.window}"
-        return ""
+        load = Load(named=self.ready.names, begins=utc_now(), lasts_s=self.one_s)
+        closed = load_verdict(LoadRules.of(self.file.start.fabric.rdma), load).reason
+        return f"not begun: {closed}" if closed else ""
 
     def _trial(self, searched: Searched, own: FabricSearch, option: Option) -> MeasuredTrial:
         """Measure a candidate on trial; the trial is aborted in any case."""
@@ -299,7 +309,9 @@ class _Bench:
         sessions = {device: before.established}
         error = (
             self.switches.load([change]).get(device)
-            or self.switches.trial([change], self.trial_s, {device: ""}).get(device)
+            or self.switches.trial(
+                [change], TrialLength(self.trial_s, self.trial_s), {device: ""}
+            ).get(device)
             or self.switches.check([change], sessions).get(device)
         )
         if error:

@@ -130,13 +130,15 @@ def ask_to_end(sealed: Path, journal: Path | None, *, back: bool) -> str:
     else:
         requests.request_pause(notes, plan, user())
         comes = "the current wave is completed, and no further wave begins"
-    at_work = status_of_plan(plan, notes).holder
-    if at_work:
-        return f"asked {at_work}: {comes}"
+    now = status_of_plan(plan, notes)
+    if now.holder:
+        return f"asked {now.holder}: {comes}"
     if back:
         ends = "no controller is running; `rocefort resume` ends the run"
-        return f"noted: {ends}: {_end_by_abort(plan, history)}"
-    return f"noted: {comes}; no controller is running, `rocefort resume` does it"
+        noted = f"noted: {ends}: {_end_by_abort(plan, history)}"
+    else:
+        noted = f"noted: {comes}; no controller is running, `rocefort resume` does it"
+    return "; ".join([noted, *now.trials])
 
 
 def _end_by_abort(plan: Plan, history: RunHistory) -> str:

@@ -46,6 +46,7 @@ from rocefort.steps.fabric.capacity import capacity_of, demand_of
 from rocefort.steps.fabric.compare import side_of
 from rocefort.steps.fabric.subject import ReadNetwork, running_texts, subject_of_derived
 from rocefort.steps.rollout.base_policy import pinned
+from rocefort.steps.rollout.gate_load import covered_in_window
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.rules.verification.reachability import verify
@@ -166,7 +167,8 @@ def make_plan(
         changes=tuple(each.whole if n in chosen else each.none for n, each in sides.items()),
         waves=judge.assess(waves),
     )
-    return with_trial_time(plan, policy, gate_s, str(find_fabric(fabric))).seal()
+    timed = with_trial_time(plan, policy, gate_s, str(find_fabric(fabric)))
+    return covered_in_window(timed, access.time_scale).seal()
 
 
 def _waves(

@@ -486,7 +486,7 @@ def test_a_change_carries_both_digests_and_both_ways() -> None:
         intended,
         parse(intended, "b").device,
         load_families()[SyntaxFamily.V300_G1],
-        ("snmp-agent",),
+        [("snmp-agent",)],
     )
     assert change.patch == ("ntp unicast-server 10.0.0.2", "undo ntp unicast-server 10.0.0.1")
     assert change.reverse == ("ntp unicast-server 10.0.0.1", "undo ntp unicast-server 10.0.0.2")

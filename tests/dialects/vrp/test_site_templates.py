@@ -144,6 +144,7 @@ def test_a_syntax_error_names_file_and_line(heps: DerivedNetwork) -> None:
         render_node(leaf(heps, more("{% fi %}")))
 
 
+WORK = "more than 2000000 items"
 ESCAPES: list[tuple[str, str]] = [
     ("{{ ''.__class__ }}", "access to attribute '__class__' of 'str' object is unsafe."),
     ("{{ device.parse_raw('') }}", "`parse_raw` cannot be called in a template of a site"),
@@ -191,10 +192,34 @@ ESCAPES: list[tuple[str, str]] = [
     ("{{ {'a': 1} ~ 'b' }}", "`dict` is no text, number or address"),
     ("{{ namespace() }}", "`Namespace` is no text, number or address"),
     ("{% for a in [1] recursive %}{{ loop([a]) }}{% endfor %}", "recursive loop is not supported"),
+    *(
+        (f"{{% set a = range(9999) | list %}}{{% set b = range(9999) | list %}}{work}", WORK)
+        for work in (
+            f"{{% for i in range(20000) %}}{{% set x = {each} %}}{{% endfor %}}"
+            for each in (
+                *("a == b", "a < b", "-1 in a", "a[1:]", "a + []", "{}.get(1, a)"),
+                *(
+                    "a is eq(b)",
+                    "-1 is in(a)",
+                    "a | sort",
+                    "a | unique",
+                    "a | groupby(attribute='real')",
+                ),
+                *("a | select('in', b) | list", "a | map('string') | list", "a | min"),
+                *("a | length", "a | reverse | list", "[a] | sum(start=[])", "a | max"),
+            )
+        )
+    ),
 ]
 
 
-@pytest.mark.parametrize(("line", "message"), ESCAPES)
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        pytest.param(line, what, marks=pytest.mark.thorough if what == WORK and n % 8 else ())
+        for n, (line, what) in enumerate(ESCAPES)
+    ],
+)
 def test_a_template_of_a_pull_request_stays_in_its_sandbox(
     heps: DerivedNetwork, line: str, message: str
 ) -> None:

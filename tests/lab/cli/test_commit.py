@@ -113,7 +113,7 @@ def test_a_trial_ends_on_time_while_nobody_is_logged_in(
         ("commit trial", True, "commit persist a", "persist ID of the trial", "running"),
         ("commit trial", True, "commit", "", "confirmed"),
         ("commit trial", True, "commit trial 90", "in 90 seconds", "running"),
-        ("commit trial", False, "commit trial 90", "Session 1 has a trial", "running"),
+        ("commit trial", False, "commit trial 90", "in trial configuration mode", "running"),
         ("commit trial persist a", True, "commit", "", "running"),
         ("commit trial persist a", True, "commit trial", "trial of another persist ID", "running"),
         ("commit trial persist a", True, "commit persist b", "another persist ID", "running"),
@@ -153,9 +153,10 @@ def test_an_uncommitted_line_is_not_slipped_into_a_persistent_trial(
     assert (mtu_of(switch), switch.trial) == ("mtu 9200", None)
 
 
-def test_a_trial_of_a_session_is_aborted_by_another(
-    switch: EmulatedSwitch, open_talk: OpenTalk
+def test_where_a_trial_survives_its_session_another_aborts_it(
+    make_switch: MakeSwitch, open_talk: OpenTalk
 ) -> None:
+    switch = make_switch(personality=Personality("survives"))
     talk, other = open_talk(switch), open_talk(switch)
     talk(*MTU, "commit trial")
     other("system-view")
@@ -180,9 +181,8 @@ def test_rollback_ends_the_own_trial_and_not_that_of_another(
 ) -> None:
     talk, other = open_talk(switch), open_talk(switch)
     talk(*MTU, "commit trial", "return")
-    assert (
-        other("rollback configuration last 1", "y") == "Error: Session 1 has a trial in progress."
-    )
+    refused = "Error: The system is in trial configuration mode."
+    assert other("rollback configuration last 1", "y") == refused
     assert mtu_of(switch) == "mtu 9100"
     assert "succeeded" in talk("rollback configuration last 1", "y")
     assert (mtu_of(switch), switch.trial) == ("mtu 9000", None)
@@ -231,7 +231,7 @@ def test_where_a_trial_is_its_sessions_alone_others_wait_for_the_timer(
     owner(*MTU, "commit trial 600")
     if left:
         owner.session.close()
-    message = "Error: Session 1 has a trial in progress."
+    message = "Error: The system is in trial configuration mode."
     other("system-view")
     for line in ("commit", "commit trial 60", "abort trial", "abort trial session 1"):
         assert other(line) == message

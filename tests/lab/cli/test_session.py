@@ -275,8 +275,8 @@ def test_while_a_session_tries_another_can_neither_confirm_nor_commit(
 ) -> None:
     talk, other = open_talk(switch), open_talk(switch)
     talk(*MTU, "commit trial")
-    assert other("system-view", "commit").startswith("Error: Session 1 has a trial")
-    assert other("lldp enable", "commit").startswith("Error: Session 1 has a trial")
+    assert other("system-view", "commit").startswith("Error: The system is in trial conf")
+    assert other("lldp enable", "commit").startswith("Error: The system is in trial conf")
     assert switch.trial is not None
     talk("commit")
     assert switch.trial is None

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     MakeSwitch = Callable[..., EmulatedSwitch]
 
 MTU = ("system-view", "interface 100GE1/0/1", "mtu 9100")
-LOCKED_OUT = "Error: Session 1 has a trial in progress."
+LOCKED_OUT = "Error: The system is in trial configuration mode."
 
 
-def test_the_default_is_the_vendors_wording() -> None:
+def test_the_default_is_what_users_report_and_the_vendors_wording() -> None:
     assert str(DEFAULT) == (
-        "trial_mode=dies-with-session persist=present commit_list=shown trial_status=whole "
+        "trial_mode=session-only persist=present commit_list=shown trial_status=whole "
         "trial_prompt=~ foreign_edits=refused"
     )
 

@@ -207,6 +207,7 @@ def test_a_status_in_80_columns_and_as_data() -> None:
         "name": "leaf01-00",
         "state": "on trial",
         "trial_left_s": 500,
+        "trial_id": None,
         "trouble": "",
     }
 

@@ -340,8 +340,8 @@ def test_a_foreign_trial_stops_it_and_is_nobody_s_to_end() -> None:
     action = next_action(PLAN, START, observed(AT_REST, AT_REST, foreign))
     assert isinstance(action, StopRollout)
     assert action.troubles[0].text == (
-        "leaf03: a trial is pending that this rollout did not start; wait for its timer, or"
-        " confirm or abort it on the switch"
+        "leaf03: a trial is pending that this rollout did not start, 1 min 0 s left; wait for its "
+        "timer, or let the session that began it confirm or abort it"
     )
 
 
@@ -353,8 +353,8 @@ def test_another_run_of_the_same_plan_is_told_apart_and_refused() -> None:
     assert next_action(PLAN, START, observed(theirs, AT_REST, AT_REST)) == StopRollout(
         (
             RolloutProblem(
-                "leaf01: another run of this plan, 1a2b3c4d, has a trial pending; one run at a "
-                "time: resume that run, or wait for its end",
+                "leaf01: another run of this plan, 1a2b3c4d, has a trial pending, 5 min 0 s left; "
+                "one run at a time: resume that run, or wait for its end",
                 4,
             ),
         )

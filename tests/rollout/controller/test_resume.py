@@ -19,12 +19,13 @@ from rocefort.models.rollout.history import history_of
 from rocefort.models.rollout.plan import ChangeKind, Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.requests import approve, request_abort, request_pause
+from rocefort.rollout.controller.trial_label import persist_id
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.journal.text_store import KeptTexts
 from rocefort.rollout.planning.rollback import plan_back
-from rocefort.steps.lab.emulated_site import BANDWIDTH, Rehearsal
+from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
 from rocefort.steps.rollout import apply
 from rocefort.steps.rollout.apply import apply_plan
 
@@ -200,7 +201,9 @@ def test_status_reads_a_running_journal_and_writes_nothing(
     (reading,) = seen
     assert reading.damage == ""
     assert reading.history(plan.digest).running
-    assert reading.entries[-1].event == make_event("canary", "leaf08", "trial", Phase.DONE)
+    history = reading.history(plan.digest)
+    begun = make_event("canary", "leaf08", "trial", Phase.DONE)
+    assert reading.entries[-1].event == begun.like(trial_id=persist_id(plan.digest, history.run))
     ended = status(journal)
     assert not ended.history(plan.digest).running
     with open_journal(journal, plan.digest) as opened:
@@ -355,7 +358,7 @@ def test_a_fault_while_a_spine_is_drained_takes_the_change_back_and_lifts_the_dr
     def spoil(event: Event) -> None:
         changed = (event.act, event.phase, event.detail) == ("check", Phase.DONE, DRAIN_LEGS[1])
         if changed:
-            lab.replay(BANDWIDTH, "fail.udp4791_blocked")
+            lab.replay(BANDWIDTH, BLOCKED[BANDWIDTH])
 
     applied = apply_plan(
         of_one_spine,

@@ -18,7 +18,7 @@ from personalities import PERSONALITIES
 from napalm_cloudengine.answers import PromptAnswer
 from napalm_cloudengine.displays.commits import CommitEntry
 from napalm_cloudengine.displays.commits import commit as read_commit
-from napalm_cloudengine.transport import SwitchReply
+from napalm_cloudengine.replies import SwitchReply
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.lab.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
@@ -79,7 +79,7 @@ def test_a_trial_that_somebody_else_begins_before_ours_is_left_alone(
     monkeypatch.setattr(Wire, "exchange", intruded)
     applied, _ = trials.life()
     assert (applied.exit_code, applied.unknown) == (3, ("leaf01",))
-    assert "leaf01: a trial is pending that this rollout did not start; wait" in applied.failure
+    assert "leaf01: a trial is pending that this rollout did not start" in applied.failure
     assert trials.site.switches["leaf01"].trial is not None
     assert not [line for _, line in trials.site.log if line.startswith("abort")]
 

@@ -320,12 +320,13 @@ def test_nor_one_of_the_same_plan_that_another_controller_has_begun(
                 assert applied.failure == "", (at, applied)
                 trials.judge_end()
                 continue
+            left = ", 10 min 0 s left" if personality.trial_status == "whole" else ""
             what = (
-                "another run of this plan, 1a2b3c4d, has a trial pending; one run at a time: resume "
-                "that run, or wait for its end"
+                f"another run of this plan, 1a2b3c4d, has a trial pending{left}; one run at a time: "
+                "resume that run, or wait for its end"
                 if shown
-                else "a trial is pending that this rollout did not start; wait for its timer, or "
-                "confirm or abort it on the switch"
+                else f"a trial is pending that this rollout did not start{left}; wait for its timer, "
+                "or let the session that began it confirm or abort it"
             )
             assert (applied.failure, applied.exit_code) == (f"{device}: {what}", 4)
             assert trials.site.switches[device].trial is not None

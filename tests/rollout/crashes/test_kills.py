@@ -21,7 +21,7 @@ import killing
 import pytest
 from judging_kills import Judge, counted
 from killing import Instant
-from personalities import PERSONALITIES, lab_options
+from personalities import PERSONALITIES, STUCK, lab_options
 
 from napalm_cloudengine import CloudEngineDriver
 from rocefort.dialects.vrp.parse.parser import parse
@@ -45,10 +45,6 @@ MOST_ROLLOUTS = 6  # some come to their end before they are killed often enough
 KILLS = {"thorough": (13, 3), "soak": (40, 40)}  # without drains, with them
 # Of a quick run, without drains: early, with the first patch loaded, and on trial.
 EACH_KIND = (Instant("time", delay_s=1.0), Instant("row", 130), Instant("deed", 2))
-# Its trials end with their session: nothing is waited for.
-QUICK = next(
-    p for p in PERSONALITIES if (p.trial_mode, p.persist) == ("dies-with-session", "absent")
-)
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,7 @@ class Attempt:
 def attempts(effort: str, drain: bool) -> Iterator[Attempt]:
     """Kills, the same number under each personality."""
     if effort == "quick":
-        yield Attempt(QUICK, len(EACH_KIND), EACH_KIND)
+        yield Attempt(STUCK, len(EACH_KIND), EACH_KIND)
     else:
         each, more = divmod(KILLS[effort][drain], len(PERSONALITIES))
         for index, personality in enumerate(PERSONALITIES):

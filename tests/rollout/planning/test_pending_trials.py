@@ -13,7 +13,7 @@ from rocefort.models.rollout.events import Phase
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.trial_label import run_on_switch
 from rocefort.rollout.journal.status import status
-from rocefort.rollout.planning.pending_trials import PendingTrial, trial_notes
+from rocefort.rollout.planning.pending_trials import ForeignTrial, trial_notes
 from rocefort.steps.lab.emulated_site import Rehearsal
 
 WAY_OUT = (
@@ -45,18 +45,18 @@ def test_a_trial_is_told_by_its_id_or_by_its_commit(
 
 def test_one_sentence_for_each_run() -> None:
     trials = {
-        "leaf01": PendingTrial(300, "0123456789ab", "7f7f7f7f"),
+        "leaf01": ForeignTrial(300, "0123456789ab", "7f7f7f7f"),
         "leaf02": None,
-        "leaf03": PendingTrial(310, "0123456789ab", "7f7f7f7f"),
-        "leaf04": PendingTrial(60),
+        "leaf03": ForeignTrial(310, "0123456789ab", "7f7f7f7f"),
+        "leaf04": ForeignTrial(60),
         "leaf05": DeviceFailed("does not show whether a trial runs", where="leaf05"),
     }
     assert list(trial_notes(trials)) == [
         "leaf01, leaf03: 2 switches on a trial for plan 0123456789ab, run 7f7f7f7f, at most "
-        f"310 s left, {WAY_OUT}",
-        "leaf04: 1 switch on a trial that shows no run of Rocefort, at most 60 s left, so the "
-        "running configuration may change; wait for its timer, or confirm or abort it on the "
-        "switch, then plan again",
+        f"5 min 10 s left, {WAY_OUT}",
+        "leaf04: 1 switch on a trial that shows no run of Rocefort, at most 1 min 0 s left, so "
+        "the running configuration may change; wait for its timer, or let the session that began "
+        "it confirm or abort it, then plan again",
         "leaf05: does not show whether a trial runs",
     ]
     assert list(trial_notes({"leaf02": None})) == []

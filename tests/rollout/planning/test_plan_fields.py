@@ -172,7 +172,7 @@ WRONG: tuple[object, ...] = ("", "nowhere", "\0", 0, -1, 10**30, [], {}, None, [
 
 
 def wrong_plans(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Paths of all values of a plan's JSON; of a list, the first member stands for the others."""
+    """Paths of all values of a plan's JSON; of a list, those of the first member."""
     match content:
         case dict():
             for key, value in content.items():

@@ -14,7 +14,7 @@ from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import Change, ChangeKind, DrainedChange, Gate, Plan, Soak, Wave
 from rocefort.rollout.planning.plan import running_device, running_digest
 
-TRIAL_S, SETTLE_S = 600, 5
+TRIAL_S, PLAIN_TRIAL_S, SETTLE_S = 600, 300, 5
 OLD, NEW = "description old", "description new"
 SERVING, DRAINED = "description serving", "description drained"
 STARTUP = "sysname {}\n#\ninterface 100GE1/0/1\n {}\n#\ninterface 100GE1/0/2\n {}\n#\nreturn\n"
@@ -129,6 +129,7 @@ def _plan(case: Case, family: Family) -> Plan:
         tool="t",
         intent_digest="i",
         trial_s=TRIAL_S,
+        plain_trial_s=PLAIN_TRIAL_S,
         settle_s=SETTLE_S,
         changes=changes,
         waves=waves,

@@ -18,10 +18,13 @@ from crash_plans import OLD, SETTLE_S, Case, text_of
 
 from napalm_cloudengine import CloudEngineDriver, parse
 from napalm_cloudengine.answers import PromptAnswer, answer_to
-from napalm_cloudengine.transport import CloudEngineSSH, SessionBrokenError, SwitchReply
+from napalm_cloudengine.replies import SwitchReply
+from napalm_cloudengine.ssh_client import SessionBrokenError
+from napalm_cloudengine.transport import CloudEngineSSH
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch, Trial
+from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.rollout.events import RolloutProblem, SwitchState
 from rocefort.models.rollout.plan import Change, Plan
@@ -288,9 +291,11 @@ class WiredSwitches:
     def load(self, changes: Sequence[Change]) -> Outcome:
         return self._outcome(changes, self.steps.load)
 
-    def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
+    def trial(
+        self, changes: Sequence[Change], length: TrialLength, words: Mapping[str, str]
+    ) -> Outcome:
         steps = self.steps
-        return self._outcome(changes, lambda d, c: steps.trial(d, c, seconds, words[c.device]))
+        return self._outcome(changes, lambda d, c: steps.trial(d, c, length, words[c.device]))
 
     def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
         return self._outcome(changes, lambda d, c: self.steps.check(d, c, before[c.device]))

@@ -130,7 +130,13 @@ class TinyOs(Dialect):
         """Return None: no command closes a session."""
         return None
 
-    def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
+    def patch(
+        self,
+        running: str,
+        intended: str,
+        family: Family,
+        kept: Sequence[tuple[str, ...]] = (),
+    ) -> ConfigPatch:
         """Return commands that remove lines, then commands that add lines."""
         old, new = tree_of(running), tree_of(intended)
         return ConfigPatch(tuple(commands_between(old, new)), tuple(commands_between(new, old)))

@@ -83,7 +83,11 @@ class TinyDriver(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
         lines = [*config.splitlines(), *([self.switch.adds] if self.switch.adds else [])]
         self.switch.candidate = text_of(applied(tree_of(self.switch.running), lines))
 
-    def commit_config(self, message: str, revert_in: int) -> None:
+    @property
+    def trial_has_id(self) -> bool:
+        return False
+
+    def commit_trial(self, message: str, seconds: int, plain_seconds: int) -> None:
         if self.switch.before is not None or self.switch.candidate is None:
             raise CommitError("nothing to commit, or a trial runs")
         self.switch.before, self.switch.running, self.switch.candidate = (
@@ -91,14 +95,11 @@ class TinyDriver(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
             self.switch.candidate,
             None,
         )
-        self.switch.ends = self.switch.clock() + revert_in
+        self.switch.ends = self.switch.clock() + plain_seconds
 
     def trial_status(self) -> Trial:
         remaining_s = int(self.switch.ends - self.switch.clock())
         return Trial("INACTIVE") if self.switch.before is None else Trial("ACTIVE", remaining_s)
-
-    def has_pending_commit(self) -> bool:
-        return self.switch.before is not None
 
     def confirm_commit(self) -> None:
         if self.switch.before is None:

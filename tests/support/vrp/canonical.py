@@ -10,6 +10,8 @@ from rocefort.dialects.vrp.interpreter.interpreter import Lines, View, replay, v
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.hardware.hardware import SyntaxFamily
 
+# Views that a switch has with or without a line.
+ALWAYS_THERE = re.compile(r"dcb pfc|aaa|telemetry|user-interface .*|interface (\d+GE|MEth).*")
 EMPTY_PORT = re.compile(rf"interface {PORT}")
 
 

@@ -51,6 +51,8 @@ def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
                 message = f"cable: sees {neighbour.device} {neighbour.port}, intended {meant}"
                 yield subject.finding(here, message, hint)
             elif neighbour is None and intended and _is_up(seen, name):
+                if subject.may_be_unread(node, seen, StateTopic.NEIGHBOURS, name):
+                    continue
                 message = f"cable: sees no neighbour, intended {intended}"
                 hint = "check «LLDP» at the other end, and the cable"
                 yield subject.finding(here, message, hint, severity=Severity.WARNING)
@@ -106,6 +108,8 @@ def port_state(subject: LiveSubject) -> Iterator[Verdict]:
             interface = subject.network.interface(end)
             port = seen.by_port.get(end.interface)
             if interface is None or not interface.enabled:
+                continue
+            if port is None and subject.may_be_unread(node, seen, StateTopic.PORTS, end.interface):
                 continue
             if port is None:
                 message = "port: «state of ports» does not show it"

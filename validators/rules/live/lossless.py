@@ -49,6 +49,9 @@ def pfc_on(subject: LiveSubject) -> Iterator[Verdict]:
             row, pfc = rows.get(port.end.interface), port.interface.pfc
             if pfc is None:
                 continue  # PFC002 reports it
+            name, topic = port.end.interface, StateTopic.PFC_PORTS
+            if row is None and subject.may_be_unread(node, seen, topic, name):
+                continue
             if row is None or not row.enabled:
                 shown = row.state if row else "not shown"
                 message = f"PFC: it is {shown}, intended on with profile {pfc.profile}"
@@ -66,6 +69,8 @@ def _profiles(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Ve
     intended = {p.name: p for port in ports if (p := node.device.profile_of(port))}
     for name, profile in intended.items():
         queues = reported.get(name)
+        if queues is None and subject.may_be_unread(node, seen, StateTopic.PFC_PROFILES, name):
+            continue
         if queues is None or set(queues) != set(profile.queues):
             pauses = f"pauses {_queues(queues)}" if queues is not None else "does not exist"
             message = f"PFC profile {name}: it {pauses}, intended {_queues(profile.queues)}"
@@ -104,7 +109,10 @@ def thresholds(subject: LiveSubject) -> Iterator[Verdict]:
         rows = {(row.interface, row.queue): row for row in seen.thresholds or ()}
         for port in subject.roce_ports(node):
             for intended in port.interface.thresholds:
-                row = rows.get((port.end.interface, intended.queue))
+                row = rows.get((name := port.end.interface, intended.queue))
+                topic = StateTopic.THRESHOLDS
+                if row is None and subject.may_be_unread(node, seen, topic, name):
+                    continue
                 yield from _threshold(subject, port, intended, row)
 
 
@@ -289,7 +297,9 @@ def ai_ecn(subject: LiveSubject) -> Iterator[Verdict]:
             profile = node.device.profile_of(port.interface)
             paused = profile.queues if profile else ()  # PFC002 reports a port without PFC
             for assigned in (queue for queue in node.device.ai_ecn.queues if queue.queue in paused):
-                row = rows.get((port.end.interface, assigned.queue))
+                row = rows.get((name := port.end.interface, assigned.queue))
+                if row is None and subject.may_be_unread(node, seen, StateTopic.AI_ECN, name):
+                    continue
                 yield from _model(subject, port, assigned, row)
 
 

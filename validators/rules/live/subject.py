@@ -18,6 +18,7 @@ from rocefort.validators.rules.missing import Missing
 from rocefort.validators.rules.registry import RuleTopics, Subject, Verdict
 
 ONE_READING = "one reading shows no change; take two (--interval), or name an earlier (--baseline)"
+UNREAD_LINE = "a line of the output that may be about it was not read (LIV001)"
 SILENT = "it could not be read (LIV001)"
 NOT_BEFORE = "the earlier reading lacks this switch, so no change can be judged"
 TWICE = Missing("the change between two readings", run="rocefort health FABRIC --interval 10")
@@ -37,6 +38,11 @@ SHOWN_BY = {  # terms of the commands that show each topic
     StateTopic.DISK: "list of files",
     StateTopic.SAVED: "what a restart loads",
 }
+
+
+def _no_interface(key: str, node: Node) -> bool:
+    """Whether a key of a line is neither an interface of the switch nor an address or prefix."""
+    return not key[:1].isdigit() and key not in node.device.by_interface
 
 
 def of_topic(topic: StateTopic) -> Missing:
@@ -131,7 +137,32 @@ class LiveSubject(Subject):
                 yield self.not_judged(node, reason, of_topic(topic))
             elif reads.twice and self.before and node.name not in self.before.by_name:
                 yield self.not_judged(node, NOT_BEFORE, TWICE)
+        yield from self._unread_rows()
         yield from Subject.verdicts(self)
+
+    def _unread_rows(self) -> Iterator[Verdict]:
+        """Verdicts (not judged) on the lines that may be rows of the rule's topics."""
+        reads = self.rule.reads
+        for node, seen in self.answering_switches:
+            earlier = self.before.by_name.get(node.name) if reads.twice and self.before else None
+            readings = [seen, earlier] if earlier else [seen]
+            for topic in reads.topics:
+                lines = [line for each in readings for line in each.unread.get(topic, ())]
+                for key in dict.fromkeys(line.key for line in lines):
+                    known = key in node.device.by_interface
+                    place = End(device=node.name, interface=key) if known else node
+                    yield self.not_judged(place, UNREAD_LINE, of_topic(topic))
+
+    def may_be_unread(self, node: Node, seen: DeviceSeen, topic: StateTopic, key: str) -> bool:
+        """Whether a row that a reading lacks may be one of its unread lines.
+
+        key: of the row. A line with the name of an interface that the switch does not have may be
+        any row.
+        """
+        return any(
+            line.key == key or not line.key or _no_interface(line.key, node)
+            for line in seen.unread.get(topic, ())
+        )
 
     @property
     def now(self) -> Observed:

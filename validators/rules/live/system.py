@@ -7,10 +7,12 @@ from statistics import median
 
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
-from rocefort.models.network.observed import FactsSeen, StateTopic
+from rocefort.models.network.observed import DeviceSeen, FactsSeen, StateTopic
 from rocefort.models.wording import count_of
 from rocefort.validators.rules.live.subject import LiveSubject, of_topic, reading
 from rocefort.validators.rules.registry import Verdict, rule
+
+CHECK = "check that it is up and reachable; run a command of this message by hand"
 
 
 @rule(
@@ -23,7 +25,8 @@ def answers(subject: LiveSubject) -> Iterator[Verdict]:
     """Every switch answers, and its output is in the documented form.
 
     No other rule judges a switch that is unreachable, refuses a login, or shows a table that is not
-    in the documented form.
+    in the documented form. A line that is no row of its table is a warning: other rules do not
+    judge the row that it may be. It is an error where an earlier reading read the whole table.
 
     Example: no session to 10.255.0.11:22 as netops: refused
     Fix: Check that the switch is up and that its entry in the connections file is right; for a
@@ -31,8 +34,26 @@ def answers(subject: LiveSubject) -> Iterator[Verdict]:
     """
     for node, seen in subject.queried_switches:
         for what in seen.failed:
-            hint = "check that it is up and reachable; run a command of this message by hand"
-            yield subject.finding(node, what, hint)
+            yield subject.finding(node, what, seen.cures.get(what, CHECK))
+        yield from _unread(subject, node, seen)
+
+
+def _unread(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Verdict]:
+    """One finding for each output with lines that were not read.
+
+    An error where an earlier reading did read all of it: evidence was lost since.
+    """
+    earlier = subject.before.by_name.get(node.name) if subject.before else None
+    for topic, lines in seen.unread.items():
+        was_read = earlier and topic not in earlier.missing and topic not in earlier.unread
+        first, verb = lines[0], "was" if len(lines) == 1 else "were"
+        message = (
+            f"output: {count_of(len(lines), 'line')} of '{first.command}' {verb} not read: "
+            f"line {first.line}: {first.why}"
+        )
+        hint = "run the command by hand; rules do not judge a row that this line may be"
+        severity = Severity.ERROR if was_read else Severity.WARNING
+        yield subject.finding(node, message, hint, severity=severity)
 
 
 @rule(

@@ -8,7 +8,7 @@ switches, for which no vendor page was found.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
@@ -32,9 +32,62 @@ OFFSET = V200 | G2  # the families that set xoff and an xon offset
 QUEUES, ANY_NUMBER = "pfc_queues", "0-4294967295"
 PORT = r"\d*GE\d.*"  # physical Ethernet
 MEMBER = rf"{PORT}|Eth-Trunk\d+"
+# Beginnings of lines that only an interface with a routing table has, and only a switched one.
+ROUTED = (
+    *("ip address", "ipv6", "undo ipv6", "ospf", "ospfv3", "isis", "pim", "igmp"),
+    *("dhcp select", "dhcp relay", "vrrp", "vrrp6"),
+)
+SWITCHED = (
+    "port default",
+    "port trunk",
+    "port hybrid",
+    "port link-type",
+    "stp",
+    "mac-vlan",
+    "qinq",
+)
 SYSTEM = "system"
+OTHER_TABLE = "vpn-instance"  # a view of another routing table: its peers are not those outside
+Tokens = tuple[str, ...]
 # `<xoff_kbytes>`, a field of Family: a range, a few values to choose from, or one number.
 FACT = re.compile(r"(?P<open>[<{:])(?P<name>[a-z]+(?:_[a-z]+)+)(?P<close>[>}])")
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Other lines that a switch deletes with a command, with or without an owner.
+
+    `lines` are their beginnings; `*` matches any word. They are in the view of the command; with
+    `below` also in all views below, except other routing tables, which have peers of their own;
+    with `views` in the views of the system whose line begins so, if they have the line `beside`.
+    `on`: `set` is a line that was not there before, `undo` its removal. `lasting`: the line is
+    still valid after the command, so that it can be set again.
+    """
+
+    lines: tuple[str, ...]
+    source: str
+    on: str = "both"  # set, undo or both
+    below: bool = False
+    views: str = ""
+    beside: str = ""
+    lasting: bool = False
+    confirmed: bool = True
+
+    def patterns(self, params: Mapping[str, str], *, gone: bool = True) -> tuple[Tokens, ...]:
+        """Return the words with which the lines begin; none with an argument that is missing.
+
+        gone: whether the command removed a line of its own; without, only those that name it.
+        """
+        named = ((line, filled(line, params)) for line in self.lines)
+        return tuple(
+            tuple(text.split())
+            for line, text in named
+            if "{" not in text and (gone or text != line)
+        )
+
+    def goes_with(self, *, undone: bool) -> bool:
+        """Whether the lines go when the command is undone, or set."""
+        return self.on in ("both", "undo" if undone else "set")
 
 
 @dataclass(frozen=True)
@@ -43,11 +96,12 @@ class Row:
 
     `undo` lists the reference's undo formats where they are not the key with an optional value; a
     trailing `*` removes every line whose key begins so. `on_set` and `on_undo` are commands that
-    the switch runs automatically (`view: command`); `drops` are lines that an undo also removes, in
-    all views below. `default` is the setting without a line; `layer` 2 or 3 limits a port's mode. A
-    name of the family's data is replaced by its range, `<xoff_kbytes>`, its values or its number.
-    `needs` are beginnings of lines of this view or one around it, and one must exist. A patch
-    undoes a line by the first undo format that matches its key or all of it, `*` last.
+    the switch runs automatically (`view: command`); `losses` are lines that it deletes besides the
+    command's own, and besides those of a view that is undone. `default` is the setting without a
+    line; `layer` 2 or 3 limits a port's mode. A name of the family's data is replaced by its range,
+    `<xoff_kbytes>`, its values or its number. `needs` are beginnings of lines of this view
+    or one around it, and one must exist. A patch undoes a line by the first undo format that
+    matches its key or all of it, `*` last.
 
     `sets` maps a line to a Device, from the model that its view fills: fields, each with an
     argument of the line or a constant, and rows by their keys (parse/bindings.py):
@@ -79,7 +133,7 @@ class Row:
     transient: bool = False  # the line exists only while its view is not empty
     on_set: tuple[str, ...] = ()
     on_undo: tuple[str, ...] = ()
-    drops: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
     guard: str = ""  # a line of the same view that must be removed first
     needs: tuple[str, ...] = ()
     held_by: tuple[str, ...] = ()  # beginnings of lines in any view to remove first; `*`: a word
@@ -161,7 +215,7 @@ def _of_family(row: Row, name: SyntaxFamily, families: Mapping[str, Family]) -> 
     several = {
         k: tuple(FACT.sub(literal, text) for text in v)
         for k, v in values.items()
-        if isinstance(v, tuple)
+        if isinstance(v, tuple) and k != "losses"
     }
     texts["written"] = row.format
     return replace(row, **texts, **several, families=frozenset())  # type: ignore[arg-type]  # fields of Row
@@ -172,6 +226,24 @@ def _first_words(nodes: tuple[FormatNode, ...]) -> set[str]:
     if first.kind == "word":
         return {first.text}
     return {word for branch in first.branches for word in _first_words(branch)}
+
+
+def filled(template: str, params: Mapping[str, str]) -> str:
+    """Return a template with the values of its arguments."""
+    for name, value in params.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+def begins_with(text: str, head: Tokens) -> bool:
+    """Whether a line begins with some words; `*` matches any word."""
+    words = text.split()
+    return len(words) >= len(head) and all(a in ("*", b) for a, b in zip(head, words, strict=False))
+
+
+def begins_with_any(text: str, beginnings: Iterable[str]) -> bool:
+    """Whether a line begins with the words of one of some beginnings."""
+    return any(begins_with(text, tuple(beginning.split())) for beginning in beginnings)
 
 
 Entry = str | Row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.commands.command import V300, Row, command, group, wider
+from rocefort.dialects.vrp.commands.command import V300, Loss, Row, command, group, wider
 from rocefort.dialects.vrp.readers import routing
 
 AF4 = "ipv4-family unicast"
@@ -66,14 +66,28 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "external? groups[{name}].external=yes",
             undo=("group <name>",),
             on_set=(f"{AF4}: peer {{name}} enable",),
-            drops=("peer {name}", "peer * group {name}"),
+            losses=(
+                Loss(
+                    ("peer {name}", "peer * group {name}"),
+                    "`group`: all configurations of the group are deleted",
+                    on="undo",
+                    below=True,
+                ),
+            ),
         ),
         command(
             "peer <peer> as-number ( <asn> )",
             *of_peer("asn={asn}"),
             undo=("peer <ip>", "peer <group> as-number"),
             on_set=(f"{AF4}: peer {{peer}} enable",),
-            drops=("peer {ip}",),
+            losses=(
+                Loss(
+                    ("peer {ip}",),
+                    "`peer as-number`: the undo deletes those of the peer in all address families",
+                    on="undo",
+                    below=True,
+                ),
+            ),
         ),
         command(
             "peer <ip> group ( <name> )",
@@ -85,7 +99,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 f"{AF4}: peer {{ip}} enable",
                 f"{AF4}: peer {{ip}} group {{name}}",
             ),
-            on_undo=(f"{AF4}: undo peer {{ip}} group {{name}}",),
+            losses=(Loss(("peer {ip} group {name}",), "`peer group`", on="undo", below=True),),
         ),
         setting(
             "peer <peer> description ( <text:255> )",

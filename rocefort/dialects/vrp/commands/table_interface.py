@@ -10,7 +10,9 @@ from rocefort.dialects.vrp.commands.command import (
     MEMBER,
     OFFSET,
     PORT,
+    ROUTED,
     V200,
+    Loss,
     Row,
     command,
     group,
@@ -33,7 +35,26 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         "vpn-instance",
         "CR IPv4_L3VPN_Configuration_Commands, `ipv4-family`; saved: CG Service and Management "
         "Isolation Configuration",
-        command("ipv4-family [ unicast ]", "ipv4=yes", opens="opaque"),
+        command(
+            "ipv4-family [ unicast ]",
+            "ipv4=yes",
+            opens="opaque",
+            losses=(
+                Loss(
+                    ("ip address",),
+                    "the addresses of all interfaces that are bound to the VPN instance",
+                    on="undo",
+                    views="interface *",
+                    beside="ip binding vpn-instance {view}",
+                ),
+                Loss(
+                    ("ipv4-family vpn-instance {view}",),
+                    "configurations that are related to the VPN instance in the BGP view",
+                    on="undo",
+                    views="bgp *",
+                ),
+            ),
+        ),
     ),
     group(
         "interface",
@@ -69,15 +90,20 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     ),
     group(
         "interface",
-        "CR IPv4_L3VPN_Configuration_Commands, `ip binding vpn-instance`: coming and going, it "
-        "takes the addresses away",
+        "CR IPv4_L3VPN_Configuration_Commands, `ip binding vpn-instance`",
         command(
             "ip binding vpn-instance ( <name> )",
             "vrf={name}",
             layer=3,
             undo=("ip binding vpn-instance ( <name> )",),
-            on_set=("undo ip address",),
-            on_undo=("undo ip address",),
+            losses=(
+                Loss(
+                    (*ROUTED, "arp"),
+                    "the layer-3 features of the interface are deleted, such as the IP address and "
+                    "the routing protocol; IPv6: NE40E V800R012C10, `ip binding vpn-instance`",
+                    lasting=True,
+                ),
+            ),
             needs=("ip vpn-instance {name}",),
         ),
     ),
@@ -106,6 +132,12 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             on=MEMBER,
             default="port link-type access",
             undo=("port link-type",),
+            losses=(
+                Loss(
+                    ("port default vlan", "port trunk", "port hybrid", "undo port trunk"),
+                    "the VLAN configuration of the interface is deleted with another link type",
+                ),
+            ),
         ),
         command(
             "port default vlan ( <1-4094> )",
@@ -178,7 +210,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "autonegotiation=no",
             "undo? autonegotiation=yes",
             on=rf"{PORT}|MEth.*",
-            on_undo=("undo fec mode",),
+            losses=(Loss(("fec mode",), "CG Configuring_FEC", on="undo", lasting=True),),
         ),
         command("fec mode ( { none | base-r | rs } )", "fec={word}", on=PORT),
         command("port mode ( <other> )", on=PORT, undo=("port mode ( [ <other> ] )",)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.commands.command import V200, V300, Row, command, group, wider
+from rocefort.dialects.vrp.commands.command import V200, V300, Loss, Row, command, group, wider
 from rocefort.dialects.vrp.readers import management
 
 RIGHTS = "{ read | read-write | debug }"
@@ -52,6 +52,12 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "authentication-mode ( { aaa | password } )",
             "authentication={word}",
             undo=("authentication-mode",),
+            losses=(
+                Loss(
+                    ("set authentication password",),
+                    "`authentication-mode`: AAA and the undo clear the password of the line",
+                ),
+            ),
         ),
         command(
             "protocol inbound ( { all | ssh | telnet } )",

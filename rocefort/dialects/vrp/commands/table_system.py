@@ -6,9 +6,11 @@ from rocefort.dialects.vrp.commands import table_packet_filters
 from rocefort.dialects.vrp.commands.command import (
     G1,
     G2,
+    ROUTED,
     SYSTEM,
     V200,
     V300,
+    Loss,
     Row,
     command,
     group,
@@ -47,7 +49,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "vlans+={numbers}",
             kind="list",
             default=str(DEFAULT_VLAN),
-            drops=("vlan {number}",),
+            losses=(Loss(("vlan {number}",), "`vlan`: its view goes with the VLAN", on="undo"),),
         ),
         command(
             "vlan <1-4094>",
@@ -159,7 +161,20 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         SYSTEM,
         "CR BFD_Configuration_Commands",
-        command("bfd", "bfd=yes", "undo? bfd=no", opens="bfd"),
+        command(
+            "bfd",
+            "bfd=yes",
+            "undo? bfd=no",
+            opens="bfd",
+            losses=(
+                Loss(
+                    ("bfd *",),
+                    "`bfd`: the process is deleted, which sessions need",
+                    on="undo",
+                    confirmed=False,
+                ),
+            ),
+        ),
     ),
     group(
         SYSTEM,
@@ -185,8 +200,39 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "ip vpn-instance <name>",
             "vrfs[{name}]",
             opens="vpn-instance",
-            on_undo=("interface *: undo ip binding vpn-instance {name}",),
-            drops=("ip route-static vpn-instance {name}",),
+            losses=(
+                Loss(
+                    (*ROUTED, "arp"),
+                    "as with `undo ip binding vpn-instance`",
+                    on="undo",
+                    views="interface *",
+                    beside="ip binding vpn-instance {name}",
+                    lasting=True,
+                ),
+                Loss(
+                    ("ip binding vpn-instance {name}",),
+                    "all the configurations of the VPN instance are deleted",
+                    on="undo",
+                    views="interface *",
+                ),
+                Loss(
+                    ("ip route-static vpn-instance {name}",),
+                    "all the configurations of the VPN instance are deleted",
+                    on="undo",
+                ),
+                Loss(
+                    ("ipv6 route-static vpn-instance {name}",),
+                    "as for routes of IPv4",
+                    on="undo",
+                    confirmed=False,
+                ),
+                Loss(
+                    ("ipv4-family vpn-instance {name}", "ipv6-family vpn-instance {name}"),
+                    "the configurations of the VPN instance in the BGP view are deleted",
+                    on="undo",
+                    views="bgp *",
+                ),
+            ),
         ),
     ),
     group(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocefort.dialects.vrp.commands.command import ROUTED, SWITCHED, begins_with_any
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, children_at
@@ -60,7 +61,9 @@ def _of_member(name: str, was: list[str], own: list[str], family: Syntax) -> str
         return f"Error: {name} is a member of {trunk_name(int(old.split()[1]))}."
     for text in own:
         row = identify("interface", text, family).row
-        if row is not None and (row.layer or row.service):
+        if begins_with_any(text, (*ROUTED, *SWITCHED)) or (
+            row is not None and (row.layer or row.service)
+        ):
             return f"Error: {name} still has '{text}'."
     return None
 

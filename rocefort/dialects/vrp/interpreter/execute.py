@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, PORT, SYSTEM, Row
+from rocefort.dialects.vrp.commands.command import begins_with, filled
 from rocefort.dialects.vrp.commands.format import (
     INCOMPLETE,
     UNRECOGNIZED,
@@ -28,8 +29,8 @@ from rocefort.dialects.vrp.interpreter.port_view import PortView
 from rocefort.dialects.vrp.interpreter.tree_edit import (
     Lines,
     View,
-    begins_with,
     children_at,
+    drop_in_views,
     drop_lines,
     having,
     put_line,
@@ -147,7 +148,9 @@ class TypedLine:
         self.check_values(row, reading)
         self.check_needs(config, row, reading)
         was = children_at(config, self.view) if self.kind == "interface" else ()
-        config = self.store(config, row, reading)
+        before, config = config, self.store(config, row, reading)
+        if config is not before and row.kind not in LISTS:
+            config = self.lose(config, row, reading, undone=False)
         config = self.follow(config, row.on_set, reading)
         self.check_mode(config)
         self.check_bond(was, config)
@@ -179,7 +182,7 @@ class TypedLine:
         """Require the line that creates the object of a setting."""
         if not row.needs:
             return
-        needs = [_filled_template(text, _params(reading)) for text in row.needs]
+        needs = [filled(text, _params(reading)) for text in row.needs]
         if any(text.startswith(f"{need} ") for need in needs for text in BUILT_IN):
             return
         views = [self.view[:depth] for depth in range(len(self.view), -1, -1)]
@@ -192,7 +195,7 @@ class TypedLine:
 
     def check_free(self, config: Lines, row: Row, reading: FormatMatch) -> None:
         """Refuse to delete an object in use."""
-        holds = [words_of(_filled_template(text, _params(reading))) for text in row.held_by]
+        holds = [words_of(filled(text, _params(reading))) for text in row.held_by]
         if holds and any(
             begins_with(line.text, prefix)
             for top in config
@@ -217,7 +220,8 @@ class TypedLine:
             return
         for line in children_at(config, self.view):
             row = identify(self.kind, line.text, self.family).row
-            if row is not None and row.layer and not port.has(row):
+            unknown = row is None and self.line.split()[-1] == "portswitch"
+            if (unknown and port.excludes(line.text)) or (row and row.layer and not port.has(row)):
                 # Own wording: no source shows the switch's message.
                 raise self.refuse(0, f"Error: The interface still has '{line.text}'.")
 
@@ -240,7 +244,7 @@ class TypedLine:
             text = _merged_pairs(same[0], reading)
         if row.opens == "bgp" and same and same[0].text != text:
             raise self.refuse(1, WRONG)  # one BGP process, one AS number
-        if row.default and text == _filled_template(row.default, _params(reading)):
+        if row.default and text == filled(row.default, _params(reading)):
             return self.remove(config, (line.text for line in same))
         return self.put(config, text)
 
@@ -303,12 +307,12 @@ class TypedLine:
         for template in commands:
             path, _, text = template.rpartition(": ")
             if path.endswith(" *"):
-                config = self.follow_in_all(config, path, _filled_template(text, params))
+                config = self.follow_in_all(config, path, filled(text, params))
                 continue
             if "{asn}" in text and "asn" not in params:
                 params["asn"] = self.asn_of_member(config, params)
-            inner = self.inside((*self.view, _filled_template(path, params)) if path else self.view)
-            tokens = words_of(_filled_template(text, params))
+            inner = self.inside((*self.view, filled(path, params)) if path else self.view)
+            tokens = words_of(filled(text, params))
             if tokens[0] == "undo":
                 config = inner.undo(config, tokens[1:])
             else:
@@ -380,8 +384,23 @@ class TypedLine:
             config = self.follow(config, row.on_undo, reading)
         self.check_mode(config)
         self.check_bond(was, config)
-        patterns = [_filled_template(drop, _params(reading)) for drop in row.drops]
-        return drop_lines(config, self.view, [text for text in patterns if "{" not in text])
+        return self.lose(config, row, reading, undone=True, gone=bool(gone))
+
+    def lose(
+        self, config: Lines, row: Row, reading: FormatMatch, *, undone: bool, gone: bool = True
+    ) -> Lines:
+        """Delete the lines that the switch deletes with a command; an undone list has its own.
+
+        gone: whether the undo removed its own line; without, only lines that name its object go.
+        """
+        params = _params(reading) | {"view": self.view[-1].split()[-1] if self.view else ""}
+        for loss in (each for each in row.losses if each.goes_with(undone=undone)):
+            heads = loss.patterns(params, gone=gone)
+            if loss.views:
+                config = drop_in_views(config, loss.views, filled(loss.beside, params), heads)
+            else:
+                config = drop_lines(config, self.view, heads, below=loss.below)
+        return config
 
     def identified_lines(
         self, config: Lines, row: Row, reading: FormatMatch, *, prefix: bool
@@ -391,9 +410,8 @@ class TypedLine:
         value = () if row.opens else reading.value
         for line in children_at(config, self.view):
             identity = identify(self.kind, line.text, self.family)
-            begins = prefix and identity.key[: len(key)] == key
-            exact = identity.key == key and (not value or identity.value == value)
-            if exact or (begins and identity.row is not None):
+            begins = prefix and identity.key[: len(key)] == key  # also a line without a row
+            if begins or (identity.key == key and (not value or identity.value == value)):
                 yield line.text
 
     def take_pairs(self, config: Lines, row: Row, reading: FormatMatch) -> Lines:
@@ -422,12 +440,9 @@ class TypedLine:
                 remaining = self.numbers(config, row, other) - changed
                 config = self.write_numbers(config, row, other, remaining)
             return config
-        texts = [
-            _filled_template(drop, {"number": str(n)})
-            for drop in row.drops
-            for n in sorted(changed)
-        ]
-        return drop_lines(config, self.view, texts, whole=True)
+        names = [{"number": str(number)} for number in sorted(changed)]
+        heads = [head for loss in row.losses for each in names for head in loss.patterns(each)]
+        return drop_lines(config, self.view, heads)
 
     def keys_of(self, config: Lines, row: Row) -> set[Tokens]:
         """Return keys of the row's lines in the view."""
@@ -458,7 +473,7 @@ class TypedLine:
         head, numbers = reading.saved[0], list_numbers(words_of(reading.saved[-1]))
         for number in sorted(numbers):
             text, is_default = f"{head} {number}", str(number) == row.default
-            guard = _filled_template(row.guard, {"number": str(number)})
+            guard = filled(row.guard, {"number": str(number)})
             if not adding and any(
                 line.text.startswith(guard) for line in children_at(config, self.view)
             ):
@@ -482,9 +497,3 @@ def _merged_pairs(line: ConfigLine, reading: FormatMatch) -> str:
 
 def _params(reading: FormatMatch) -> dict[str, str]:
     return dict(reading.params)
-
-
-def _filled_template(template: str, params: Mapping[str, str]) -> str:
-    for name, value in params.items():
-        template = template.replace(f"{{{name}}}", value)
-    return template

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rocefort.dialects.vrp.commands.command import MEMBER, Row
+from rocefort.dialects.vrp.commands.command import (
+    MEMBER,
+    ROUTED,
+    SWITCHED,
+    Row,
+    begins_with_any,
+)
 from rocefort.dialects.vrp.commands.index import Lines
 
 
@@ -22,6 +28,11 @@ class PortView:
         name = text.removeprefix("interface ")
         routed = "undo portswitch" in [line.text for line in lines]
         return cls(name, not routed and re.fullmatch(MEMBER, name) is not None)
+
+    def excludes(self, text: str) -> bool:
+        """Whether a line that the table lacks is one of the other mode, by its first words."""
+        beginnings = ROUTED if self.switched else SWITCHED
+        return re.fullmatch(MEMBER, self.name) is not None and begins_with_any(text, beginnings)
 
     def has(self, row: Row) -> bool:
         """Whether the interface has a command."""

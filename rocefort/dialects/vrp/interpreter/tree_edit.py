@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from rocefort.dialects.vrp.commands.command import SYSTEM
+from rocefort.dialects.vrp.commands.command import OTHER_TABLE, SYSTEM, begins_with
 from rocefort.dialects.vrp.commands.format import words_of
 from rocefort.dialects.vrp.commands.index import (
     Lines,
@@ -21,7 +21,17 @@ from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.hardware.hardware import SyntaxFamily
 
-__all__ = ["Lines", "View", "children_at", "drop_lines", "having", "insert", "put_line", "remove"]
+__all__ = [
+    "Lines",
+    "View",
+    "children_at",
+    "drop_in_views",
+    "drop_lines",
+    "having",
+    "insert",
+    "put_line",
+    "remove",
+]
 
 View = tuple[str, ...]  # lines that opened the current view and its parents; () is the system view
 
@@ -108,35 +118,36 @@ def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
     return after
 
 
-def begins_with(text: str, head: Tokens) -> bool:
-    """Whether a line begins with some words; `*` matches any word."""
-    words = words_of(text)
-    return len(words) >= len(head) and all(a in ("*", b) for a, b in zip(head, words, strict=False))
-
-
 def drop_lines(
-    config: Lines, view: tuple[str, ...], patterns: Iterable[str], *, whole: bool = False
+    config: Lines, view: tuple[str, ...], heads: Sequence[Tokens], *, below: bool = False
 ) -> Lines:
-    """Remove, in a view and below it, lines that begin with the words of a pattern.
+    """Remove lines of a view that begin with some words, with all lines below them.
 
-    `*` matches one word; with `whole` the line must have no further words.
+    `*` matches one word. With `below` also in the views below, except other routing tables.
     """
-    prefixes = [words_of(pattern) for pattern in patterns]
-    if not prefixes:
+    if not heads:
         return config
-
-    def hit(text: str) -> bool:
-        return any(
-            begins_with(text, head) and (not whole or len(words_of(text)) == len(head))
-            for head in prefixes
-        )
 
     def change(lines: Lines) -> Lines:
         return tuple(
-            replace(line, children=change(line.children)) for line in lines if not hit(line.text)
+            replace(line, children=change(line.children))
+            if below and line.children and OTHER_TABLE not in words_of(line.text)
+            else line
+            for line in lines
+            if not any(begins_with(line.text, head) for head in heads)
         )
 
     return _lines_at(config, view, change, lambda lines, _made: lines)
+
+
+def drop_in_views(config: Lines, views: str, beside: str, heads: Sequence[Tokens]) -> Lines:
+    """Remove lines in the views of the system whose line begins so, if they have a line."""
+    for line in config:
+        if begins_with(line.text, words_of(views)) and (
+            not beside or any(child.text == beside for child in line.children)
+        ):
+            config = drop_lines(config, (line.text,), heads)
+    return config
 
 
 def _is_transient(text: str) -> bool:

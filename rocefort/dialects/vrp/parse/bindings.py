@@ -20,7 +20,7 @@ BOOLEANS = {"yes": True, "no": False}
 BINDING = re.compile(r"(?:(?P<negated>!?)(?P<word>\S+)\? )?(?P<assignments>.+)")
 ASSIGNMENT = re.compile(r"(?P<path>[^=+]+?)(?:(?P<sign>[-+]?=)(?P<value>.+))?")
 KEY = re.compile(r"\[[^\]]+\]")
-STEP = re.compile(r"(?P<name>\w+)(?:\[(?P<key>[^\]]+)\])?(?:\.|$)")
+STEP = re.compile(r"(?<!\w)(?P<name>\w+)(?:\[(?P<key>[^\]]+)\])?(?:\.|$)")
 
 
 @dataclass(frozen=True, slots=True)

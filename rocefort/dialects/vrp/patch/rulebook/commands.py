@@ -14,7 +14,7 @@ from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.text.secrets import as_saved
 
 UNDO = "undo "
-ANY = re.compile(r"(?:(kbytes|numbers):)?\d+-\d+")
+ANY = re.compile(r"(?:(kbytes|numbers):)?(?<!\d)\d+-\d+")
 WIDEST = "0-4294967295"
 ANY_NUMBERS = {"kbytes": f"kbytes:{WIDEST}", "numbers": "numbers:0-65535"}
 

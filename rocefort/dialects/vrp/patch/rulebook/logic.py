@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from annet.annlib.types import Op
 from annet.rulebook import common
 
-from rocefort.dialects.vrp.commands.command import SYSTEM
+from rocefort.dialects.vrp.commands.catalogue import rows_by_view
+from rocefort.dialects.vrp.commands.command import SYSTEM, Row
 from rocefort.dialects.vrp.commands.format import words_of
 from rocefort.dialects.vrp.commands.parameters import list_numbers
 from rocefort.dialects.vrp.patch.marks import unmarked
@@ -38,7 +40,6 @@ MAKES_A_PEER = frozenset({"as-number", "group"})
 BUILT_IN = "default"
 REMOVABLE = re.compile(r"interface (?:Eth-Trunk|Vlanif|LoopBack)\d")
 RUNS = 10  # numbers or ranges of numbers that a line accepts (`vlan batch`, `&<1-10>`)
-BINDING, ADDRESS = "ip binding vpn-instance ", "ip address "
 
 
 def texts(diff: Rows, *ops: str) -> list[str]:
@@ -389,24 +390,48 @@ def interface_diff(
     diff_pre: OrderedDict[str, Any],
     _pops: tuple[str, ...] = (Op.AFFECTED,),
 ) -> list[common.DiffItem]:
-    """Return the diff of ports, with addresses entered again where the table changes.
+    """Return the diff of ports; lines that go with another command are entered again, not undone.
 
-    A change of a binding removes the addresses of its interface (V300R023C00,
-    `ip binding vpn-instance`, "Configuration Impact").
+    Such are the addresses of an interface whose routing table changes (`losses` of the catalogue).
     """
     items: list[common.DiffItem] = common.default_diff(old, new, diff_pre, _pops)
-    return [_readdressed(item) if _rebound(item) else item for item in items]
+    return [_entered_again(item) for item in items]
 
 
-def _rebound(item: common.DiffItem) -> bool:
-    return any(c.row.startswith(BINDING) and c.op in (Op.ADDED, Op.REMOVED) for c in item.children)
-
-
-def _readdressed(item: common.DiffItem) -> common.DiffItem:
-    children = []
-    for child in item.children:
-        if not child.row.startswith(ADDRESS):
-            children.append(child)
-        elif child.op != Op.REMOVED:  # the table's change already removed it
-            children.append(child._replace(op=Op.ADDED))
+def _entered_again(item: common.DiffItem) -> common.DiffItem:
+    losses = [
+        loss
+        for child in item.children
+        if child.op in (Op.ADDED, Op.REMOVED)
+        for row in _with_losses()
+        if f"{child.row} ".startswith(f"{row.name} ")
+        for loss in row.losses
+        if loss.goes_with(undone=child.op == Op.REMOVED)
+    ]
+    children = item.children
+    for lost in {f"{line} ": loss.lasting for loss in losses for line in loss.lines}.items():
+        children = list(_set_again(children, *lost))
     return item._replace(children=children)
+
+
+def _set_again(
+    children: Sequence[common.DiffItem], beginning: str, lasting: bool
+) -> Iterator[common.DiffItem]:
+    """Yield lines of a port, those that begin so as added; their undo only if none of them stays.
+
+    A line that is not valid afterwards is undone before, as in the examples of the vendor.
+    """
+    lost = [child for child in children if f"{child.row} ".startswith(beginning)]
+    needless = lasting or any(child.op != Op.REMOVED for child in lost)
+    for child in children:
+        if child not in lost:
+            yield child
+        elif child.op != Op.REMOVED:
+            yield child._replace(op=Op.ADDED)
+        elif not needless:
+            yield child
+
+
+@cache
+def _with_losses() -> tuple[Row, ...]:
+    return tuple(row for row in rows_by_view()["interface"] if row.losses)
