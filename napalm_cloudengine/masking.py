@@ -43,16 +43,17 @@ _LOGIN = re.compile(r"(:/{1,2})(?:[^\s/@]*:(\S*)|[^\s/@]+@)")
 
 
 def secret_pattern(placeholder: str = r"(?!)") -> re.Pattern[str]:
-    """Compile a pattern of a secret in a line: group 1 is the text before it.
+    """Compile a pattern of a secret in a line, with the words before it.
 
-    placeholder: a pattern of references to a secret, which are not masked.
+    placeholder: a pattern of references to a secret, which are not masked: they have no group
+    `secret`. A match has them too, so that no word before them is read twice.
     """
     return re.compile(
         # `ssh server cipher aes256_gcm`, of a client, and `cipher-suite exclude cipher mode cbc`
         # list algorithms
-        rf"(?<!\S)(?<!\bssh server )(?<!\bssh client )(?<!\bexclude )((?:(?:{_BEFORE})[ \t]+)+)"
-        rf"(?!(?:(?:{_BEFORE})[ \t]+)*{placeholder})"
-        r"(?:\"[^\"\n]*\"|\S+)",
+        rf"(?<!\S)(?<!\bssh server )(?<!\bssh client )(?<!\bexclude )"
+        rf"(?P<before>(?:(?:{_BEFORE})[ \t]+(?=\S))++)"
+        rf"(?:{placeholder}|(?P<secret>\"[^\"\n]*\"|\S+))",
         re.ASCII,
     )
 
@@ -63,10 +64,14 @@ _SECRET = secret_pattern()
 def mask_secrets(text: str, pattern: re.Pattern[str] = _SECRET) -> str:
     """Copy `text`, one or many lines, with every secret replaced by `<removed>`."""
     rows = (
-        pattern.sub(rf"\g<1>{MASK}", row) if _HINTS.search(row) else row
+        pattern.sub(_masked_secret, row) if _HINTS.search(row) else row
         for row in text.splitlines(keepends=True)
     )
     return mask_logins(_CIPHER_TEXT.sub(MASK, "".join(rows)))
+
+
+def _masked_secret(match: re.Match[str]) -> str:
+    return match[0] if match["secret"] is None else match["before"] + MASK
 
 
 def mask_logins(text: str) -> str:

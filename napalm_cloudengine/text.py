@@ -83,7 +83,7 @@ def _spelled(match: re.Match[str]) -> str:
 
 def quotable(text: str) -> str:
     """Return a line for a message: on one screen line, visible, not too long."""
-    spelled = visible_line(text)
+    spelled = visible_line(text).replace("\t", "\\u0009")
     return spelled if len(spelled) <= _SHOWN_CHARS else f"{spelled[:_SHOWN_CHARS]}.."
 
 

@@ -133,8 +133,8 @@ def test_what_is_no_secret_is_kept(text: str) -> None:
     ("line", "shown"),
     [
         ("x" * 3101, "x" * 120 + ".."),
-        ("vlan batch 9\x1b[2J", "vlan batch 9\\x1b[2J"),
-        ("a\u2028b\tc", "a\\u2028b\\tc"),
+        ("vlan batch 9\x1b[2J", "vlan batch 9\\u001b[2J"),
+        ("a\u2028b\tc", "a\\u2028b\\u0009c"),
         ("description café", "description café"),
     ],
 )
@@ -146,7 +146,7 @@ def test_a_message_shows_a_line_that_is_not_sent_so() -> None:
     with pytest.raises(MergeConfigException) as caught:
         config_lines_of("leaf01", "sysname a\nvlan batch 9\x1b[2J")
     assert str(caught.value) == (
-        "leaf01: line 2 'vlan batch 9\\x1b[2J': holds the control character U+001B; not sent; "
+        "leaf01: line 2 'vlan batch 9\\u001b[2J': holds the control character U+001B; not sent; "
         "nothing was loaded"
     )
 
