@@ -29,7 +29,11 @@ class PacketFilter:
     ) -> FilterRule | None:
         """Rule that drops packets of a flow; None: they pass."""
         rule = self.acl.first_match(source, destination, flow)
-        return rule if rule and (self.deny or rule.action == "deny") else None
+        return rule if rule and self.drops(rule) else None
+
+    def drops(self, rule: FilterRule) -> bool:
+        """Whether packets are dropped whose first match is a rule."""
+        return self.deny or rule.action == "deny"
 
 
 def filter_of(filters: Filters, name: str) -> PacketFilter | str:
@@ -94,7 +98,7 @@ def filters_of(network: Network) -> Mapping[tuple[str, str, str], PacketFilter]:
 
 @dataclass(frozen=True, slots=True)
 class PolicyFlow:
-    """Flow between two servers that the policy names, beside RDMA."""
+    """Flow between two servers that shows a part of the policy, beside RDMA."""
 
     source: Server
     destination: Server
@@ -102,12 +106,12 @@ class PolicyFlow:
 
 
 def questions(network: Network) -> tuple[PolicyFlow, ...]:
-    """One pair of servers, if it exists, for each flow that an entry of the policy names."""
+    """One pair of servers, if it exists, for each flow that shows a part of the policy."""
     members: dict[str, list[Server]] = {}
     for server in sorted(network.servers or (), key=lambda server: server.name):
         members.setdefault(server.segment, []).append(server)
     flows = []
-    for source, destination, flow in network.policy.examples() if network.policy else ():
+    for source, destination, flow in network.policy.examples(members) if network.policy else ():
         pairs = (
             (a, b)
             for a in members.get(source, ())
