@@ -161,19 +161,14 @@ class SegmentPolicy(Frozen):
         Those of the entries, requests and replies, and between all segments those that only an
         entry without ports or the default decides: ICMP, TCP and UDP at ports that no entry names.
         """
-        named = (
-            (*pair, flow)
-            for entry in self.ordered
-            for source in entry.source
-            for destination in entry.destination
-            for flows in entry.flows
-            for pair, flow in zip(
-                ((source, destination), (destination, source)), flows, strict=True
-            )
-        )
+        rows: dict[tuple[str, str, Flow], None] = {}
+        for entry in self.ordered:
+            for source, destination in product(entry.source, entry.destination):
+                for request, reply in entry.flows:
+                    rows[source, destination, request] = rows[destination, source, reply] = None
         probes = tuple(self._unnamed_flows())
-        unnamed = ((*pair, flow) for pair in product(segments, repeat=2) for flow in probes)
-        rows = dict.fromkeys((*named, *unnamed))
+        for source, destination in product(segments, repeat=2):
+            rows |= {(source, destination, flow): None for flow in probes}
         yield from (example for example in rows if example[2] != Flow())
 
     def _unnamed_flows(self) -> Iterator[Flow]:

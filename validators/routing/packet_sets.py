@@ -98,6 +98,8 @@ def differences(
 
     names, addresses: of the source and of the destination.
     """
+    if not all(addresses):
+        return
     inbound = _rules_between(way.inbound, addresses)
     outbound = _rules_between(way.outbound, addresses)
     stated = policy.rows(*names)
@@ -164,13 +166,13 @@ def _first_value(spans: Spans, low: int, high: int) -> int | None:
 
 
 def _parts(spans: Spans, rows: Sequence[Span | None], preferred: Sequence[int] = ()) -> Parts:
-    """Cut a set at the ends of the rows' ranges (None: all values)."""
+    """Cut a set, which has a value, at the ends of the rows' ranges (None: all values)."""
     edges = {edge for row in rows if row for edge in (row[0], row[1] + 1)}
-    starts = sorted({spans[0][0], *edges}) if spans else []
+    starts = sorted({spans[0][0], *edges})
     pieces = zip(starts, [*(edge - 1 for edge in starts[1:]), spans[-1][1]], strict=True)
-    starts = (_first_value(spans, low, high) for low, high in pieces if low <= high)
+    values = (_first_value(spans, low, high) for low, high in pieces if low <= high)
     parts: Parts = {}
-    for value in (*preferred, *(start for start in starts if start is not None)):
+    for value in (*preferred, *(value for value in values if value is not None)):
         bits = sum(1 << n for n, r in enumerate(rows) if r is None or r[0] <= value <= r[1])
         parts.setdefault(bits, value)
     return parts
@@ -180,7 +182,7 @@ def _port_parts(protocol: str, rows: Sequence[PortRange | None], preferred: Sequ
     """Parts of all ports; packets without ports match no row that names one."""
     if protocol not in WITH_PORTS:
         return {sum(1 << n for n, row in enumerate(rows) if row is None): 0}
-    return _parts(ALL_PORTS, [row and (row.low, row.high) for row in rows], preferred)
+    return _parts(ALL_PORTS, [(row.low, row.high) if row else None for row in rows], preferred)
 
 
 def _first(bits: int, rows: Sequence[Row]) -> Row | None:

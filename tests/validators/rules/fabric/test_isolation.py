@@ -17,8 +17,10 @@ from rocefort.models.device.packet_filters import FilterAcl, FilterRule, Flow, P
 from rocefort.models.finding import Finding
 from rocefort.models.network.network import Network, Node, Segment, Sources
 from rocefort.validators.checks import rules
+from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Subject, Verdict
+from rocefort.validators.rules.verification.reachability import verify
 
 EditHeps = Callable[..., Path]
 Rules = tuple[FilterRule, ...]
@@ -43,14 +45,15 @@ security:
       - {id: 5, action: deny, source: [transfer], destination: [compute]}
 """,
 }
-FLOWS = tuple(
-    Flow(protocol=kind, source_port=near, destination_port=far)
-    for kind in ("tcp", "udp")
-    for near, far in (
-        *product((49152,), (22, 2049, 4791, 5000, 5999, 65535)),
-        *product((2049, 5000, 5999), (22, 65535)),
-    )
-) + (Flow(protocol="icmp"),)
+PORTS = (
+    *product((49152,), (22, 2049, 4791, 5000, 5999, 65535)),
+    *product((2049, 5000, 5999), (22, 65535)),
+)
+FLOWS = (
+    Flow(protocol="icmp"),
+    *(Flow(protocol="tcp", source_port=near, destination_port=far) for near, far in PORTS),
+    *(Flow(protocol="udp", source_port=near, destination_port=far) for near, far in PORTS),
+)
 
 
 def _half(network: IPv4Network | None) -> IPv4Network | None:
@@ -200,3 +203,24 @@ def test_a_policy_that_one_gateway_lacks_is_named_there(edit_heps: EditHeps, pol
                 assert f"passes {port.name}, which applies no traffic policy inbound" in str(
                     verdicts[0]
                 )
+
+
+def test_an_engine_is_asked_more_than_the_allowed_rdma(edit_heps: EditHeps) -> None:
+    """RDMA and NFS of compute to storage are allowed: only other packets show a lost denial."""
+    network = derive(edit_heps(("\nsecurity:\n", POLICIES["beamlines"]))).network
+    compute = {one.port.device: one for one in network.servers or () if one.segment == "compute"}
+    assert _sec101(network) == []
+    for leaf, server in compute.items():
+        node = network.by_name[leaf]
+        (acl,) = (acl for acl in node.device.filters.acls if acl.name == "VLAN120")
+        rows = tuple(rule for rule in acl.rules if rule.index != 100000130)
+        first = min(s.name for s in network.servers or () if s.address in server.address.network)
+        assert _sec101(_with_rules(network, node, acl, rows)) == [
+            f"ICMP of {first} reaches storage01, which the policy denies (and TCP to port 22 and "
+            "UDP to port 22)"
+        ]
+
+
+def _sec101(network: Network) -> list[str]:
+    findings = verify(network, analyse(network).state).findings
+    return [finding.message for finding in findings if finding.rule == "SEC101"]

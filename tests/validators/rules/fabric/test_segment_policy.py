@@ -165,7 +165,8 @@ SEC010: list[tuple[Change, list[str]]] = [
     (
         lambda s: _two_segments(s, _policy()).port("leaf01", "Vlanif10", filter_in=None),
         [
-            _passes(1, "Vlanif10, which applies no traffic policy inbound"),
+            "error leaf01: udp 10.10.1.2:49152 > 10.20.2.2:4791 passes Vlanif10, which applies no "
+            "traffic policy inbound, and the policy denies it (compute to storage)",
             _passes(2, RULE),
             STORAGE_PASSES,
         ],
