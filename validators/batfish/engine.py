@@ -96,7 +96,7 @@ class TraceRow(Frozen):
 
 
 class FlowRow(TraceRow):
-    """All paths of another flow that the policy names."""
+    """All paths of another flow that shows a part of the policy."""
 
     flow: Flow
 

@@ -86,7 +86,11 @@ def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
             continue
         if allowed and solution is not None:
             stop = solution.trips.stop(*pair, flow)
-            if policy.allows(*names, Flow()) and stop == solution.trips.stop(*pair, Flow()):
+            if (
+                stop
+                and policy.allows(*names, Flow())
+                and stop == solution.trips.stop(*pair, Flow())
+            ):
                 continue  # BGP103 reports the pair
         wrong[*names, allowed, stop].append((flow, pair, 1))
     for (_, _, allowed, stop), rows in sorted(wrong.items(), key=lambda item: _order(*item)):
