@@ -158,6 +158,15 @@ class Filters(Frozen):
         """Policy with a name; None: there is none."""
         return next((policy for policy in self.policies if policy.name == name), None)
 
+    def parts_of(self, name: str) -> Iterator[str]:
+        """Names of the classifiers, behaviors and ACLs of a policy."""
+        policy = self.policy(name)
+        for row in policy.bindings if policy else ():
+            yield from (row.classifier, row.behavior)
+            for classifier in self.classifiers:
+                if classifier.name == row.classifier:
+                    yield from classifier.acls
+
     def dangling(self) -> Iterator[tuple[str, str, str]]:
         """Yield references to missing objects: path of the reference, kind and name of the object.
 

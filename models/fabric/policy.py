@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Literal, Self
+from collections.abc import Collection, Iterator
+from itertools import product
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from rocefort.models.base import Frozen, Name
-from rocefort.models.device.packet_filters import ROCE_PORT, Flow, PortRange, Protocol
+from rocefort.models.device.packet_filters import (
+    ENTROPY_PORT,
+    ROCE_PORT,
+    Flow,
+    PortRange,
+    Protocol,
+)
 from rocefort.models.fabric.unique import unique_by
 from rocefort.models.wording import named
 
 LAST_ENTRY = 9999  # so that numbers of rules stay readable: entry 12 to VLAN 130 is rule 120130
+FREE_PORTS = (22, *range(1024, ENTROPY_PORT + 1))  # of flows that no entry names
 Action = Literal["allow", "deny"]
 Port = Annotated[int, Field(ge=0, le=65535, json_schema_extra=named("a TCP or UDP port"))]
+
+
+class PolicyRow(NamedTuple):
+    """Packets of one direction that an entry is about; None: all ports."""
+
+    protocol: Protocol
+    source_ports: PortRange | None
+    destination_ports: PortRange | None
+
+    def matches(self, flow: Flow) -> bool:
+        """Whether packets of a flow are among them."""
+        return (
+            self.protocol in ("ip", flow.protocol)
+            and (self.source_ports is None or flow.source_port in self.source_ports)
+            and (self.destination_ports is None or flow.destination_port in self.destination_ports)
+        )
 
 
 class PolicyEntry(Frozen):
@@ -78,30 +102,23 @@ class PolicyEntry(Frozen):
         return self.service is None or self.protocol == "rdma"
 
     @property
-    def flows(self) -> tuple[Flow, Flow]:
-        """Example of a request, and of the reply to it."""
-        if self.protocol in ("any", "rdma"):
-            return Flow(), Flow()
-        service = self.service.low if self.service else 0
-        kind = self.protocol
-        there = Flow(protocol=kind, destination_port=service)
-        back = Flow(
-            protocol=there.protocol,
-            source_port=there.destination_port,
-            destination_port=there.source_port,
-        )
-        return there, back
+    def flows(self) -> Iterator[tuple[Flow, Flow]]:
+        """Examples of requests with their replies, at the ends of a range of ports."""
+        if self.protocol in ("tcp", "udp") and self.service:
+            kind: Literal["tcp", "udp"] = "tcp" if self.protocol == "tcp" else "udp"
+            for port in sorted({self.service.low, self.service.high}):
+                there = Flow(protocol=kind, destination_port=port)
+                back = Flow(protocol=kind, source_port=port, destination_port=there.source_port)
+                yield there, back
 
-    def fits(self, source: str, destination: str, flow: Flow) -> bool:
-        """Whether the entry applies to packets of a flow from one segment to another."""
-        if self.wire_protocol not in ("ip", flow.protocol):
-            return False
-        ports, forward = self.service, source in self.source and destination in self.destination
-        if forward and (ports is None or flow.destination_port in ports):
-            return True
-        reply = flow.destination_port if self.symmetric else flow.source_port
-        backward = source in self.destination and destination in self.source
-        return backward and (ports is None or reply in ports)
+    def rows(self, source: str, destination: str) -> Iterator[PolicyRow]:
+        """Packets from one segment to another that the entry is about: requests and replies."""
+        request = PolicyRow(self.wire_protocol, None, self.service)
+        reply = request if self.symmetric else PolicyRow(self.wire_protocol, self.service, None)
+        if source in self.source and destination in self.destination:
+            yield request
+        if source in self.destination and destination in self.source:
+            yield reply
 
 
 class SegmentPolicy(Frozen):
@@ -118,22 +135,48 @@ class SegmentPolicy(Frozen):
         """Entries in the order in which they decide."""
         return tuple(sorted(self.entries, key=lambda entry: entry.id))
 
-    def allows(self, source: str, destination: str, flow: Flow) -> bool:
-        """Whether packets of a flow may go from one segment to another, or within one."""
-        for entry in self.ordered:
-            if entry.fits(source, destination, flow):
-                return entry.action == "allow"
+    def rows(self, source: str, destination: str) -> tuple[tuple[PolicyRow, bool], ...]:
+        """Packets from one segment to another by entry, each with whether they may go."""
+        return tuple(
+            (row, entry.action == "allow")
+            for entry in self.ordered
+            for row in entry.rows(source, destination)
+        )
+
+    def otherwise(self, source: str, destination: str) -> bool:
+        """Whether packets may go that no entry is about; the default leaves a segment whole."""
         return source == destination or self.default == "allow"
 
-    def examples(self) -> Iterator[tuple[str, str, Flow]]:
-        """Flows of its entries besides RDMA, as from, to, flow; requests and replies."""
-        rows = dict.fromkeys(
-            (*pair, flow)
-            for entry in self.ordered
-            for source in entry.source
-            for destination in entry.destination
-            for pair, flow in zip(
-                ((source, destination), (destination, source)), entry.flows, strict=True
-            )
+    def allows(self, source: str, destination: str, flow: Flow) -> bool:
+        """Whether packets of a flow may go from one segment to another, or within one."""
+        rows = self.rows(source, destination)
+        return next(
+            (allowed for row, allowed in rows if row.matches(flow)),
+            self.otherwise(source, destination),
         )
+
+    def examples(self, segments: Collection[str]) -> Iterator[tuple[str, str, Flow]]:
+        """Flows beside RDMA that show each part of the policy, as from, to, flow.
+
+        Those of the entries, requests and replies, and between all segments those that only an
+        entry without ports or the default decides: ICMP, TCP and UDP at ports that no entry names.
+        """
+        rows: dict[tuple[str, str, Flow], None] = {}
+        for entry in self.ordered:
+            for source, destination in product(entry.source, entry.destination):
+                for request, reply in entry.flows:
+                    rows[source, destination, request] = rows[destination, source, reply] = None
+        probes = tuple(self._unnamed_flows())
+        for source, destination in product(segments, repeat=2):
+            rows |= {(source, destination, flow): None for flow in probes}
         yield from (example for example in rows if example[2] != Flow())
+
+    def _unnamed_flows(self) -> Iterator[Flow]:
+        """ICMP, and TCP and UDP whose ports no entry names, if any are left."""
+        protocols: tuple[Literal["tcp", "udp"], ...] = ("tcp", "udp")
+        for protocol in protocols:
+            services = [e.service for e in self.entries if e.wire_protocol == protocol]
+            free = [port for port in FREE_PORTS if not any(s and port in s for s in services)]
+            if len(free) > 1:
+                yield Flow(protocol=protocol, source_port=free[-1], destination_port=free[0])
+        yield Flow(protocol="icmp")

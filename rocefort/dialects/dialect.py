@@ -37,6 +37,7 @@ from rocefort.models.rollout.plan import Change
 
 NOT_READ = "its configuration is not read by Rocefort"
 STATE_NOT_READ = "the state of its switches is not read by Rocefort"
+FILTERED = "the packets that are filtered"  # answer that a line may change
 NOT_DEPLOYED = "not deployed by Rocefort"
 
 

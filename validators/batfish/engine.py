@@ -96,7 +96,7 @@ class TraceRow(Frozen):
 
 
 class FlowRow(TraceRow):
-    """All paths of another flow that the policy names."""
+    """All paths of another flow that shows a part of the policy."""
 
     flow: Flow
 
@@ -290,13 +290,15 @@ def _traces(
 def _flows(
     asking: BatfishSession, network: Network, up: list[str], of: str | None = None
 ) -> Iterator[FlowRow]:
-    """Every path of each other flow that the policy names, from a host that is up."""
-    from_up = [each for each in questions(network) if host_name(each.source.name) in up]
-    with Step("flows", len(from_up)):
-        for question in from_up:
-            source, address = host_name(question.source.name), question.destination.address.ip
-            for row in asking.speaker.trace(asking.session, [source], address, question.flow, of):
-                yield FlowRow(**dict(_trace_row(row)), flow=question.flow)
+    """Every path of each other flow that shows a part of the policy, from hosts that are up."""
+    sources: defaultdict[tuple[IPv4Address, Flow], list[str]] = defaultdict(list)
+    for each in questions(network):
+        if (source := host_name(each.source.name)) in up:
+            sources[each.destination.address.ip, each.flow].append(source)
+    with Step("flows", len(sources)):
+        for (address, flow), names in sources.items():
+            for row in asking.speaker.trace(asking.session, names, address, flow, of):
+                yield FlowRow(**dict(_trace_row(row)), flow=flow)
 
 
 def _gate(parsed: list[Row], issues: list[Row]) -> None:

@@ -7,9 +7,10 @@ packet without a match passes (V300R023C00, `deny | permit`).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
@@ -29,7 +30,11 @@ class PacketFilter:
     ) -> FilterRule | None:
         """Rule that drops packets of a flow; None: they pass."""
         rule = self.acl.first_match(source, destination, flow)
-        return rule if rule and (self.deny or rule.action == "deny") else None
+        return rule if rule and self.drops(rule) else None
+
+    def drops(self, rule: FilterRule) -> bool:
+        """Whether packets are dropped whose first match is a rule."""
+        return self.deny or rule.action == "deny"
 
 
 def filter_of(filters: Filters, name: str) -> PacketFilter | str:
@@ -94,7 +99,7 @@ def filters_of(network: Network) -> Mapping[tuple[str, str, str], PacketFilter]:
 
 @dataclass(frozen=True, slots=True)
 class PolicyFlow:
-    """Flow between two servers that the policy names, beside RDMA."""
+    """Flow between two servers that shows a part of the policy, beside RDMA."""
 
     source: Server
     destination: Server
@@ -102,17 +107,18 @@ class PolicyFlow:
 
 
 def questions(network: Network) -> tuple[PolicyFlow, ...]:
-    """One pair of servers, if it exists, for each flow that an entry of the policy names."""
-    members: dict[str, list[Server]] = {}
+    """Flows that show each part of the policy: from a server behind each gateway.
+
+    Each goes to the first server of the other segment behind another gateway.
+    """
+    behind: defaultdict[str, dict[IPv4Network, Server]] = defaultdict(dict)
     for server in sorted(network.servers or (), key=lambda server: server.name):
-        members.setdefault(server.segment, []).append(server)
+        behind[server.segment].setdefault(server.address.network, server)
     flows = []
-    for source, destination, flow in network.policy.examples() if network.policy else ():
-        pairs = (
-            (a, b)
-            for a in members.get(source, ())
-            for b in members.get(destination, ())
-            if a.address.network != b.address.network
-        )
-        flows += [PolicyFlow(a, b, flow) for a, b in [next(pairs, (None, None))] if a and b]
+    for source, destination, flow in network.policy.examples(behind) if network.policy else ():
+        for subnet, server in behind.get(source, {}).items():
+            targets = behind.get(destination, {}).items()
+            target = next((one for other, one in targets if other != subnet), None)
+            if target is not None:
+                flows.append(PolicyFlow(server, target, flow))
     return tuple(flows)

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 
 from napalm_cloudengine.masking import MASK
 from napalm_cloudengine.text import quotable, why_not_sent
+from rocefort.dialects.dialect import FILTERED
 from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
 from rocefort.dialects.vrp.commands.unmodelled import row_of, view_of
 from rocefort.dialects.vrp.interpreter.execute import VrpRefusal, view_kind
@@ -23,9 +24,9 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import TextLine
 
 FILTERS = (
-    r"traffic-policy|traffic policy|traffic (classifier|behavior)"
+    r"((vlan \d+|interface (?!MEth)\S+) )?traffic-(policy|filter|secure|redirect)"
+    r"|traffic policy|traffic (classifier|behavior)"
     r"|acl ((number )?3\d{3}|name \S+ advance) rule"
-    r"|vlan \d+ traffic-policy|interface (?!MEth)\S+ traffic-policy"
 )
 # What commands change that decide on forwarding and that no Device represents: static routes, other
 # routing protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and
@@ -38,7 +39,7 @@ FORWARDING: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("the routes that BGP uses or announces", r"bgp|route-policy|ip ip-prefix"),
         ("the routes", r"ip route-static|ospf|isis|rip"),
         ("the paths of packets", r"policy-based-route|segment-routing"),
-        ("the packets that are filtered", FILTERS),
+        (FILTERED, FILTERS),
         ("the paths over a pair of switches", r"dfs-group|interface \S+ (dfs-group|peer-link)"),
         ("the members of an Eth-Trunk", r"interface (?!MEth)\S+ (eth-trunk|trunkport|mode)"),
         ("the gateways", r"interface (?!MEth)\S+ vrrp"),

@@ -54,6 +54,7 @@ def node(view: str, line: str) -> tuple[Node, Sources, int]:
         ("system", "dfs-group 1", "the paths over a pair of switches"),
         ("system", "policy-based-route P permit node 5", "the paths of packets"),
         ("system", "traffic-policy P global inbound", "the packets that are filtered"),
+        ("system", "traffic-filter inbound acl 3001", "the packets that are filtered"),
         ("system", "route-policy P permit node 10 extra", "the routes that BGP uses or announces"),
         ("port", "dfs-group 1 m-lag 10", "the paths over a pair of switches"),
         ("port", "ospf enable 1 area 0", "the routes"),

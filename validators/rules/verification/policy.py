@@ -9,12 +9,14 @@ from rocefort.models.device.packet_filters import Flow
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network
 from rocefort.models.results.reachability import Pair, Reachability, ServerClass
+from rocefort.models.wording import listing
 from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import EngineSubject
 
 ClassPair = tuple[int, int]
+_Key = tuple[str, str, bool, PathEnd | None]  # segments, whether allowed, cause of a drop
 
 
 def is_denied(network: Network, source: ServerClass, destination: ServerClass) -> bool:
@@ -58,9 +60,10 @@ def _delivered_though_denied(network: Network, reached: Reachability) -> Iterato
 def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
     """Traffic between segments is delivered or denied as the policy requires.
 
-    The engine evaluates each flow of the policy between segments, with ACLs. A denied flow must not
-    be delivered, and an allowed flow must be. BGP103 reports allowed RDMA that is not delivered,
-    for any cause.
+    The engine evaluates flows between segments, with ACLs: RDMA, each flow that the policy names,
+    and ICMP, TCP and UDP at ports that no entry names. A denied flow must not be delivered, and an
+    allowed flow must be. BGP103 reports allowed RDMA that is not delivered, for any cause; other
+    flows with the same cause are not reported again. SEC010 compares all packets.
 
     Example: RDMA of readout01 reaches daisycn01, which the policy denies
     Fix: Compare the ACL of the sender's gateway with `security.policy`.
@@ -70,38 +73,53 @@ def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
     if policy is None:
         return
     segment = {server.name: server.segment for server in network.servers or ()}
-    wrong: defaultdict[tuple[str, str, Flow], list[tuple[Pair, int]]] = defaultdict(list)
+    wrong: defaultdict[_Key, list[tuple[Flow, Pair, int]]] = defaultdict(list)
     reached = state.reachability
     for a, b in _delivered_though_denied(network, reached):
-        key = reached.classes[a].segment, reached.classes[b].segment, Flow()
-        wrong[key].append((reached.witness(a, b), reached.count(a, b)))
+        key = reached.classes[a].segment, reached.classes[b].segment, False, None
+        wrong[key].append((Flow(), reached.witness(a, b), reached.count(a, b)))
     for answer in state.answers:
-        key = segment[answer.source], segment[answer.destination], answer.flow
-        if answer.delivered is not policy.allows(*key):
-            wrong[key].append(((answer.source, answer.destination), 1))
-    for key, pairs in sorted(wrong.items(), key=lambda item: _order(*item)):
-        stop, (pair, _) = None, min(pairs)
-        allowed = policy.allows(*key)
+        pair, flow = (answer.source, answer.destination), answer.flow
+        names = segment[answer.source], segment[answer.destination]
+        allowed, stop = policy.allows(*names, flow), None
+        if answer.delivered is allowed:
+            continue
         if allowed and solution is not None:
-            stop = solution.trips.stop(*pair, key[2])
-        verb = "does not reach" if allowed else "reaches"
-        message = _message(key[2], verb, pair, sum(count for _, count in pairs), stop)
+            stop = solution.trips.stop(*pair, flow)
+            if (
+                stop
+                and policy.allows(*names, Flow())
+                and stop == solution.trips.stop(*pair, Flow())
+            ):
+                continue  # BGP103 reports the pair
+        wrong[*names, allowed, stop].append((flow, pair, 1))
+    for (_, _, allowed, stop), rows in sorted(wrong.items(), key=lambda item: _order(*item)):
+        pair = min(rows, key=_row_order)[1]
         place = stop.place if stop else subject.port_of(pair[0])
         yield subject.at(
-            place, message, "compare the ACL of the sender's gateway with security.policy"
+            place,
+            _message(rows, "does not reach" if allowed else "reaches", stop),
+            "compare the ACL of the sender's gateway with security.policy",
         )
 
 
-def _order(key: tuple[str, str, Flow], pairs: list[tuple[Pair, int]]) -> tuple[bool, Pair, str]:
+def _row_order(row: tuple[Flow, Pair, int]) -> tuple[bool, Pair, str]:
     """RDMA first, then by name."""
-    return key[2] != Flow(), min(pairs)[0], str(key[2])
+    flow, pair, _ = row
+    return flow != Flow(), pair, str(flow)
 
 
-def _message(flow: Flow, verb: str, pair: Pair, count: int, stop: PathEnd | None) -> str:
-    source, destination = pair
+def _order(_: _Key, rows: list[tuple[Flow, Pair, int]]) -> tuple[bool, Pair, str]:
+    return min(map(_row_order, rows))
+
+
+def _message(rows: list[tuple[Flow, Pair, int]], verb: str, stop: PathEnd | None) -> str:
+    flow, (source, destination), _ = min(rows, key=_row_order)
     does = "denies" if verb == "reaches" else "allows"
     message = f"{flow} of {source} {verb} {destination}, which the policy {does}"
     if stop is not None:
         message += f": {stop.reason}"
-    more = count - 1
-    return message + (f" (and {more} more pair{'s' if more > 1 else ''})" if more else "")
+    count = sum(count for one, _, count in rows if one == flow) - 1
+    more = [f"{count} more pair{'s' if count > 1 else ''}"] if count else []
+    more += sorted({str(one) for one, _, _ in rows if one != flow})
+    return message + (f" (and {listing(more)})" if more else "")

@@ -91,44 +91,107 @@ def _acl(small: Any, *rules: FilterRule) -> Any:
     return _two_segments(small, _policy(ALLOW)).device("leaf01", filters=_filters(VLAN10=rules))
 
 
-GATEWAY = "the gateway of compute (traffic policy VLAN10 inbound on Vlanif10)"
-AGAINST = "against the fabric's policy"
+def _outbound(small: Any, *rules: FilterRule) -> Any:
+    """The filter of compute at the gateway of storage, outbound, in place of its inbound one."""
+    ordered = tuple(sorted(rules, key=lambda rule: rule.index))
+    changed = _two_segments(small, _policy(ALLOW)).port("leaf01", "Vlanif10", filter_in=None)
+    changed = changed.port("leaf02", "Vlanif10", filter_in=None)
+    changed = changed.device(
+        "leaf02", filters=_filters(VLAN10=ordered, VLAN20=(RDMA_BACK, DENY_BACK))
+    )
+    return changed.port("leaf02", "Vlanif20", filter_out="VLAN10")
+
+
+def _with_line(small: Any, path: tuple[str, ...], text: str) -> Any:
+    """leaf01 without a deny of its own and with a line that no model has."""
+    filters = _filters(VLAN10=(RDMA,), VLAN20=(RDMA_BACK,))
+    changed = _two_segments(small, _policy(ALLOW)).device("leaf01", filters=filters)
+    if "VLAN20" in str(path):
+        changed = changed.port("leaf01", "Vlanif10", filter_in=None)
+    return changed.node("leaf01", unmodelled=(TextLine(path, text, 9),))
+
+
+TO_STORAGE, TO_COMPUTE = "10.10.{}.2:49152 > 10.20.2.2", "10.20.2.2:49152 > 10.10.1.2"
+DENIED = "and the policy denies it"
+ALLOWED = "and the policy allows it"
+
+
+def _passes(leaf: int, decision: str, packet: str = f"udp {TO_STORAGE}:4791") -> str:
+    return (
+        f"error leaf{leaf:02}: {packet.format(leaf)} passes {decision}, {DENIED} "
+        "(compute to storage)"
+    )
+
+
+STORAGE_PASSES = (
+    f"error leaf02: udp {TO_COMPUTE}:4791 passes rule 10020 of ACL VLAN20 inbound on Vlanif20, "
+    f"{DENIED} (storage to compute)"
+)
+RULE = "rule 10020 of ACL VLAN10 inbound on Vlanif10"
 
 SEC010: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),  # no policy has no requirements
     (lambda s: _two_segments(s, _policy(ALLOW)), []),
-    (lambda s: _acl(s, RDMA, DENY, _rule(5, "deny", protocol="icmp")), []),
-    (
-        lambda s: _two_segments(s, _policy()),
+    (  # a denial within a segment, which the default leaves whole
+        lambda s: _acl(s, RDMA, DENY, _rule(5, "deny", protocol="icmp")),
         [
-            "error leaf01: the gateway of compute (traffic policy VLAN10 inbound on Vlanif10) lets "
-            "pass RDMA to storage, against the fabric's policy",
-            f"error leaf02: {GATEWAY} lets pass RDMA to storage, {AGAINST}",
-            "error leaf02: the gateway of storage (traffic policy VLAN20 inbound on Vlanif20) lets "
-            f"pass RDMA to compute, {AGAINST}",
+            "error leaf01: icmp 10.10.1.2 > 10.10.2.2 is dropped by rule 5 of ACL VLAN10 inbound "
+            f"on Vlanif10, {ALLOWED} (compute to compute)"
         ],
     ),
     (
+        lambda s: _two_segments(s, _policy()),
+        [_passes(1, RULE), _passes(2, RULE), STORAGE_PASSES],
+    ),
+    (
         lambda s: _acl(s, _rule(5, "deny", protocol="udp"), RDMA, DENY),
-        [f"error leaf01: {GATEWAY} drops RDMA to compute and RDMA to storage, {AGAINST}"],
+        [
+            "error leaf01: udp 10.10.1.2:49152 > 10.10.2.2:4791 is dropped by rule 5 of ACL VLAN10 "
+            f"inbound on Vlanif10, {ALLOWED} (compute to compute and compute to storage)"
+        ],
     ),
     (
         lambda s: _two_segments(s, _policy(ALLOW, NFS)),
         [
-            f"error leaf01: {GATEWAY} drops TCP to port 2049 to storage, {AGAINST}",
-            f"error leaf02: {GATEWAY} drops TCP to port 2049 to storage, {AGAINST}",
-            "error leaf02: the gateway of storage (traffic policy VLAN20 inbound on Vlanif20) "
-            f"drops TCP from port 2049 to compute, {AGAINST}",
+            *(
+                f"error leaf{leaf:02}: tcp {TO_STORAGE.format(leaf)}:2049 is dropped by rule "
+                f"100000020 of ACL VLAN10 inbound on Vlanif10, {ALLOWED} (compute to storage)"
+                for leaf in (1, 2)
+            ),
+            "error leaf02: tcp 10.20.2.2:2049 > 10.10.1.2:22 is dropped by rule 100000020 of ACL "
+            f"VLAN20 inbound on Vlanif20, {ALLOWED} (storage to compute)",
         ],
     ),
     (
         lambda s: _two_segments(s, _policy()).port("leaf01", "Vlanif10", filter_in=None),
         [
-            "error leaf01: the gateway of compute (no traffic policy inbound on Vlanif10) lets "
-            f"pass RDMA to storage, {AGAINST}",
-            f"error leaf02: {GATEWAY} lets pass RDMA to storage, {AGAINST}",
-            "error leaf02: the gateway of storage (traffic policy VLAN20 inbound on Vlanif20) lets "
-            f"pass RDMA to compute, {AGAINST}",
+            "error leaf01: udp 10.10.1.2:49152 > 10.20.2.2:4791 passes Vlanif10, which applies no "
+            "traffic policy inbound, and the policy denies it (compute to storage)",
+            _passes(2, RULE),
+            STORAGE_PASSES,
+        ],
+    ),
+    (  # all but one rule is right: SSH passes, where only RDMA was an example
+        lambda s: _acl(s, RDMA, DENY.model_copy(update={"protocol": "udp"})),
+        [
+            _passes(
+                1,
+                "ACL VLAN10 inbound on Vlanif10, of which no rule matches it",
+                f"tcp {TO_STORAGE}:22",
+            )
+        ],
+    ),
+    (  # outbound at the storage's gateway does as well as inbound at the others'
+        lambda s: _outbound(s, RDMA, DENY),
+        [],
+    ),
+    (
+        lambda s: _outbound(s, RDMA, DENY, _rule(5, "deny", protocol="udp")),
+        [
+            *(
+                f"error leaf02: udp {TO_STORAGE.format(1)}:4791 is dropped by rule 5 of ACL VLAN10 "
+                f"outbound on Vlanif20, {ALLOWED} (compute to storage)",
+            ),
         ],
     ),
     (
@@ -136,6 +199,22 @@ SEC010: list[tuple[Change, list[str]]] = [
         [
             "not judged leaf01: rule 10020 of ACL VLAN10 matches by DSCP, which is not evaluated",
         ],
+    ),
+    (
+        lambda s: _with_line(s, ("acl name VLAN10 advance",), "rule 7 deny tcp established"),
+        [
+            "not judged leaf01: `rule 7 deny tcp established` may change the packets that are filtered"
+        ],
+    ),
+    (
+        lambda s: _with_line(s, (), "traffic-policy P global inbound"),
+        [
+            "not judged leaf01: `traffic-policy P global inbound` may change the packets that are filtered"
+        ],
+    ),
+    (  # not of this gateway
+        lambda s: _with_line(s, ("acl name VLAN20 advance",), "rule 7 deny tcp established"),
+        [_passes(1, "Vlanif10, which applies no traffic policy inbound", f"udp {TO_STORAGE}:22")],
     ),
     (
         lambda s: s.change(origin="text"),
