@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.dialects.choose import dialect_of
@@ -47,6 +48,22 @@ class Underlay:
     owners: Mapping[IPv4Address, tuple[Port, ...]]  # up interfaces that have the address
     static: Mapping[str, Statics]  # routes in use; without those of ports that are down
     local: Mapping[IPv4Network, Set[str]]  # devices with the prefix connected or as static route
+
+    @cached_property
+    def peer_devices(self) -> Mapping[str, Mapping[IPv4Address, str]]:
+        """Switch of each configured BGP peer, by switch and address; also of ports that are down.
+
+        Peers of no switch of the network are left out.
+        """
+        owners: dict[IPv4Address, str] = {}
+        for node in self.network.nodes:
+            for interface in node.device.interfaces:
+                owners.update((address.ip, node.name) for address in interface.addresses)
+        peers = {n.name: n.device.bgp.peers if n.device.bgp else () for n in self.network.nodes}
+        return {
+            name: {p.address: owners[p.address] for p in own if p.address in owners}
+            for name, own in peers.items()
+        }
 
     def interface(self, port: Port) -> Interface:
         """Interface of a port; a port without text has the switch's defaults."""

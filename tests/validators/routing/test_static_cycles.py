@@ -99,6 +99,7 @@ def test_a_floating_route_closes_a_cycle_after_a_failure(clos: Clos, edits: Edit
     network = _routed(
         _clos(clos),
         edits,
+        ("leaf2", "10.3.10.0/24", "spine1"),
         ("spine1", "10.3.10.0/24", "leaf3"),
         ("leaf1", "10.3.10.0/24", "spine2"),
         ("spine2", "10.4.10.0/24", "leaf5"),
