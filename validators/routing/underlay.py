@@ -20,7 +20,14 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.eth_trunk import trunk_number
 from rocefort.models.device.interface import Interface, gateway_vlan
 from rocefort.models.device.static_routes import STATIC_PREFERENCE
-from rocefort.models.network.network import Network, Node, Sources, TextLine, shared_subnets
+from rocefort.models.network.network import (
+    Network,
+    Node,
+    Sources,
+    TextLine,
+    cables_by_address,
+    shared_subnets,
+)
 from rocefort.models.wording import count_of
 from rocefort.validators.routing.packet_filters import unevaluated
 
@@ -248,7 +255,7 @@ def _declared_cables(network: Network) -> Iterator[tuple[Port, Port]]:
 
 
 def _inferred_cables(network: Network, sources: Sources) -> Iterator[tuple[Port, Port]]:
-    """Cables by the addresses: two routed ports in one subnet."""
+    """Cables by the addresses."""
     for subnet, ends in shared_subnets(network.nodes).items():
         ports = [(end.device, end.interface) for end in ends]
         if len(ports) > 2:
@@ -256,8 +263,8 @@ def _inferred_cables(network: Network, sources: Sources) -> Iterator[tuple[Port,
             place = DevicePlace(ports[2][0], f"interfaces[{ports[2][1]}].addresses", ports[2][1])
             what = f"subnet {subnet} is on {names}: the addresses do not identify the cables"
             raise refuse(what, place, sources, "describe the links")
-        if len(ports) == 2:
-            yield ports[0], ports[1]
+    for a, b in cables_by_address(network.nodes):
+        yield (a.device, a.interface), (b.device, b.interface)
 
 
 def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources) -> None:
