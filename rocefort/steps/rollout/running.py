@@ -196,11 +196,11 @@ def _matched(network: Network, configs: Sequence[ConfigFile]) -> _Matched:
         if config.parsed.device.name in network.by_name:
             continue
         free = [n for n in network.nodes if n.name not in by_node and n.name not in copies]
-        node = _by_addresses(free, config.parsed.device) or _by_file(free, config)
-        if node is None:
+        match = _by_addresses(free, config.parsed.device) or _by_file(free, config)
+        if match is None:
             strangers.append(config)
         else:
-            by_node[node.name] = config
+            by_node[match.name] = config
     return _Matched(by_node, strangers, copies)
 
 
