@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from itertools import chain
 from typing import Literal
 
@@ -326,6 +326,32 @@ def shared_subnets(nodes: Iterable[Node]) -> dict[IPv4Network, tuple[End, ...]]:
                 for subnet in dict.fromkeys(address.network for address in interface.addresses):
                     by_subnet.setdefault(subnet, []).append(end)
     return {subnet: tuple(ends) for subnet, ends in by_subnet.items()}
+
+
+def cables_by_address(nodes: Sequence[Node]) -> Iterator[tuple[End, End]]:
+    """Cables that addresses show: two ports in one subnet, or two peers with unlike masks.
+
+    A wrong mask puts the ends of a cable into two subnets, with one port in each. They are still
+    the ends of a cable if each switch peers with the other port, and one reaches it by its mask.
+    """
+    by_name = {node.name: node for node in nodes}
+    lone: dict[IPv4Address, tuple[End, IPv4Network]] = {}
+    for subnet, ends in shared_subnets(nodes).items():
+        if len(ends) == 2 and ends[0].device != ends[1].device:
+            yield ends[0], ends[1]
+        elif len(ends) == 1:
+            device, port = by_name[ends[0].device].device, ends[0].interface
+            for address in device.by_interface[port].addresses:
+                if address.network == subnet:
+                    lone[address.ip] = ends[0], subnet
+    peers = {n.name: {p.address for p in n.device.bgp.peers} for n in nodes if n.device.bgp}
+    tied: set[End] = set()
+    for own, (end, subnet) in lone.items():
+        for other in peers.get(end.device, set()) & lone.keys():
+            far = lone[other][0]
+            if other in subnet and own in peers.get(far.device, ()) and not {end, far} & tied:
+                tied |= {end, far}
+                yield end, far
 
 
 class Network(Frozen):

@@ -14,7 +14,7 @@ from rocefort.models.network.network import (
     End,
     Link,
     Node,
-    shared_subnets,
+    cables_by_address,
 )
 
 TO = re.compile(
@@ -59,13 +59,11 @@ def _by_lldp(
 
 
 def _by_addresses(nodes: Sequence[Node]) -> Iterator[CablingEvidence]:
-    """Yield evidence of two routed ports in one subnet; three are no cable."""
-    for ends in shared_subnets(nodes).values():
-        if len(ends) == 2 and ends[0].device != ends[1].device:
-            for at, far in (ends, ends[::-1]):
-                yield CablingEvidence(
-                    by=CablingSource.ADDRESSES, at=at, device=far.device, port=far.interface
-                )
+    for ends in cables_by_address(nodes):
+        for at, far in (ends, ends[::-1]):
+            yield CablingEvidence(
+                by=CablingSource.ADDRESSES, at=at, device=far.device, port=far.interface
+            )
 
 
 def _by_descriptions(by_name: Mapping[str, Node]) -> Iterator[CablingEvidence]:

@@ -210,7 +210,7 @@ def _lost_links(network: Network) -> Iterator[Problem]:
     Batfish 0.36 sends from one end to the other only if the subnet of the other end contains the
     first address of this end's subnet (`TopologyUtil.synthesizeL3Topology`).
     """
-    for link in network.cabling or ():
+    for link in network.links or ():
         for near, far in product(_addresses(network, link.a), _addresses(network, link.b)):
             joined = far.ip in near.network and near.ip in far.network
             first = {near.network.network_address, far.network.network_address}

@@ -1,9 +1,9 @@
 """Cyclic buffer dependencies after failures, with a proof that avoids most searches.
 
-If a table only loses next hops, its dependencies are a subset of those before, so that no cycle is
-new. If a switch uses another next hop, each new dependency must lead from a lower to a higher layer
-of the links, as all dependencies before did; then no cycle exists. The whole graph is searched only
-if one does not.
+Where BGP alone forwards, and a table only loses next hops, its dependencies are a subset of those
+before, so that no cycle is new. If a switch uses another next hop, each new dependency must lead
+from a lower to a higher layer of the links, as all dependencies before did; then no cycle exists.
+The whole graph is searched only if one does not, and wherever a static route forwards.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
+from ipaddress import IPv4Network
 
 from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.failures.lost_pairs import TablesAfterFailure
@@ -19,16 +20,13 @@ from rocefort.validators.roce_ports import lossless_queue
 from rocefort.validators.rules.lossless.buffer_cycles import (
     Graph,
     Hop,
-    carried_classes,
     components,
     cycle,
-    forwarding_graph,
 )
 from rocefort.validators.rules.lossless.deadlock import (
-    all_routed,
-    an_end_of_every_link_passes_nothing_on,
+    Traffic,
+    excluded,
     gateways,
-    one_as_cuts_every_link,
     traffic,
     words,
 )
@@ -48,24 +46,27 @@ class Buffers:
     @cached_property
     def excluded(self) -> str:
         """Reason why no failure can cause a cycle; empty: each failure must be checked."""
-        network = self.base.solution.underlay.network
-        if not network.links or not all_routed(network):
-            return ""
-        if one_as_cuts_every_link(network):
-            return "no path passes the AS of the spines twice"
-        if an_end_of_every_link_passes_nothing_on(network):
-            return "one end of every link passes nothing on"
-        return ""
+        return excluded(self.base.solution.underlay.network)
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        """Packets between gateways without failures."""
+        return traffic(self.base.solution.trips.forwarder, self.served)
 
     @cached_property
     def circle_before(self) -> str:
         """Cyclic buffer dependency without any failure."""
-        return _circle(forwarding_graph(*traffic(self.base.solution), self.queue or 0))
+        return _circle(self.traffic.graph(self.served, self.queue or 0))
+
+    @cached_property
+    def carried(self) -> Mapping[Hop, int]:
+        """Classes that pass each link without failures."""
+        return self.traffic.carried(self.served)
 
     @cached_property
     def layers(self) -> Mapping[Hop, int]:
         """Layer of each link with traffic, above all links whose buffers wait for it."""
-        links = carried_classes(*traffic(self.base.solution))
+        links = self.carried
         onward: defaultdict[str, list[Hop]] = defaultdict(list)
         for hop in links:
             onward[hop[0]].append(hop)
@@ -80,18 +81,46 @@ class Buffers:
         return layer
 
     @cached_property
-    def served(self) -> Mapping[str, frozenset[int]]:
-        """Classes with the subnets of a device's servers, by device."""
-        class_of = self.base.class_of
-        return {
-            name: frozenset(class_of[subnet] for subnet in subnets if subnet in class_of)
-            for name, subnets in gateways(self.base.solution).items()
-        }
+    def served(self) -> Mapping[str, list[IPv4Network]]:
+        """Subnets of servers by device."""
+        return gateways(self.base.solution.underlay)
+
+    @cached_property
+    def prefixes(self) -> frozenset[IPv4Network]:
+        """Prefixes of all tables that contain a part of a subnet of servers."""
+        table = self.base.solution.trips.forwarder.prefixes
+        subnets = (subnet for own in self.served.values() for subnet in own)
+        parts = (address for subnet in subnets for address in table.parts(subnet))
+        return frozenset(prefix for address in parts for prefix in table.holding(address))
 
     @cached_property
     def wanted(self) -> frozenset[int]:
-        """Classes with servers."""
-        return frozenset(number for numbers in self.served.values() for number in numbers)
+        """Classes of routes to subnets of servers."""
+        class_of = self.base.class_of
+        return frozenset(class_of[prefix] for prefix in self.prefixes if prefix in class_of)
+
+    @cached_property
+    def bgp_alone(self) -> bool:
+        """Whether every packet follows one prefix of BGP, so that a failure changes only those.
+
+        No switch that a packet reaches uses a static route, or lacks the longest prefix that any
+        of them has.
+        """
+        under, learned = self.base.solution.underlay, self.base.solution.learned
+        reached = dict.fromkeys(self.served, -1)
+        for (_, head), classes in self.carried.items():
+            reached[head] = reached.get(head, 0) | classes
+        for bit, matching in enumerate(self.traffic.classes):
+            at = {name for name, classes in reached.items() if classes >> bit & 1}
+            for prefix in matching:
+                own = at & under.local.get(prefix, frozenset())
+                routes = learned.get(prefix)
+                has = own | {name for name in at if routes and routes.of(name)}
+                if has:
+                    if has != at or any(prefix in under.static[name] for name in own):
+                        return False
+                    break
+        return True
 
     @property
     def is_judged(self) -> bool:
@@ -100,9 +129,17 @@ class Buffers:
 
     def circle(self, after: TablesAfterFailure) -> str:
         """Cyclic buffer dependency after a failure, by its switches; empty: none."""
-        if all(self._in_order(fate, after) for fate in after.fates if fate.number in self.wanted):
-            return ""
-        return _circle(forwarding_graph(*self._traffic(after), self.queue or 0))
+        weak = after.weak
+        same = all(self.prefixes.isdisjoint(local.changed) for local in weak.local.values())
+        if same and self.bgp_alone:
+            left = {p for name, own in self.served.items() if name not in weak.dead for p in own}
+            lost = {p for name in weak.dead for p in self.served.get(name, ())} - left
+            fates = (fate for fate in after.fates if fate.number in self.wanted)
+            if all(lost.issuperset(f.prefixes) or self._in_order(f, after) for f in fates):
+                return ""
+        served = gateways(weak.underlay)
+        packets = traffic(after.forwarder(self.prefixes), served)
+        return _circle(packets.graph(served, self.queue or 0))
 
     def _in_order(self, fate: PrefixRoutes, after: TablesAfterFailure) -> bool:
         """Whether all new dependencies of a class lead to higher layers."""
@@ -110,14 +147,21 @@ class Buffers:
         names = self.base.solution.routing.names
         for device, edges in fate.used.items():
             gained = set(edges) - set(fate.before.used[device])
-            if not gained or names[device] in dead:
+            if (edges and not gained) or names[device] in dead:
                 continue
             before = set(self._before(device, fate, dead))
             if not before and names[device] not in self.served:
                 continue  # no packet gets there
+            if not edges and self._has_wider(fate):
+                return False  # another prefix leads its packets now
             if not all(self._upward(edge, before, fate, set()) for edge in gained):
                 return False
         return True
+
+    def _has_wider(self, fate: PrefixRoutes) -> bool:
+        """Whether a wider prefix of any table contains prefixes of a class."""
+        table = self.base.solution.trips.forwarder.prefixes
+        return any(len(table.holding(p.network_address)) > 1 for p in fate.prefixes)
 
     def _before(self, device: int, fate: PrefixRoutes, dead: Set[str]) -> Iterator[Hop]:
         """Links by which packets of a class may now reach a device."""
@@ -140,21 +184,6 @@ class Buffers:
             return True
         seen.add(hop)
         return all(self._upward(e, {hop}, fate, seen) for e in fate.uses(session.sender))
-
-    def _traffic(self, after: TablesAfterFailure) -> tuple[dict[str, int], dict[Hop, int]]:
-        """Traffic as in deadlock.traffic, after a failure."""
-        routing = self.base.solution.routing
-        forwards: defaultdict[Hop, int] = defaultdict(int)
-        fates = [fate for fate in after.fates if fate.number in self.wanted]
-        for bit, fate in enumerate(fates):
-            for device, path in enumerate(fate.sent):
-                if path is None or routing.names[device] in after.weak.dead:
-                    continue
-                for edge in fate.uses(device):
-                    sender = routing.graph.ways[edge].sender
-                    forwards[routing.names[device], routing.names[sender]] |= 1 << bit
-        alive = [name for name in self.served if name not in after.weak.dead]
-        return dict.fromkeys(alive, (1 << len(fates)) - 1), dict(forwards)
 
 
 def _circle(graph: Graph) -> str:

@@ -8,7 +8,7 @@ the same ports, so do all paths before them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
@@ -66,6 +66,29 @@ class TablesAfterFailure:
         number = self.base.class_of.get(prefix)
         alike = self.fate_of_class.get(number) if number is not None else None
         return alike or self.fate_of.get(prefix)
+
+    def forwarder(self, prefixes: Set[IPv4Network]) -> Forwarder:
+        """Forwarding after the failure, correct for addresses that these prefixes contain.
+
+        prefixes: all of the tables before the failure that contain the addresses.
+        """
+        solution, before = self.base.solution, self.base.solution.trips.forwarder
+        prefixes = prefixes | {p for local in self.weak.local.values() for p in local.changed}
+        numbers, local = solution.routing.numbers, self.weak.local
+        by_fate: dict[int, Mapping[str, Hops]] = {}
+        tables: dict[IPv4Network, Mapping[str, Hops]] = {}
+        for prefix in prefixes:
+            if (fate := self.at(prefix)) is None:
+                continue
+            if id(fate) not in by_fate:
+                learned = solution.learned.get(prefix)
+                table = dict(learned.whole) if learned else {}
+                for device in {*fate.used, *(numbers[n] for n in local if n in numbers)}:
+                    hops = solution.routing.speakers.hops(fate.uses(device))
+                    table[solution.routing.names[device]] = hops  # none: no route
+                by_fate[id(fate)] = table
+            tables[prefix] = by_fate[id(fate)]
+        return before.changed(self.weak.underlay, {**before.fib, **tables}, prefixes)
 
 
 @dataclass(eq=False)
@@ -131,7 +154,7 @@ class TracedPackets:
         doubts = {t: d for t, d in doubtful.items() if any(self._passed(x, t, after) for x in d)}
         if not doubts:
             return
-        now = self._forwarder(after, doubts)
+        now = after.forwarder({p for t in doubts for p in self.forwarder.matching(t.address)})
         for target, devices in doubts.items():
             if all(self._no_worse(device, target, now) for device in devices):
                 continue
@@ -178,26 +201,6 @@ class TracedPackets:
             for receiver, _ in routing.graph.outgoing[device]
             for edge in fate.uses(receiver)
         )
-
-    def _forwarder(self, after: TablesAfterFailure, doubts: Mapping[Target, set[str]]) -> Forwarder:
-        """Forwarding after the failure, correct for the targets in doubt."""
-        solution, base = self.base.solution, self.forwarder
-        prefixes = {p for target in doubts for p in base.matching(target.address)}
-        prefixes |= {p for local in after.weak.local.values() for p in local.changed}
-        tables: dict[IPv4Network, Mapping[str, Hops]] = {}
-        routing = solution.routing
-        for prefix in prefixes:
-            fate = after.at(prefix)
-            if fate is None:
-                continue
-            devices = set(fate.used)
-            devices |= {routing.numbers[n] for n in after.weak.local if n in routing.numbers}
-            table = dict(learned.whole) if (learned := solution.learned.get(prefix)) else {}
-            for device in devices:
-                hops = tuple(routing.next_hops[edge] for edge in fate.uses(device))
-                table[routing.names[device]] = hops  # none: no route
-            tables[prefix] = table
-        return base.changed(after.weak.underlay, {**base.fib, **tables}, prefixes)
 
     def _no_worse(self, name: str, target: Target, now: Forwarder) -> bool:
         """Whether packets from a switch to a target have no new end."""

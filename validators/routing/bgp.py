@@ -9,15 +9,16 @@ first round that offers one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.models.device.bgp import Bgp
+from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
-from rocefort.models.network.network import Sources
+from rocefort.models.network.network import Role, Sources
 from rocefort.models.results.routing import SessionStatus
+from rocefort.models.wording import listing
 from rocefort.validators.routing.longest_match import PrefixTable
 from rocefort.validators.routing.next_hops import BgpDevices, NextHops, Selection
 from rocefort.validators.routing.path_vector import ClassRoutes, PeerGraph, SessionEdge
@@ -247,18 +248,37 @@ def _compile(device: Device, name: str, place: DevicePlace, sources: Sources) ->
     return tuple(nodes)
 
 
-def denying(device: Device, prefix: IPv4Network, sources: Sources) -> str | None:
-    """Name of the first export policy of a device that denies a prefix; None: all pass it.
+def denying(
+    device: Device, peers: Iterable[BgpPeer], prefix: IPv4Network, sources: Sources
+) -> str | None:
+    """Name of the first export policy towards these peers that denies a prefix; None: all pass it.
 
     `solve_bgp` has accepted the device, so all its policies and lists are defined.
     """
-    for peer in device.bgp.peers if device.bgp else ():
+    for peer in peers if device.bgp else ():
         if device.bgp and (name := device.bgp.settings(peer).export_policy):
             place = DevicePlace(device.name, f"bgp.peers[{peer.address}].export_policy")
             policy = _compile(device, name, place, sources)
             if not _passes(policy, int(prefix.network_address), prefix.prefixlen):
                 return name
     return None
+
+
+def _peers_towards(underlay: Underlay, name: str, others: Set[str]) -> list[BgpPeer]:
+    """Peers of a switch that are on the way from it to other switches, or one of them.
+
+    Paths between leaves lead over spines; without roles, over any other switch that leads there.
+    """
+    nodes, owners = underlay.network.by_name, underlay.peer_devices
+    between = {node.name for node in underlay.network.role(Role.SPINE)} or nodes.keys()
+    towards, waiting = set(others - {name}), list(others - {name})
+    while waiting:
+        for other in owners[waiting.pop()].values():
+            if other in between and other not in towards and other != name:
+                towards.add(other)
+                waiting.append(other)
+    bgp = nodes[name].device.bgp
+    return [peer for peer in bgp.peers if owners[name].get(peer.address) in towards] if bgp else []
 
 
 def _passes(policy: Policy, bits: int, length: int) -> bool:
@@ -296,23 +316,65 @@ def _classes(
     return {key: tuple(prefixes) for key, prefixes in classes.items()}
 
 
+@dataclass(frozen=True)
+class SilenceCause:
+    """Reason why a switch does not announce a prefix to others, with its line and the fix."""
+
+    reason: str
+    place: DevicePlace
+    hint: str = ""  # empty: the line that is named is to be changed
+
+
 def why_silent(
-    underlay: Underlay, name: str, prefix: IPv4Network, sources: Sources
-) -> tuple[str, DevicePlace] | None:
-    """Reason why a switch does not announce a prefix, with its line; None: it does."""
+    underlay: Underlay, name: str, prefix: IPv4Network, others: Set[str], sources: Sources
+) -> SilenceCause | None:
+    """Reason why a switch does not announce a prefix to other switches; None: it does."""
     device = underlay.network.by_name[name].device
     if device.bgp is None:
-        return f"{name} runs no BGP", DevicePlace(name)
+        return SilenceCause(f"{name} runs no BGP", DevicePlace(name))
     if prefix not in device.bgp.networks:
-        return f"{name} has no network line for it", DevicePlace(name, "bgp.networks")
+        reason = f"{name} has no network line for it"
+        return SilenceCause(reason, DevicePlace(name, "bgp.networks"))
     if prefix not in underlay.connected[name]:
-        for interface in device.interfaces:
-            if prefix in {address.network for address in interface.addresses}:
-                return underlay.why_down((name, interface.name))
-        reason = f"no interface of {name} is in it"
-        return reason, DevicePlace(name, f"bgp.networks[{prefix}]")
-    if policy := denying(device, prefix, sources):
-        return f"route-policy {policy} of {name} denies it", DevicePlace(
-            name, f"route_policies[{policy}]"
+        return _without_subnet(underlay, device, prefix)
+    peers = _peers_towards(underlay, name, others)
+    if policy := denying(device, peers, prefix, sources):
+        place = DevicePlace(name, f"route_policies[{policy}]")
+        return SilenceCause(
+            f"route-policy {policy} of {name} denies it", place, _widening(device, peers, policy)
         )
     return None
+
+
+def _without_subnet(underlay: Underlay, device: Device, prefix: IPv4Network) -> SilenceCause:
+    """Reason why a switch does not have a prefix of its network lines as a subnet in use."""
+    name = device.name
+    for interface in device.interfaces:
+        if prefix in {address.network for address in interface.addresses}:
+            return SilenceCause(*underlay.why_down((name, interface.name)))
+    for interface in device.interfaces:
+        for address in interface.addresses:
+            if address.ip in prefix and prefix.prefixlen < 32:
+                place = DevicePlace(name, f"interfaces[{interface.name}].addresses", interface.name)
+                length, required = address.network.prefixlen, prefix.prefixlen
+                reason = f"{name} {interface.name} has {address}, a mask of {length} bits, not "
+                hint = f"give {interface.name} the mask of {required} bits, or correct the network"
+                return SilenceCause(f"{reason}{required}", place, f"{hint} line")
+    reason = f"no interface of {name} is in it"
+    return SilenceCause(reason, DevicePlace(name, f"bgp.networks[{prefix}]"))
+
+
+def _widening(device: Device, peers: Sequence[BgpPeer], policy: str) -> str:
+    """Fix of a policy that peers elsewhere have, too: a change of it would announce more there."""
+    bgp = device.bgp
+    elsewhere = [
+        str(peer.address)
+        for peer in (bgp.peers if bgp else ())
+        if bgp and peer not in peers and bgp.settings(peer).export_policy == policy
+    ]
+    if not elsewhere:
+        return ""
+    return (
+        f"give the peers on the way a policy of their own: {policy} is also that of "
+        f"{listing(elsewhere)}, and to permit more in it would announce more there"
+    )

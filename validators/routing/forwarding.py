@@ -7,7 +7,7 @@ position, so that many pairs with one cause make one finding.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
@@ -175,6 +175,35 @@ class Forwarder:
             names = dict.fromkeys(self.neighbours[device, hop] for hop in hops)
             cached = self._senders[device] = hops, tuple(names)
         return cached[1]
+
+    def onward(self, matching: tuple[IPv4Network, ...]) -> dict[str, tuple[str, ...]]:
+        """Next switches of every device with a route to an address in these prefixes.
+
+        None follow where the address is connected, or where a static route drops its packets.
+        """
+        table: dict[str, tuple[str, ...]] = {}
+        for prefix, own, routes in self.steps(matching):
+            for device in own - table.keys():
+                table[device] = tuple(self.static_senders(device, prefix))
+            learned = routes.whole if isinstance(routes, NextHops) else routes
+            for device, hops in learned.items():
+                if hops and device not in table:
+                    table[device] = self.senders(device, hops)
+        return table
+
+    def alike(self, prefix: IPv4Network) -> Hashable:
+        """Key of a prefix: equal for prefixes with the same next switches at every device."""
+        own = self.underlay.local.get(prefix, _NOBODY)
+        static = self.underlay.static
+        hops = [(device, static[device][prefix]) for device in own if prefix in static[device]]
+        return id(self.fib.get(prefix)), frozenset(own), frozenset(hops)
+
+    def static_senders(self, device: str, prefix: IPv4Network) -> Iterator[str]:
+        """Switches to which a device's own route to a prefix leads; none for a connected one."""
+        if prefix not in self.underlay.connected[device]:
+            for hop in self.underlay.static[device][prefix]:
+                if hop is not None and (owners := self.underlay.owners.get(hop)):
+                    yield owners[0][0]
 
     def _walk(self, device: str, steps: list[Step], memo: Memo, path: tuple[str, ...]) -> Ends:
         if device in memo:

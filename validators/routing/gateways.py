@@ -6,12 +6,11 @@ that any table routes apart, has to end at the gateway of its own switch.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Network
 
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import kind_of
@@ -83,7 +82,7 @@ class GatewayJourneys:
     def _lost_to(self, gateway: Gateway, starts: PacketOrigins) -> Iterator[LostSegment]:
         """Sources that miss an address of a subnet, in their order, each with the first one."""
         lost: dict[str, LostSegment] = {}
-        for address in self._addresses(gateway.subnet):
+        for address in self.forwarder.prefixes.parts(gateway.subnet):
             for ends, devices in self.forwarder.by_ends(starts, address):
                 wrong = [end for end in ends if end.port != (gateway.device, gateway.interface)]
                 if not wrong:
@@ -93,26 +92,6 @@ class GatewayJourneys:
                     if source != gateway.device:
                         lost.setdefault(source, LostSegment(source, gateway, end))
         yield from (lost[name] for name in starts.devices if name in lost)
-
-    def _addresses(self, subnet: IPv4Network) -> Iterator[IPv4Address]:
-        """An address of each part of a subnet that the same prefixes contain.
-
-        A part begins where its subnet or a longer prefix begins, or after the end of one.
-        """
-        first, last = int(subnet.network_address), int(subnet.broadcast_address)
-        starts = {first}
-        inside = slice(bisect_left(self._bounds, (first,)), bisect_left(self._bounds, (last + 1,)))
-        for start, end in self._bounds[inside]:
-            starts.update(bound for bound in (start, end + 1) if bound <= last)
-        yield from map(IPv4Address, sorted(starts))
-
-    @cached_property
-    def _bounds(self) -> list[tuple[int, int]]:
-        """First and last address of every prefix of all tables as numbers, sorted."""
-        return sorted(
-            (int(prefix.network_address), int(prefix.broadcast_address))
-            for prefix in self.forwarder.local_prefixes
-        )
 
 
 def _order(gateway: Gateway) -> tuple[str, IPv4Network]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.dialects.choose import dialect_of
@@ -19,7 +20,14 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.eth_trunk import trunk_number
 from rocefort.models.device.interface import Interface, gateway_vlan
 from rocefort.models.device.static_routes import STATIC_PREFERENCE
-from rocefort.models.network.network import Network, Node, Sources, TextLine, shared_subnets
+from rocefort.models.network.network import (
+    Network,
+    Node,
+    Sources,
+    TextLine,
+    cables_by_address,
+    shared_subnets,
+)
 from rocefort.models.wording import count_of
 from rocefort.validators.routing.packet_filters import unevaluated
 
@@ -47,6 +55,22 @@ class Underlay:
     owners: Mapping[IPv4Address, tuple[Port, ...]]  # up interfaces that have the address
     static: Mapping[str, Statics]  # routes in use; without those of ports that are down
     local: Mapping[IPv4Network, Set[str]]  # devices with the prefix connected or as static route
+
+    @cached_property
+    def peer_devices(self) -> Mapping[str, Mapping[IPv4Address, str]]:
+        """Switch of each configured BGP peer, by switch and address; also of ports that are down.
+
+        Peers of no switch of the network are left out.
+        """
+        owners: dict[IPv4Address, str] = {}
+        for node in self.network.nodes:
+            for interface in node.device.interfaces:
+                owners.update((address.ip, node.name) for address in interface.addresses)
+        peers = {n.name: n.device.bgp.peers if n.device.bgp else () for n in self.network.nodes}
+        return {
+            name: {p.address: owners[p.address] for p in own if p.address in owners}
+            for name, own in peers.items()
+        }
 
     def interface(self, port: Port) -> Interface:
         """Interface of a port; a port without text has the switch's defaults."""
@@ -231,7 +255,7 @@ def _declared_cables(network: Network) -> Iterator[tuple[Port, Port]]:
 
 
 def _inferred_cables(network: Network, sources: Sources) -> Iterator[tuple[Port, Port]]:
-    """Cables by the addresses: two routed ports in one subnet."""
+    """Cables by the addresses."""
     for subnet, ends in shared_subnets(network.nodes).items():
         ports = [(end.device, end.interface) for end in ends]
         if len(ports) > 2:
@@ -239,8 +263,8 @@ def _inferred_cables(network: Network, sources: Sources) -> Iterator[tuple[Port,
             place = DevicePlace(ports[2][0], f"interfaces[{ports[2][1]}].addresses", ports[2][1])
             what = f"subnet {subnet} is on {names}: the addresses do not identify the cables"
             raise refuse(what, place, sources, "describe the links")
-        if len(ports) == 2:
-            yield ports[0], ports[1]
+    for a, b in cables_by_address(network.nodes):
+        yield (a.device, a.interface), (b.device, b.interface)
 
 
 def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources) -> None:

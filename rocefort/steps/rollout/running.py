@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
@@ -117,7 +118,16 @@ def subject_of_running(derived: DerivedNetwork, saved: ConfigDirectory, source: 
     )
     comparison = RunningComparison(
         source=source,
-        missing=tuple(n.name for n in nodes if n.name not in matched.by_node),
+        missing=tuple(
+            n.name for n in nodes if n.name not in matched.by_node.keys() | matched.copies.keys()
+        ),
+        copies=matched.copies,
+        withheld={
+            node.name: len(_edits(node, config))
+            for config in saved.configs
+            if (node := fabric.network.by_name.get(config.parsed.device.name))
+            and matched.by_node.get(node.name) is not config
+        },
         strangers={
             config.parsed.device.name: Position(str(config.path), config.parsed.lines["name"])
             for config in matched.strangers
@@ -151,26 +161,60 @@ def subject_of_running(derived: DerivedNetwork, saved: ConfigDirectory, source: 
 
 @dataclass(frozen=True)
 class _Matched:
-    """Text of each switch by its name in the fabric, and the texts of no switch."""
+    """Text of each switch by its name in the fabric, and the texts of no switch.
+
+    copies: switches whose text is that of another one, which has its own, too.
+    """
 
     by_node: Mapping[str, ConfigFile]
     strangers: Sequence[ConfigFile]
+    copies: Mapping[str, str]
 
 
 def _matched(network: Network, configs: Sequence[ConfigFile]) -> _Matched:
-    """Match texts with switches by sysname; the others by addresses, then by file name."""
-    by_node = {c.parsed.device.name: c for c in configs if c.parsed.device.name in network.by_name}
+    """Match texts with switches by sysname; the others by addresses, then by file name.
+
+    A text whose addresses are all those of another switch is that switch's, whatever its sysname.
+    If the other switch has a text of its own, too, it is a copy, and not judged.
+    """
+    owners: defaultdict[IPv4Address, set[str]] = defaultdict(set)
+    for node in network.nodes:
+        for address in _data_addresses(node.device):
+            owners[address].add(node.name)
+    runs = {c.parsed.device.name: _owner(c.parsed.device, owners) for c in configs}
+    own = {name for name, owner in runs.items() if owner in (None, name)}
+    copies = {n: o for n, o in runs.items() if o in own - {n} and n in network.by_name and o}
+    claims = Counter(runs.values())
+    by_node: dict[str, ConfigFile] = {}
+    for config in configs:
+        name = config.parsed.device.name
+        if name in network.by_name and name not in copies:
+            owner = runs[name]
+            by_node[owner if owner and claims[owner] == 1 else name] = config
     strangers: list[ConfigFile] = []
     for config in configs:
         if config.parsed.device.name in network.by_name:
             continue
-        free = [node for node in network.nodes if node.name not in by_node]
-        node = _by_addresses(free, config.parsed.device) or _by_file(free, config)
-        if node is None:
+        free = [n for n in network.nodes if n.name not in by_node and n.name not in copies]
+        match = _by_addresses(free, config.parsed.device) or _by_file(free, config)
+        if match is None:
             strangers.append(config)
         else:
-            by_node[node.name] = config
-    return _Matched(by_node, strangers)
+            by_node[match.name] = config
+    return _Matched(by_node, strangers, copies)
+
+
+def _owner(device: Device, owners: Mapping[IPv4Address, Set[str]]) -> str | None:
+    """Switch that alone intends every address of a text that the fabric has; None: no such one."""
+    known = [owners[address] for address in _data_addresses(device) if address in owners]
+    names = set().union(*(own for own in known if len(own) == 1))
+    return next(iter(names)) if len(names) == 1 and len(known) > 1 else None
+
+
+def _data_addresses(device: Device) -> set[IPv4Address]:
+    """Addresses of all ports except management ports, which a site may set by hand."""
+    ports = (port for port in device.interfaces if port.kind != "management")
+    return {address.ip for port in ports for address in port.addresses}
 
 
 def _by_addresses(nodes: Sequence[Node], device: Device) -> Node | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -220,3 +222,49 @@ def test_a_static_route_in_place_of_bgp_is_named_at_its_line(
     texts = saved(Line("leaf01", "", "lldp enable", f"lldp enable\n{line}"))
     found = findings_of(rocefort, "verify", "heps", "--configs", texts, "--failures", "none")
     assert {(each.rule, each.line) for each in found} == {(rule, line) for rule in rules}
+
+
+def _sysname(text: str, name: str) -> str:
+    assert text.count("sysname ") == 1
+    return re.sub(r"sysname \S+", f"sysname {name}", text)
+
+
+def _news(rocefort: Rocefort, directory: Path, clean: Path) -> list[str]:
+    """Findings that clean texts do not have."""
+    rows = []
+    for texts in (clean, directory):
+        ran = rocefort("check", "heps", "--configs", texts, "--format", "json")
+        rows.append([f"{f['rule']} {f['message']}" for f in json.loads(ran.out)["findings"]])
+    return [row for row in rows[1] if row not in rows[0]]
+
+
+def test_two_swapped_texts_are_one_finding(
+    rocefort: Rocefort, saved: Saved, tmp_path: Path
+) -> None:
+    clean = saved()
+    swapped = shutil.copytree(clean, tmp_path / "swapped")
+    for name, other in (("leaf02", "leaf03"), ("leaf03", "leaf02")):
+        text = (clean / f"{other}.cfg").read_text(encoding="utf-8")
+        (swapped / f"{name}.cfg").write_text(_sysname(text, name), encoding="utf-8")
+    (finding,) = _news(rocefort, swapped, clean)
+    assert re.fullmatch(
+        "TXT201 leaf02 and leaf03 have each other's text: leaf02 runs that of leaf03, and leaf03 "
+        "that of leaf02, by all addresses; each text is judged as that of the switch whose "
+        r"addresses it has, and [1-9]\d+ differences as a consequence are not listed",
+        finding,
+    )
+
+
+def test_a_copy_of_another_text_is_one_finding(
+    rocefort: Rocefort, saved: Saved, tmp_path: Path
+) -> None:
+    clean = saved()
+    copied = shutil.copytree(clean, tmp_path / "copied")
+    text = (clean / "leaf02.cfg").read_text(encoding="utf-8")
+    (copied / "leaf03.cfg").write_text(_sysname(text, "leaf03"), encoding="utf-8")
+    (finding,) = _news(rocefort, copied, clean)
+    assert re.fullmatch(
+        "TXT201 leaf03 runs the text of leaf02: all addresses in it are those of leaf02; leaf03 is "
+        r"judged as the fabric intends it, and [1-9]\d+ differences as a consequence are not listed",
+        finding,
+    )

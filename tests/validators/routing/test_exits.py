@@ -172,3 +172,45 @@ def test_a_static_route_to_a_neighbour_carries_packets(
     route = "ip route-static 10.66.2.0 255.255.255.0 10.1.0.0\nip route-static 10.66.0.0"
     network = _spoiled(border, texts, ("leaf01", "ip route-static 10.66.0.0", route))
     assert analyse(network).state.reachability.delivers("node01", "store01")
+
+
+LOST_WIDTH = [
+    pytest.param("leaf01", r"maximum load-balancing 32", "maximum load-balancing 1", id="ECMP"),
+    pytest.param("leaf01", r" peer 10\.1\.0\.0 as-number 65000", " peer 10.1.0.0 as-number 65009",
+                 id="wrong AS"),
+    pytest.param("leaf01", r" peer 10\.1\.0\.0 (as|group|desc).*\n(?: peer 10\.1\.0\.0 .*\n)*", "",
+                 id="missing peer"),
+    pytest.param("leaf03", r"maximum load-balancing 32", "maximum load-balancing 1", id="other"),
+    pytest.param("spine01", r" peer 10\.1\.0\.1 as-number \d+", " peer 10.1.0.1 as-number 65999",
+                 id="of the spine"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("device", "pattern", "replacement"), LOST_WIDTH)
+def test_an_exit_is_no_cause_of_a_path_lost_inside(
+    border: DerivedNetwork, texts: dict[str, str], device: str, pattern: str, replacement: str
+) -> None:
+    text = re.sub(r"  peer 10\.1\.0\.0 (enable|group SPINE)\n", "", texts[device])
+    changed = {**texts, device: text} if not replacement else texts
+    findings = _said(_spoiled(border, changed, (device, pattern, replacement)))
+    assert any(finding.startswith(("BGP101", "BGP102")) for finding in findings)
+    assert [finding for finding in findings if "EXIT-" in finding] == []
+
+
+def test_the_hint_about_a_policy_that_the_exit_shares_keeps_it_narrow(
+    border: DerivedNetwork, texts: dict[str, str]
+) -> None:
+    """The leaf's policy towards the spines is that of its exit, which denies the leaf's loopback."""
+    network = _spoiled(
+        border, texts, ("leaf01", "peer SPINE route-policy EXPORT", "peer SPINE route-policy "
+                        "EXIT-wan-a-OUT")
+    )  # fmt: skip
+    solution = analyse(network)
+    report = verify(network, solution.state, solution=solution)
+    hints = {
+        f.hint for f in report.findings if "route-policy EXIT-wan-a-OUT of leaf01" in f.message
+    }
+    assert hints == {
+        "give the peers on the way a policy of their own: EXIT-wan-a-OUT is also that of "
+        "192.0.2.0, and to permit more in it would announce more there"
+    }

@@ -32,8 +32,8 @@ from rocefort.validators.failures.study import (
     study,
 )
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.rules.lossless.buffer_cycles import components, forwarding_graph
-from rocefort.validators.rules.lossless.deadlock import traffic
+from rocefort.validators.rules.lossless.buffer_cycles import components
+from rocefort.validators.rules.lossless.deadlock import gateways, traffic
 from rocefort.validators.rules.verification.failures import (
     verify_failures,
 )
@@ -111,7 +111,8 @@ def true_cut_off(network: Network, before: Solution, after: Solution, dead: set[
 
 
 def has_circle(solution: Solution) -> bool:
-    return bool(components(forwarding_graph(*traffic(solution), 4)))
+    served = gateways(solution.underlay)
+    return bool(components(traffic(solution.trips.forwarder, served).graph(served, 4)))
 
 
 def check_all(network: Network, *, pairs: bool = False) -> int:

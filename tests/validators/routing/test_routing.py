@@ -304,7 +304,8 @@ def test_the_engine_reads_a_prefix_list_as_the_model_does(
     entry = PrefixEntry(index=10, action=action, prefix=prefix, greater_equal=low, less_equal=high)
     listed = PrefixList(name="LOCAL", entries=(entry,))
     device = edits["device"](clos(1, 1), "leaf1", prefix_lists=(listed,)).by_name["leaf1"].device
-    assert (denying(device, route, Sources()) is None) is listed.permits(route)
+    peers = device.bgp.peers if device.bgp else ()
+    assert (denying(device, peers, route, Sources()) is None) is listed.permits(route)
 
 
 def test_the_answers_are_valid_and_sorted(clos: Clos) -> None:

@@ -109,6 +109,10 @@ def no_vlan_in_its_name(network: Network, edits: Edits) -> Network:
     return edits["port"](network, "leaf3", "Vlanif10", name="Vlanif1/0/10")
 
 
+def wrong_gateway_mask(network: Network, edits: Edits) -> Network:
+    return edits["port"](network, "leaf3", "Vlanif10", addresses=(IPv4Interface("10.3.10.1/23"),))
+
+
 FAULTS: list[tuple[Fault, list[str]]] = [
     (
         wrong_as,
@@ -225,6 +229,17 @@ FAULTS: list[tuple[Fault, list[str]]] = [
             "leaf2 has no route to 10.1.10.0/24",
             "BGP103 leaf3: srv3-1 does not reach srv1-1 by every path: "
             "leaf3 has no route to 10.1.10.0/24",
+        ],
+    ),
+    (
+        wrong_gateway_mask,
+        [
+            "BGP102 leaf3 Vlanif10: 2 leaves lack paths to 10.3.10.0/24 of leaf3: "
+            "leaf3 Vlanif10 has 10.3.10.1/23, a mask of 23 bits, not 24",
+            "BGP103 leaf1 (leaf1.cfg:40): srv1-1 does not reach srv3-1 by every path: "
+            "leaf1 has no route to 10.3.10.0/24",
+            "BGP103 leaf2: srv2-1 does not reach srv3-1 by every path: "
+            "leaf2 has no route to 10.3.10.0/24",
         ],
     ),
     (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from rocefort.errors import Refused
@@ -12,11 +13,15 @@ from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network
 from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queue
-from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.routing.underlay import unmodelled_forwarding
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing.forwarding import Forwarder
+from rocefort.validators.routing.longest_match import PrefixTable
+from rocefort.validators.routing.underlay import Underlay, unmodelled_forwarding
 from rocefort.validators.rules.lossless.buffer_cycles import (
     Buffer,
+    Graph,
     Hop,
+    carried_classes,
     components,
     cycle,
     forwarding_graph,
@@ -55,11 +60,43 @@ def no_cycle(subject: Subject) -> Iterator[Verdict]:
     unmodelled = next((x for node in network.nodes for x in unmodelled_forwarding(node)), None)
     if unmodelled is not None:
         yield subject.not_judged(None, f"the paths are not known: {unmodelled[1]}", PATHS)
-    elif not (
-        all_routed(network)
-        and (one_as_cuts_every_link(network) or an_end_of_every_link_passes_nothing_on(network))
-    ):
+    elif not excluded(network):
         yield from _judge(subject, queue)
+
+
+def excluded(network: Network) -> str:
+    """Reason why no cycle can exist, whatever fails; empty: the paths must be searched."""
+    if not network.links or not all_routed(network) or not bgp_alone(network):
+        return ""
+    if one_as_cuts_every_link(network):
+        return "no path passes the AS of the spines twice"
+    if an_end_of_every_link_passes_nothing_on(network):
+        return "one end of every link passes nothing on"
+    return ""
+
+
+def bgp_alone(network: Network) -> bool:
+    """Whether BGP alone decides the paths between gateways, by one prefix for each subnet.
+
+    Where a static route, or a wider or longer prefix, leads to a gateway, the path of a packet is
+    not one path of BGP. The far end of an exit may announce such prefixes.
+    """
+    if network.exits:
+        return False
+    devices = [node.device for node in network.nodes]
+    addressed = [i for device in devices for i in device.interfaces if i.addresses and not i.vrf]
+    vlanifs, ports = (
+        {a.network for i in addressed if (i.kind == "vlanif") is vlanif for a in i.addresses}
+        for vlanif in (True, False)
+    )
+    announced = {prefix for device in devices if device.bgp for prefix in device.bgp.networks}
+    static = {r.prefix for device in devices for r in device.static_routes if r.vrf is None}
+    others = static | ports | (announced - vlanifs)
+    subnets, prefixes = PrefixTable(vlanifs), PrefixTable(others)
+    return not (
+        any(prefixes.holding(subnet.network_address) for subnet in vlanifs)
+        or any(subnets.holding(prefix.network_address) for prefix in others)
+    )
 
 
 def all_routed(network: Network) -> bool:
@@ -129,10 +166,10 @@ def _judge(subject: Subject, queue: int) -> Iterator[Verdict]:
     except Refused as refused:
         yield subject.not_judged(None, f"the paths are not known: {refused.problem.what}", PATHS)
         return
-    sources, forwards = traffic(solution)
-    if not forwards:
+    forwards = traffic(solution.trips.forwarder, served := gateways(solution.underlay))
+    if not forwards.by_hop:
         yield subject.not_judged(None, "no route leads from one gateway to another", PATHS)
-    graph = forwarding_graph(sources, forwards, queue)
+    graph = forwards.graph(served, queue)
     for component in components(graph):
         circle = cycle(graph, component)
         yield subject.finding(
@@ -147,24 +184,44 @@ def words(circle: tuple[Buffer, ...]) -> str:
     return " > ".join((*(tail for tail, _, _ in circle), circle[0][0]))
 
 
-def traffic(solution: Solution) -> tuple[dict[str, int], dict[Hop, int]]:
-    """Classes to which each device's servers send, and classes that each link carries, as bits."""
-    served = gateways(solution)
-    subnets = {subnet for own in served.values() for subnet in own}
-    neighbours = {(s.device, s.peer): s.far[0] for s in solution.sessions if s.far}
-    classes = [c for c in solution.classes if not subnets.isdisjoint(c.prefixes)]
-    forwards: defaultdict[Hop, int] = defaultdict(int)
-    for bit, group in enumerate(classes):
-        for device, selection in group.selections.items():
-            for hop in selection.next_hops:
-                forwards[device, neighbours[device, hop]] |= 1 << bit
-    return dict.fromkeys(served, (1 << len(classes)) - 1), dict(forwards)
+@dataclass(frozen=True)
+class Traffic:
+    """Destinations by class of equal forwarding, and the classes that each link carries."""
+
+    classes: tuple[tuple[IPv4Network, ...], ...]  # prefixes that contain the address, longest first
+    by_hop: Mapping[Hop, int]  # classes as bits
+
+    def carried(self, senders: Iterable[str]) -> dict[Hop, int]:
+        """Classes that pass each link where these switches' servers send to all."""
+        return carried_classes(self._sources(senders), self.by_hop)
+
+    def graph(self, senders: Iterable[str], queue: int) -> Graph:
+        """Buffer dependencies of packets from these switches."""
+        return forwarding_graph(self._sources(senders), self.by_hop, queue)
+
+    def _sources(self, senders: Iterable[str]) -> dict[str, int]:
+        return dict.fromkeys(senders, (1 << len(self.classes)) - 1)
 
 
-def gateways(solution: Solution) -> dict[str, list[IPv4Network]]:
+def traffic(forwarder: Forwarder, served: Mapping[str, Iterable[IPv4Network]]) -> Traffic:
+    """Packets to the subnets of servers, as the tables of all switches forward them."""
+    classes: dict[Hashable, tuple[IPv4Network, ...]] = {}
+    for subnet in dict.fromkeys(subnet for own in served.values() for subnet in own):
+        for address in forwarder.prefixes.parts(subnet):
+            matching = forwarder.matching(address)
+            classes.setdefault(tuple(forwarder.alike(prefix) for prefix in matching), matching)
+    by_hop: defaultdict[Hop, int] = defaultdict(int)
+    for bit, matching in enumerate(classes.values()):
+        for device, following in forwarder.onward(matching).items():
+            for switch in following:
+                by_hop[device, switch] |= 1 << bit
+    return Traffic(tuple(classes.values()), dict(by_hop))
+
+
+def gateways(underlay: Underlay) -> dict[str, list[IPv4Network]]:
     """Subnets of servers by device: those of its Vlanifs that are up."""
     subnets: defaultdict[str, list[IPv4Network]] = defaultdict(list)
-    for device, connected in solution.underlay.connected.items():
+    for device, connected in underlay.connected.items():
         for subnet, interface in connected.items():
             if interface.startswith("Vlanif"):
                 subnets[device].append(subnet)

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from rocefort.documents.suggest import nearest
 from rocefort.models.finding import Finding, Severity, Where
+from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Node
 from rocefort.models.rollout.edits import Edit
+from rocefort.models.wording import count_of
 from rocefort.validators.rules.registry import Place, Verdict, rule
 from rocefort.validators.rules.running.subject import RunningSubject
 
@@ -39,7 +41,8 @@ def one_text_a_switch(subject: RunningSubject) -> Iterator[Verdict]:
 
     A switch without a text is judged as the fabric intends it, so that the other switches are
     judged at all. A text of an unknown switch is not judged. A text with another sysname is judged
-    as the switch whose addresses, or whose file name, it has.
+    as the switch whose addresses, or whose file name, it has. Two texts that are swapped are one
+    finding: their differences are its consequences.
 
     Example: the fabric has no switch leaf99: its configuration is not judged
     Fix: Save the configuration of every switch of the fabric, and of no other one.
@@ -52,7 +55,18 @@ def one_text_a_switch(subject: RunningSubject) -> Iterator[Verdict]:
             "intends it",
             "save what the switch runs there",
         )
+    for name, other in running.copies.items():
+        yield subject.finding(
+            subject.network.by_name[name],
+            f"{name} runs the text of {other}: all addresses in it are those of {other}; {name} is "
+            f"judged as the fabric intends it, and {_withheld(running.withheld[name])}",
+            f"load the configuration of {name}, or save its text under its own name",
+        )
     for name, other in running.renamed.items():
+        if running.renamed.get(other) == name:
+            if natural(name) < natural(other):
+                yield _swapped(subject, name, other)
+            continue
         yield subject.finding(
             subject.network.by_name[name],
             f"the sysname is {other}, but by its addresses or its file this is {name}",
@@ -67,6 +81,23 @@ def one_text_a_switch(subject: RunningSubject) -> Iterator[Verdict]:
             message=f"the fabric has no switch {name}: its configuration is not judged",
             hint=nearest(name, names, "remove the text, or add the switch to the fabric"),
         )
+
+
+def _withheld(number: int) -> str:
+    are = "is" if number == 1 else "are"
+    return f"{count_of(number, 'difference')} as a consequence {are} not listed"
+
+
+def _swapped(subject: RunningSubject, name: str, other: str) -> Finding:
+    withheld = subject.running.withheld
+    return subject.finding(
+        subject.network.by_name[name],
+        f"{name} and {other} have each other's text: {name} runs that of {other}, and {other} that "
+        f"of {name}, by all addresses; each text is judged as that of the switch whose addresses "
+        f"it has, and {_withheld(withheld[name] + withheld[other])}",
+        "load each configuration on its own switch, or correct the two sysnames",
+        path="name",
+    )
 
 
 @rule("TXT202", judges=RunningSubject, severity=Severity.WARNING, source=REFERENCE)

@@ -66,9 +66,11 @@ def _cause(subject: EngineSubject, solution: Solution, lost: LostSegment) -> Cau
     gateway, end = lost.gateway, lost.end
     if not _lacks_route(solution, lost):
         return _stated(end)
-    silent = why_silent(solution.underlay, gateway.device, gateway.subnet, subject.sources)
+    silent = why_silent(
+        solution.underlay, gateway.device, gateway.subnet, {lost.source}, subject.sources
+    )
     if silent is not None:
-        return silent
+        return silent.reason, silent.place
     up = {s.device for s in solution.sessions if s.status is SessionStatus.ESTABLISHED}
     for name in (gateway.device, lost.source):
         if name not in up:

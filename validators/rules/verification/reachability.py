@@ -19,7 +19,7 @@ from rocefort.models.network.network import Network, Node, Role, Sources
 from rocefort.models.results.reachability import Pair
 from rocefort.models.results.routing import BgpSession, Route, RoutingState, SessionStatus
 from rocefort.validators.roce_ports import ends_of
-from rocefort.validators.routing.bgp import why_silent
+from rocefort.validators.routing.bgp import SilenceCause, why_silent
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.routing.next_hops import Widths as OfPrefix
@@ -284,36 +284,33 @@ def _by_prefix(routes: Iterable[Route]) -> Widths:
     return widths
 
 
-_Cause = tuple[str, DevicePlace]
-
-
 def _silent(
     solution: Solution,
     served: Mapping[str, set[IPv4Network]],
     width: Widths,
     spines: int,
     sources: Sources,
-) -> dict[tuple[IPv4Network, str], _Cause]:
+) -> dict[tuple[IPv4Network, str], SilenceCause]:
     """Prefixes that their own leaf does not announce, each with the line that causes it."""
+    leaves = frozenset(served)
     return {
         (prefix, name): cause
         for name, prefixes in served.items()
         for prefix in prefixes
         if _reaching(width.get(prefix, {}), spines) < len(served) - 1
-        and (cause := why_silent(solution.underlay, name, prefix, sources))
+        and (cause := why_silent(solution.underlay, name, prefix, leaves - {name}, sources))
     }
 
 
 def _hidden(
-    subject: EngineSubject, key: tuple[IPv4Network, str], leaves: list[str], cause: _Cause
+    subject: EngineSubject, key: tuple[IPv4Network, str], leaves: list[str], cause: SilenceCause
 ) -> Finding:
     prefix, other = key
     who = leaves[0] if len(leaves) == 1 else f"{len(leaves)} leaves"
     verb = "lacks" if len(leaves) == 1 else "lack"
-    message = f"{who} {verb} paths to {prefix} of {other}: {cause[0]}"
-    return subject.at(
-        cause[1], message, f"remove this cause on {cause[1].device}: change the line that is named"
-    )
+    message = f"{who} {verb} paths to {prefix} of {other}: {cause.reason}"
+    hint = f"remove this cause on {cause.place.device}: change the line that is named"
+    return subject.at(cause.place, message, cause.hint or hint)
 
 
 def _served(overview: Overview, leaves: Iterable[Node]) -> dict[str, set[IPv4Network]]:
