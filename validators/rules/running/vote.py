@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rocefort.models.finding import Finding, Severity
@@ -14,12 +14,16 @@ from rocefort.models.wording import count_of, listing
 from rocefort.validators.roce_ports import paused_queues, paused_vote
 from rocefort.validators.rules.registry import Place, Verdict, rule
 from rocefort.validators.rules.running.settings import (
+    LEAST_ALIKE,
+    OF_RELEASES,
+    Outside,
     PortOfKind,
     Settings,
     kinds_of,
     paths_of,
     peer_settings,
     ports_of,
+    release_fields,
     settings_of,
 )
 from rocefort.validators.rules.running.subject import VoteSubject
@@ -152,13 +156,14 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     nodes = subject.network.nodes
     if len(nodes) < FEWEST:
         return
-    settings = {node.name: settings_of(node) for node in nodes}
-    ports = {node.name: ports_of(node) for node in nodes}
+    outside = Outside.of(subject.overview)
+    settings = {node.name: settings_of(node, outside) for node in nodes}
+    ports = {node.name: ports_of(node, outside) for node in nodes}
     with_ports = {name: own | _usual(ports[name]) for name, own in settings.items()}
     kinds = kinds_of(subject.network, with_ports)
     yield from _of_switches(subject, settings, kinds)
     yield from _of_ports(subject, ports, kinds)
-    yield from _of_peers(subject, kinds)
+    yield from _of_peers(subject, outside, kinds)
 
 
 def _usual(ports: list[PortOfKind]) -> Settings:
@@ -183,6 +188,13 @@ class _Voter:
     settings: Mapping[str, Hashable]
     groups: tuple[str, ...]
     prefix: str = ""  # of the paths of its settings
+    release: frozenset[str] = frozenset()  # fields of a release that it has
+
+    def has_other_release(self, path: str, others: Iterable[_Voter]) -> bool:
+        """Whether a setting is of a release, and all the others have another release."""
+        return OF_RELEASES.match(path) is not None and all(
+            len(self.release ^ other.release) >= LEAST_ALIKE for other in others
+        )
 
 
 def _of_switches(
@@ -190,7 +202,12 @@ def _of_switches(
 ) -> Iterator[Finding]:
     by_name = subject.network.by_name
     voters = {
-        name: _Voter(by_name[name], own, (kinds[name], _role(by_name[name]), "switch"))
+        name: _Voter(
+            by_name[name],
+            own,
+            (kinds[name], _role(by_name[name]), "switch"),
+            release=release_fields(own),
+        )
         for name, own in settings.items()
     }
     yield from _dissent(subject, voters)
@@ -209,11 +226,13 @@ def _of_ports(
     yield from _dissent(subject, voters)
 
 
-def _of_peers(subject: VoteSubject, kinds: Mapping[str, str]) -> Iterator[Finding]:
+def _of_peers(
+    subject: VoteSubject, outside: Outside, kinds: Mapping[str, str]
+) -> Iterator[Finding]:
     voters = {}
     for node in subject.network.nodes:
-        for address, own in peer_settings(node).items():
-            groups = (f"peer of {kinds[node.name]}", f"peer of {_role(node)}", "peer")
+        for (kind, address), own in peer_settings(node, outside).items():
+            groups = (f"{kind} of {kinds[node.name]}", f"{kind} of {_role(node)}", kind)
             path = f"bgp.peers[{address}]"
             voters[f"{node.name} {address}"] = _Voter(node, own, groups, path)
     yield from _dissent(subject, voters)
@@ -260,10 +279,16 @@ def _of_setting(
                 own_value = voters[name].settings.get(path)
                 if own_value == vote.taken or _row_differs(voters, name, members[wider], path):
                     continue
+                agreed = (voters[other] for other in vote.voters(vote.taken))
+                if voters[name].has_other_release(path, agreed):
+                    continue
                 if not _as_role(voters, members, name, path, own):
                     yield _differs(subject, voters[name], path, vote, wider)
             return
     if split and len(own.counts) == 2 and not _row_tied(voters, members[group], path):
+        one, two = ([voters[name] for name in own.voters(value)] for value in own.counts)
+        if all(each.has_other_release(path, two) for each in one):
+            return
         yield _tie(subject, path, own, group, severity)
 
 
