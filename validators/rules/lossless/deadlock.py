@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 
 from rocefort.errors import Refused
@@ -11,7 +11,7 @@ from rocefort.models.device.bgp import PolicyNode
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network
-from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queue
+from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queues
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.underlay import unmodelled_forwarding
 from rocefort.validators.rules.lossless.buffer_cycles import (
@@ -48,8 +48,8 @@ def no_cycle(subject: Subject) -> Iterator[Verdict]:
     Fix: Remove the link, or the route, that leads up again.
     """
     network = subject.network
-    queue = lossless_queue(network)
-    if queue is None:
+    queues = lossless_queues(network)
+    if not queues:
         yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
     unmodelled = next((x for node in network.nodes for x in unmodelled_forwarding(node)), None)
@@ -59,7 +59,7 @@ def no_cycle(subject: Subject) -> Iterator[Verdict]:
         all_routed(network)
         and (one_as_cuts_every_link(network) or an_end_of_every_link_passes_nothing_on(network))
     ):
-        yield from _judge(subject, queue)
+        yield from _judge(subject, queues)
 
 
 def all_routed(network: Network) -> bool:
@@ -123,7 +123,7 @@ def _announces_its_own(device: Device, origins: Counter[IPv4Network]) -> bool:
     )
 
 
-def _judge(subject: Subject, queue: int) -> Iterator[Verdict]:
+def _judge(subject: Subject, queues: Iterable[int]) -> Iterator[Verdict]:
     try:
         solution = analyse(subject.network, subject.sources)
     except Refused as refused:
@@ -132,14 +132,15 @@ def _judge(subject: Subject, queue: int) -> Iterator[Verdict]:
     sources, forwards = traffic(solution)
     if not forwards:
         yield subject.not_judged(None, "no route leads from one gateway to another", PATHS)
-    graph = forwarding_graph(sources, forwards, queue)
-    for component in components(graph):
-        circle = cycle(graph, component)
-        yield subject.finding(
-            subject.network.by_name[circle[0][0]],
-            f"cyclic buffer dependency in queue {queue}: {words(circle)}",
-            "remove the link or the route by which packets go up again after coming down",
-        )
+    for queue in queues:
+        graph = forwarding_graph(sources, forwards, queue)
+        for component in components(graph):
+            circle = cycle(graph, component)
+            yield subject.finding(
+                subject.network.by_name[circle[0][0]],
+                f"cyclic buffer dependency in queue {queue}: {words(circle)}",
+                "remove the link or the route by which packets go up again after coming down",
+            )
 
 
 def words(circle: tuple[Buffer, ...]) -> str:

@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from rocefort.models.device.lossless import PfcProfile
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
 from rocefort.models.vote import FEWEST, Vote
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.roce_ports import paused_queues, paused_vote
+from rocefort.validators.roce_ports import paused_queues, paused_vote, queue_words
 from rocefort.validators.rules.registry import Place, Verdict, rule
 from rocefort.validators.rules.running.settings import (
     LEAST_ALIKE,
@@ -62,19 +63,21 @@ def one_lossless_queue(subject: VoteSubject) -> Iterator[Verdict]:
     roles = [node for node in nodes if node.role] or [n for n in nodes if paused_queues(n)]
     values = {node.name: paused_queues(node) for node in roles} | dict(vote.values)
     whole = Vote(values)
+    be, pronoun = ("are", "they are") if len(vote.taken) > 1 else ("is", "it is")
     number = f"on {vote.count} of {count_of(len(values), 'switch')}"
     if vote.tied:
-        sides = (f"{_queues(queues)} on {_names(vote.voters(queues))}" for queues in vote.counts)
+        sides = (f"{queue_words(each)} on {_names(vote.voters(each))}" for each in vote.counts)
         message = f"the switches do not agree on the lossless queue: {listing(sides)}; "
         yield subject.finding(
             None,
-            f"{message}of this tie, {_queues(vote.taken)} is taken",
+            f"{message}of this tie, {queue_words(vote.taken)} {be} taken",
             "pause one queue on every switch, or judge the texts by a fabric",
         )
     elif whole.unanimous:
         yield subject.finding(
             None,
-            f"{_queues(vote.taken)} is taken as lossless, as it is paused {number}: {AGREED}",
+            f"{queue_words(vote.taken)} {be} taken as lossless, as {pronoun} paused {number}: "
+            f"{AGREED}",
             "judge the texts by a fabric: `rocefort check FABRIC --configs DIR`",
             severity=Severity.INFO,
         )
@@ -83,7 +86,7 @@ def one_lossless_queue(subject: VoteSubject) -> Iterator[Verdict]:
             node = subject.network.by_name[name]
             yield subject.finding(
                 node,
-                f"pauses {_queues(queues)}, but {_queues(vote.taken)} is paused {number}",
+                f"pauses {queue_words(queues)}, but {queue_words(vote.taken)} {be} paused {number}",
                 "pause one queue on every switch, or judge the texts by a fabric",
                 path=_profile_path(node, queues ^ vote.taken),
             )
@@ -99,19 +102,13 @@ def _profile_path(node: Node, queues: frozenset[int]) -> str:
     return "pfc"
 
 
-def _queues(queues: frozenset[int]) -> str:
-    if not queues:
-        return "no queue"
-    return f"queue{'s' if len(queues) > 1 else ''} {listing(map(str, sorted(queues)))}"
-
-
 def _nothing_paused(subject: VoteSubject) -> Iterator[Verdict]:
     """Report switches that are prepared for RoCE, if no switch pauses a queue."""
     for node in subject.network.nodes:
         device = node.device
         signs = {
             "AI-ECN": (bool(device.ai_ecn.queues), "ai_ecn"),
-            "PFC profile": (bool(device.pfc.profiles), "pfc"),
+            "PFC profile": (any(row != PfcProfile() for row in device.pfc.profiles), "pfc"),
             "PFC thresholds": (any(port.thresholds for port in device.interfaces), "pfc"),
         }
         present = [(words, path) for words, (has, path) in signs.items() if has]
@@ -275,21 +272,20 @@ def _of_setting(
             if split and vote.taken is None:
                 severity = Severity.WARNING  # the release of this kind alone may need the line
                 break
-            for name in members[group]:
-                own_value = voters[name].settings.get(path)
-                if own_value == vote.taken or _row_differs(voters, name, members[wider], path):
-                    continue
-                agreed = (voters[other] for other in vote.voters(vote.taken))
-                if voters[name].has_other_release(path, agreed):
-                    continue
-                if not _as_role(voters, members, name, path, own):
-                    yield _differs(subject, voters[name], path, vote, wider)
+            agreed = [voters[other] for other in vote.voters(vote.taken)]
+            yield from (
+                _differs(subject, voters[name], path, vote, wider)
+                for name in members[group]
+                if voters[name].settings.get(path) != vote.taken
+                and not _row_differs(voters, name, members[wider], path)
+                and not voters[name].has_other_release(path, agreed)
+                and not _as_role(voters, members, name, path, own)
+            )
             return
     if split and len(own.counts) == 2 and not _row_tied(voters, members[group], path):
         one, two = ([voters[name] for name in own.voters(value)] for value in own.counts)
-        if all(each.has_other_release(path, two) for each in one):
-            return
-        yield _tie(subject, path, own, group, severity)
+        if not all(each.has_other_release(path, two) for each in one):
+            yield _tie(subject, path, own, group, severity)
 
 
 def _as_role(
