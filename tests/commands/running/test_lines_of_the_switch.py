@@ -6,6 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+from text_faults import Line, findings_of
+
 Rocefort = Callable[..., Any]
 
 WITHOUT_ROCE = """!Software Version V200R002C50SPC800
@@ -35,3 +38,17 @@ def test_a_switch_without_roce_has_no_finding_of_pfc(rocefort: Rocefort, tmp_pat
     (tmp_path / "agg1.cfg").write_text(other, encoding="utf-8")
     ran = rocefort("check", "--configs", tmp_path, "--select", "PFC,ECN")
     assert (ran.code, "it has a line of PFC profile" in ran.words) == (1, True)
+
+
+SAVED = ("drop-profile default", "dcb ets-profile default", "diffserv domain default")
+
+
+@pytest.mark.parametrize("line", SAVED)
+def test_a_line_of_the_switch_is_no_difference(
+    rocefort: Rocefort, saved: Callable[..., Path], line: str
+) -> None:
+    texts = saved(Line("leaf03", "", "lldp enable", f"lldp enable\n#\n{line}"))
+    for words in (("check", "heps"), ("check",)):
+        found = findings_of(rocefort, *words, "--configs", texts, "--select", "TXT")
+        assert found == []
+    assert rocefort("drift", "heps", "--configs", texts).code == 0

@@ -108,7 +108,8 @@ class Outside:
             (node.name, port.name)
             for node in overview.network.nodes
             for port in node.device.interfaces
-            if port.routed
+            if port.kind == "ethernet"
+            and port.routed
             and (node.name, port.name) not in overview.cabled
             and not any(
                 name == node.name and any(peer in own.network for own in port.addresses)
@@ -168,8 +169,11 @@ def release_fields(settings: Settings) -> frozenset[str]:
 
 
 def port_settings(port: Interface) -> Settings:
-    """Return the shared settings of a port."""
+    """Return the shared settings of a port; of a gateway also its number in its subnet."""
     settings: Settings = {}
+    if port.kind == "vlanif" and port.addresses:
+        first = port.addresses[0]
+        settings["addresses.host"] = int(first.ip) - int(first.network.network_address)
     for name in SHARED_OF_PORT:
         settings.update(_flat(name, getattr(port, name)))
     return settings

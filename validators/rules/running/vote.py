@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rocefort.models.device.lossless import PfcProfile
+from rocefort.models.device.spellings import Numbering, in_one_spelling
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
 from rocefort.models.vote import FEWEST, Vote
@@ -150,9 +151,15 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     Example: lldp is off here, and on at 3 of 4 leaves like leaf05
     Fix: Give it the value of the others, or judge the texts by a fabric.
     """
-    nodes = subject.network.nodes
-    if len(nodes) < FEWEST:
+    if len(subject.network.nodes) < FEWEST:
         return
+    numbering = Numbering()
+    nodes = [
+        node.model_copy(
+            update={"device": numbering.apply(in_one_spelling(node.device, node.family))}
+        )
+        for node in subject.network.nodes
+    ]
     outside = Outside.of(subject.overview)
     settings = {node.name: settings_of(node, outside) for node in nodes}
     ports = {node.name: ports_of(node, outside) for node in nodes}
@@ -160,7 +167,7 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     kinds = kinds_of(subject.network, with_ports)
     yield from _of_switches(subject, settings, kinds)
     yield from _of_ports(subject, ports, kinds)
-    yield from _of_peers(subject, outside, kinds)
+    yield from _of_peers(subject, nodes, outside, kinds)
 
 
 def _usual(ports: list[PortOfKind]) -> Settings:
@@ -224,10 +231,10 @@ def _of_ports(
 
 
 def _of_peers(
-    subject: VoteSubject, outside: Outside, kinds: Mapping[str, str]
+    subject: VoteSubject, nodes: Iterable[Node], outside: Outside, kinds: Mapping[str, str]
 ) -> Iterator[Finding]:
     voters = {}
-    for node in subject.network.nodes:
+    for node in nodes:
         for (kind, address), own in peer_settings(node, outside).items():
             groups = (f"{kind} of {kinds[node.name]}", f"{kind} of {_role(node)}", kind)
             path = f"bgp.peers[{address}]"
