@@ -10,6 +10,7 @@ from typing import Any
 
 from rocefort.models.base import Frozen
 from rocefort.models.device.bgp import HOLD_S, KEEPALIVE_S, Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.device.defaults import without_built_in
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import DropLimits, DropProfile
 from rocefort.models.hardware.hardware import Family
@@ -20,7 +21,11 @@ Rows = tuple[Any, ...]
 
 
 def in_one_spelling(device: Device, family: Family | None) -> Device:
-    """Return the Device without repeated settings of peers, and with ECN limits in bytes."""
+    """Return the Device without lines of the switch itself, and without repeated ones of peers.
+
+    ECN limits are in bytes.
+    """
+    device = without_built_in(device)
     profiles = device.drop_profiles
     if family and family.cell_bytes:
         profiles = tuple(_in_bytes(row, int(family.cell_bytes.value)) for row in profiles)

@@ -79,7 +79,8 @@ def runs_the_intent(subject: RunningSubject) -> Iterator[Verdict]:
     of servers, a peer or a policy of BGP, a prefix, a static route. A description, and a port that
     is shut down and unused, are information. Lines of equal meaning are no difference: a setting
     that a peer repeats of its group, other numbers of rules in the same order, ECN in cells of the
-    same size. Encrypted secrets are not compared. Lines that no fabric sets are in TXT002 and TXT004.
+    same size. Encrypted secrets are not compared. Lines that no fabric sets are in TXT002 and
+    TXT004.
 
     Example: bgp.maximum_paths is the default, the fabric intends 32
     Fix: Roll the intent out (`rocefort plan`), or correct the fabric.
@@ -113,7 +114,7 @@ def _difference(subject: RunningSubject, node: Node, edit: Edit) -> Finding:
 
 
 def _is_harmless(edit: Edit) -> bool:
-    """Whether a difference has no effect: of a description, or of an unused, shut-down port."""
+    """Whether a difference has no effect: a description, or an unused port that is down."""
     if edit.field.endswith(".description"):
         return True
     port = edit.before if edit.field == "interfaces[]" and edit.after is None else None

@@ -195,6 +195,25 @@ def port_kind(port: Interface) -> PortKind | None:
     return "server port" if roce else "server port without RoCE"
 
 
+def filter_settings(node: Node, gateway: Interface) -> Settings:
+    """Return the rules of the ACLs by which a gateway filters, and which policy it applies."""
+    filters = node.device.filters
+    names = {gateway.filter_in, gateway.filter_out}
+    bound = {
+        row.classifier
+        for policy in filters.policies
+        if policy.name in names
+        for row in policy.bindings
+    }
+    acls = {acl for row in filters.classifiers if row.name in bound for acl in row.acls}
+    settings: Settings = {
+        f"interfaces[{gateway.name}].{way}": getattr(gateway, way)
+        for way in ("filter_in", "filter_out")
+    }
+    used = tuple(acl for acl in filters.acls if acl.name in acls)
+    return settings | dict(_flat("filters.acls", used))
+
+
 @dataclass(frozen=True)
 class PortOfKind:
     """Port with its kind, its speed as text, and its shared settings."""

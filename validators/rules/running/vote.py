@@ -21,6 +21,7 @@ from rocefort.validators.rules.running.settings import (
     Outside,
     PortOfKind,
     Settings,
+    filter_settings,
     kinds_of,
     paths_of,
     peer_settings,
@@ -168,6 +169,7 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     yield from _of_switches(subject, settings, kinds)
     yield from _of_ports(subject, ports, kinds)
     yield from _of_peers(subject, nodes, outside, kinds)
+    yield from _of_filters(subject, nodes)
 
 
 def _usual(ports: list[PortOfKind]) -> Settings:
@@ -239,6 +241,19 @@ def _of_peers(
             groups = (f"{kind} of {kinds[node.name]}", f"{kind} of {_role(node)}", kind)
             path = f"bgp.peers[{address}]"
             voters[f"{node.name} {address}"] = _Voter(node, own, groups, path)
+    yield from _dissent(subject, voters)
+
+
+def _of_filters(subject: VoteSubject, nodes: Iterable[Node]) -> Iterator[Finding]:
+    """Compare the packet filters of the gateways of one VLAN."""
+    voters = {
+        f"{node.name} {port.name}": _Voter(
+            node, filter_settings(node, port), (f"{port.name} gateway",) * 2
+        )
+        for node in nodes
+        for port in node.device.vlanifs
+        if port.enabled and port.addresses
+    }
     yield from _dissent(subject, voters)
 
 
