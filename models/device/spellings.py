@@ -6,7 +6,7 @@ A plan still sends the exact lines of the intent: this form is for judgements, n
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from rocefort.models.base import Frozen
 from rocefort.models.device.bgp import HOLD_S, KEEPALIVE_S, Bfd, Bgp, BgpPeer, BgpSettings
@@ -18,6 +18,7 @@ from rocefort.models.hardware.hardware import Family
 # What a session has without a line.
 DEFAULTS = {"keepalive_s": KEEPALIVE_S, "hold_s": HOLD_S, "bfd": Bfd()}
 Rows = tuple[Any, ...]
+Settings = TypeVar("Settings", bound=BgpSettings)
 
 
 def in_one_spelling(device: Device, family: Family | None) -> Device:
@@ -60,7 +61,7 @@ def _without_repetition(bgp: Bgp) -> Bgp:
     return bgp.model_copy(update={"groups": groups, "peers": tuple(map(own, bgp.peers))})
 
 
-def _unset(row: Any, values: dict[str, Any]) -> Any:  # noqa: ANN401 - a peer, or a group
+def _unset(row: Settings, values: dict[str, Any]) -> Settings:
     """Return a row without the settings that have these values."""
     model = type(row).model_fields
     update = {

@@ -78,6 +78,7 @@ OF_RELEASES = re.compile(
     r"telnet_off|ecn_enabled|pfc\.(?:detect_ms|recovery_ms|interval_ms|dscp_mapping)"
     r"|pfc\.profiles\[[^]]*\]\.timers"
 )
+UNSET = (None, False)
 LEAST_ALIKE = 2  # settings in which switches of one kind differ alike from the others
 
 
@@ -163,9 +164,8 @@ def _fields(path: str, row: Frozen) -> Iterator[tuple[str, Hashable]]:
 
 def release_fields(settings: Settings) -> frozenset[str]:
     """Return the fields of a switch that are set, and that only some releases have."""
-    return frozenset(
-        match[0] for path, value in settings.items() if value and (match := OF_RELEASES.match(path))
-    )
+    matches = (OF_RELEASES.match(path) for path, value in settings.items() if value not in UNSET)
+    return frozenset(match[0] for match in matches if match)
 
 
 def port_settings(port: Interface) -> Settings:
