@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from rocefort.models.network.network import End, Link, Network, Node, Port, Role
 from rocefort.models.vote import Vote
+from rocefort.models.wording import listing
 
 QUEUE_UNKNOWN = (
-    "which queue is lossless is not known: most switches pause none or several; "
+    "which queue is lossless is not known: most switches pause none; "
     "«queues of PFC profiles» lists them"
 )
 BOTH_ROLES = {Role.LEAF, Role.SPINE}
@@ -48,15 +49,20 @@ def paused_queues(node: Node) -> frozenset[int]:
 
 
 def lossless_queue(network: Network) -> int | None:
-    """Intended lossless queue; without intent the one that all, or most, PFC switches pause."""
+    """Lossless queue, if there is one only."""
+    queues = lossless_queues(network)
+    return queues[0] if len(queues) == 1 else None
+
+
+def lossless_queues(network: Network) -> tuple[int, ...]:
+    """Intended lossless queue; without intent those that all, or most, PFC switches pause."""
     if network.lossless is not None:
-        return network.lossless.queue
+        return (network.lossless.queue,)
     vote = paused_vote(network.nodes)
     if vote is None:
-        return None
+        return ()
     common = frozenset.intersection(*vote.counts)
-    taken = common if len(common) == 1 else vote.taken
-    return next(iter(taken)) if len(taken) == 1 else None
+    return tuple(sorted(common if len(common) == 1 else vote.taken))
 
 
 def paused_vote(nodes: Iterable[Node]) -> Vote[frozenset[int]] | None:
@@ -66,6 +72,13 @@ def paused_vote(nodes: Iterable[Node]) -> Vote[frozenset[int]] | None:
     """
     paused = {node.name: queues for node in nodes if (queues := paused_queues(node))}
     return Vote(paused) if paused else None
+
+
+def queue_words(queues: Collection[int]) -> str:
+    """Queues in words: `queue 4`, `queues 3 and 4`, `no queue`."""
+    if not queues:
+        return "no queue"
+    return f"queue{'s' if len(queues) > 1 else ''} {listing(map(str, sorted(queues)))}"
 
 
 def is_fabric_link(network: Network, link: Link) -> bool:

@@ -26,15 +26,33 @@ def without_defaults(device: Device, family: Family) -> Device:
     return device.model_copy(
         update={
             "vlans": tuple(vlan for vlan in device.vlans if vlan != DEFAULT_VLAN),
-            "domains": tuple(d for d in device.domains if d != BUILT_IN_DOMAIN),
+            **_without_built_in(device),
             "pfc": _pfc(device.pfc, family),
-            "drop_profiles": tuple(_drop_profiles(device.drop_profiles)),
             "telnet_off": device.telnet_off if family.telnet else (),
             "interfaces": tuple(
                 i for i in map(_interface, device.interfaces) if not _is_default_port(i)
             ),
         }
     )
+
+
+def _without_built_in(device: Device) -> dict[str, object]:
+    return {
+        "domains": tuple(d for d in device.domains if d != BUILT_IN_DOMAIN),
+        "drop_profiles": tuple(_drop_profiles(device.drop_profiles)),
+    }
+
+
+def without_built_in(device: Device) -> Device:
+    """Return the Device without what every switch has, and some releases save as a line.
+
+    Published texts of a CE8850 with V200R002C50 and of a CE6850 with V100R005C10 have `dcb pfc`,
+    `drop-profile default` and `diffserv domain default` with nothing below them.
+    """
+    pfc = device.pfc.model_copy(
+        update={"profiles": tuple(row for row in device.pfc.profiles if row != PfcProfile())}
+    )
+    return device.model_copy(update=_without_built_in(device) | {"pfc": pfc})
 
 
 def _is_default_port(interface: Interface) -> bool:

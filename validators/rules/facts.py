@@ -10,6 +10,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import NamedTuple
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, gateway_vlan
 from rocefort.models.device.lossless import DiffservDomain
@@ -178,3 +179,15 @@ def overlay_peers(node: Node) -> set[IPv4Address]:
         for peer in bgp.peers
         if not names.isdisjoint((str(peer.address), peer.group)) and not bgp.settings(peer).active
     }
+
+
+def outside_peers(overview: Overview) -> Iterator[tuple[Node, Bgp, BgpPeer]]:
+    """Peers outside the network: no switch has their address, nor their AS number."""
+    inside = {node.device.bgp.asn for node in overview.network.nodes if node.device.bgp}
+    for node in overview.network.nodes:
+        bgp = node.device.bgp
+        for peer in bgp.peers if bgp else ():
+            if bgp is None or int(peer.address) in overview.owners:
+                continue
+            if bgp.settings(peer).asn not in inside:  # else an address is wrong: BGP001
+                yield node, bgp, peer

@@ -165,7 +165,6 @@ STOPPED = [
     ("", "route-policy EXPORT permit node 10", "route-policy EXPORT deny node 10", 1),
     ("bgp 65101", "peer 10.1.0.0 as-number 65000", "peer 10.1.0.0 as-number 65001", 1),
     ("interface Vlanif120", "mtu 9000", "", 0),
-    (UPLINK, "description to spine01 100GE1/1/1", "description x", 0),
     ("", "ntp unicast-server 10.255.0.250", "", 0),
 ]
 

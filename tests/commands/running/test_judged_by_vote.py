@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from text_faults import Found, Line, findings_of
+from text_faults import Found, Line, findings_of, write_texts
 
+from rocefort.design.derive.derive import derive
+from rocefort.dialects.network_text import render_all
 from rocefort.models.device.bgp import Bgp
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc
@@ -21,6 +23,7 @@ from rocefort.validators.rules.running.subject import VoteSubject
 
 Rocefort = Callable[..., Any]
 Saved = Callable[..., Path]
+SAMPLES = Path(__file__).parents[2] / "samples"
 
 # A fault, with the finding at its switch and line: its rule, its line, its message.
 FAULTS: list[tuple[Line, tuple[str, str, str]]] = [
@@ -201,3 +204,40 @@ def test_a_map_of_priorities_without_any_paused_queue_is_a_warning() -> None:
     assert _says("PFC201", switch, _switch("b")) == [
         "warning a: map of priorities roce is here, but no port of any switch pauses a queue"
     ]
+
+
+POLICY = """  policy:
+    entries:
+      - {id: 1, action: deny, source: [compute], destination: [storage]}
+"""
+DENY = " rule 10130 deny ip source 10.65.0.0 0.0.255.255 destination 10.66.0.0 0.0.255.255\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            DENY,
+            "filters.acls[VLAN120].rules[10130] is missing, but 2 of 3 Vlanif120 gateways have it",
+        ),
+        (
+            " traffic-policy VLAN120 inbound\n",
+            "interfaces[Vlanif120].filter_in is not set here, and VLAN120 at 2 of 3 Vlanif120 "
+            "gateways",
+        ),
+    ],
+)
+def test_a_filter_that_one_gateway_of_a_vlan_lacks_is_a_finding(
+    rocefort: Rocefort, tmp_path: Path, line: str, message: str
+) -> None:
+    users = "    - {name: netops, level: 3}\n"
+    file = tmp_path / "fabric.yaml"
+    text = (SAMPLES / "border" / "fabric.yaml").read_text(encoding="utf-8")
+    file.write_text(text.replace(users, users + POLICY), encoding="utf-8")
+    texts = dict(render_all(derive(file).network))
+    assert line in texts["leaf04"]
+    texts["leaf04"] = texts["leaf04"].replace(line, "")
+    directory = write_texts(texts, tmp_path / "texts")
+    found = findings_of(rocefort, "check", "--configs", directory, "--select", "TXT203")
+    assert ("leaf04", message) in [(each.switch, each.message) for each in found]
+    assert {each.switch for each in found} == {"leaf04"}

@@ -403,3 +403,9 @@ def generate(folder: Path) -> Callable[[int], Case]:
 def recording() -> Callable[[str], Path]:
     """Path of the recorded answers about a fabric."""
     return lambda name: RECORDED / ("generated" if "generated" in name else "") / f"{name}.json"
+
+
+@pytest.fixture(scope="session")
+def draw_intent() -> Callable[[Random], Intent]:
+    """Function that draws the intent of a healthy fabric."""
+    return drawn_intent

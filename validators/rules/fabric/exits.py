@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Network
 
-from rocefort.models.device.bgp import Bgp, BgpPeer, BgpSettings
+from rocefort.models.device.bgp import BgpSettings
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import NO_DOMAIN
 from rocefort.models.device.static_routes import DEFAULT_ROUTE
@@ -14,7 +14,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Node
 from rocefort.validators.routing.external_peers import offered_prefixes
-from rocefort.validators.rules.facts import Overview
+from rocefort.validators.rules.facts import outside_peers
 from rocefort.validators.rules.missing import Missing, Need, fabric_key
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
@@ -40,7 +40,7 @@ def external_policies(subject: Subject) -> Iterator[Verdict]:
     Example: peer 192.0.2.0 outside has no import policy
     Fix: Give the peer a route-policy in both directions.
     """
-    for node, bgp, peer in _outside_peers(subject.overview):
+    for node, bgp, peer in outside_peers(subject.overview):
         settings = bgp.settings(peer)
         missing = [
             direction for direction in WAYS if getattr(settings, f"{direction}_policy") is None
@@ -250,15 +250,3 @@ def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
                 "set «domain of a port: none»",
                 path="domain",
             )
-
-
-def _outside_peers(overview: Overview) -> Iterator[tuple[Node, Bgp, BgpPeer]]:
-    """Peers outside the network: no switch has their address, nor their AS number."""
-    inside = {node.device.bgp.asn for node in overview.network.nodes if node.device.bgp}
-    for node in overview.network.nodes:
-        bgp = node.device.bgp
-        for peer in bgp.peers if bgp else ():
-            if bgp is None or int(peer.address) in overview.owners:
-                continue
-            if bgp.settings(peer).asn not in inside:  # else an address is wrong: BGP001
-                yield node, bgp, peer

@@ -42,7 +42,8 @@ def full_mesh(subject: Subject) -> Iterator[Verdict]:
     """Every leaf has equal links to every spine.
 
     With a missing link a leaf has fewer paths than ECMP needs. ECMP gives unequal links an equal
-    share of the traffic, so that the slower link fills first and PFC pauses the others.
+    share of the traffic, so that the slower link fills first and PFC pauses the others. Without
+    intent, another number of links that is the same to each spine is information.
 
     Example: no link to spine02; every leaf needs 1 link to every spine
     Fix: Add or remove links until every leaf has the same number of links to all spines.
@@ -63,6 +64,16 @@ def full_mesh(subject: Subject) -> Iterator[Verdict]:
     usual = Counter(len(uplinks[leaf.name, s]) for leaf in leaves for s in spines)
     width = max((n for n, _ in usual.most_common(1) if n), default=1)
     for leaf in leaves:
+        own = {len(uplinks[leaf.name, spine]) for spine in spines}
+        if leaf.links_per_pair is None and len(own) == 1 and not own & {0, width}:
+            links = count_of(min(own), "link")
+            yield subject.finding(
+                leaf,
+                f"{links} to each spine, but elsewhere {width} to each spine",
+                "judge the texts by a fabric, which can have leaves with other numbers of links",
+                severity=Severity.INFO,
+            )
+            continue
         for spine in spines:
             count, required = len(uplinks[leaf.name, spine]), leaf.links_per_pair or width
             if count != required:

@@ -12,7 +12,7 @@ from rocefort.models.device.bgp import PolicyNode
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network
-from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queue
+from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queues
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.forwarding import Forwarder
 from rocefort.validators.routing.longest_match import PrefixTable
@@ -53,15 +53,15 @@ def no_cycle(subject: Subject) -> Iterator[Verdict]:
     Fix: Remove the link, or the route, that leads up again.
     """
     network = subject.network
-    queue = lossless_queue(network)
-    if queue is None:
+    queues = lossless_queues(network)
+    if not queues:
         yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
     unmodelled = next((x for node in network.nodes for x in unmodelled_forwarding(node)), None)
     if unmodelled is not None:
         yield subject.not_judged(None, f"the paths are not known: {unmodelled[1]}", PATHS)
     elif not excluded(network):
-        yield from _judge(subject, queue)
+        yield from _judge(subject, queues)
 
 
 def excluded(network: Network) -> str:
@@ -160,7 +160,7 @@ def _announces_its_own(device: Device, origins: Counter[IPv4Network]) -> bool:
     )
 
 
-def _judge(subject: Subject, queue: int) -> Iterator[Verdict]:
+def _judge(subject: Subject, queues: Iterable[int]) -> Iterator[Verdict]:
     try:
         solution = analyse(subject.network, subject.sources)
     except Refused as refused:
@@ -169,14 +169,15 @@ def _judge(subject: Subject, queue: int) -> Iterator[Verdict]:
     forwards = traffic(solution.trips.forwarder, served := gateways(solution.underlay))
     if not forwards.by_hop:
         yield subject.not_judged(None, "no route leads from one gateway to another", PATHS)
-    graph = forwards.graph(served, queue)
-    for component in components(graph):
-        circle = cycle(graph, component)
-        yield subject.finding(
-            subject.network.by_name[circle[0][0]],
-            f"cyclic buffer dependency in queue {queue}: {words(circle)}",
-            "remove the link or the route by which packets go up again after coming down",
-        )
+    for queue in queues:
+        graph = forwards.graph(served, queue)
+        for component in components(graph):
+            circle = cycle(graph, component)
+            yield subject.finding(
+                subject.network.by_name[circle[0][0]],
+                f"cyclic buffer dependency in queue {queue}: {words(circle)}",
+                "remove the link or the route by which packets go up again after coming down",
+            )
 
 
 def words(circle: tuple[Buffer, ...]) -> str:

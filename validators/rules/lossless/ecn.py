@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from rocefort.models.device.lossless import MOST_AI_ECN_QUEUES
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queue, paused_queues
+from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queues, paused_queues
 from rocefort.validators.rules.lossless.ecn_grades import strict_kmin_limit
 from rocefort.validators.rules.lossless.ecn_margin import judge_static
 from rocefort.validators.rules.lossless.ecn_queues import static_rows
@@ -39,12 +40,14 @@ def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     Fix: Assign the lossless queue to AI-ECN, or give its ports a drop profile and static ECN;
     remove other queues.
     """
-    queue = lossless_queue(subject.network)
-    if queue is None:
+    queues = lossless_queues(subject.network)
+    if not queues:
         yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
     for node in subject.network.nodes:
-        yield from _marked(subject, node, queue)
+        for queue in queues:
+            yield from _marked(subject, node, queue)
+        yield from _beyond(subject, node)
 
 
 def _marked(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
@@ -70,6 +73,12 @@ def _marked(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
             f"add «queue of AI-ECN: {queue}» with its model under ai-ecn",
             path="ai_ecn.queues",
         )
+
+
+def _beyond(subject: Subject, node: Node) -> Iterator[Verdict]:
+    """Marks of more queues than AI-ECN takes, and of queues that are not lossless."""
+    assigned = [row.queue for row in node.device.ai_ecn.queues]
+    static = list(static_rows(node))
     if len(assigned) > MOST_AI_ECN_QUEUES:
         yield subject.finding(
             node,
@@ -136,12 +145,12 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
     Example: Kmin 200 KB, Kmax 600 KB: PFC may pause before ECN marks (no grade holds)
     Fix: Lower Kmax below xoff, and Kmin with it; or accept the grade.
     """
-    queue = lossless_queue(subject.network)
-    if queue is None:
+    queues = lossless_queues(subject.network)
+    if not queues:
         yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
     intent = subject.network.lossless
-    for switch in subject.switches:
+    for switch, queue in product(subject.switches, queues):
         node = switch.node
         ai_ecn = node.device.ai_ecn
         assigned = next((row for row in ai_ecn.queues if row.queue == queue), None)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from rocefort.models.device.interface import ETHERNET_MTU, PfcThreshold, xon_at_most_xoff
 from rocefort.models.device.lossless import TURN_OFF_DEADLOCKS, PfcProfile, PfcTimer
@@ -12,7 +13,7 @@ from rocefort.models.hardware.hardware import Fact, Family, Range
 from rocefort.models.network.network import End, LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import listing
-from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queue
+from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queues, queue_words
 from rocefort.validators.rules.missing import QUEUE, Missing, Need, of_family
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
@@ -121,18 +122,19 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     Example: PFC is off, and RoCE passes here; queue 4 must be paused at both ends of every cable
     Fix: Add «PFC in manual mode» to the port; pause only the lossless queue in its profile.
     """
-    queue = lossless_queue(subject.network)
-    if queue is None:
+    queues = lossless_queues(subject.network)
+    if not queues:
         yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
+    paused = queue_words(queues)
     for switch in subject.switches:
         node = switch.node
         for port in switch.roce_ports:
             if port.interface.pfc is None:
                 yield subject.finding(
                     port.end,
-                    f"PFC is off, and RoCE passes here; queue {queue} must be paused at both ends "
-                    "of every cable",
+                    f"PFC is off, and RoCE passes here; {paused} must be paused at both ends of "
+                    "every cable",
                     "add «PFC in manual mode» to the port",
                     path="pfc",
                 )
@@ -140,12 +142,14 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
         if None in used:
             yield from _undefined_profiles(subject, node)
         for profile in filter(None, used):
-            yield from _queues(subject, node, profile, queue)
+            yield from _queues(subject, node, profile, queues)
         if node.family is not None:
-            yield from _queue_range(subject, node, node.family, queue)
+            yield from _queue_range(subject, node, node.family, queues)
 
 
-def _queue_range(subject: Subject, node: Node, family: Family, queue: int) -> Iterator[Verdict]:
+def _queue_range(
+    subject: Subject, node: Node, family: Family, queues: Sequence[int]
+) -> Iterator[Verdict]:
     limits = family.pfc_queues
     if not limits.confirmed:
         yield subject.not_judged(
@@ -153,10 +157,10 @@ def _queue_range(subject: Subject, node: Node, family: Family, queue: int) -> It
             f"which queues {family.name} can pause is not confirmed by the vendor",
             of_family(family, "pfc_queues", "which queues can be paused"),
         )
-    elif queue not in limits:
+    elif outside := [queue for queue in queues if queue not in limits]:
         yield subject.finding(
             node,
-            f"queue {queue} cannot be paused on {family.name} "
+            f"{queue_words(outside)} cannot be paused on {family.name} "
             f"(queues {limits.low} to {limits.high})",
             "choose a lossless queue that every switch can pause",
             path="pfc",
@@ -180,16 +184,17 @@ def _used_profiles(node: Node) -> tuple[PfcProfile | None, ...]:
     return tuple(node.device.profile_of(used[name]) for name in sorted(used))
 
 
-def _queues(subject: Subject, node: Node, profile: PfcProfile, queue: int) -> Iterator[Verdict]:
-    if profile.queues == (queue,):
+def _queues(
+    subject: Subject, node: Node, profile: PfcProfile, queues: Sequence[int]
+) -> Iterator[Verdict]:
+    if sorted(profile.queues) == list(queues):
         return
-    noun = "queue" if len(profile.queues) == 1 else "queues"
-    paused = f"{noun} {listing(profile.queues)}" if profile.queues else "no queue"
-    undo = [f"«no pause of queue: {q}»" for q in profile.queues if q != queue]
-    add = [] if queue in profile.queues else [f"«a paused queue: {queue}»"]
+    paused, required = queue_words(profile.queues), queue_words(queues)
+    undo = [f"«no pause of queue: {q}»" for q in profile.queues if q not in queues]
+    add = [f"«a paused queue: {q}»" for q in queues if q not in profile.queues]
     yield subject.finding(
         node,
-        f"PFC profile {profile.name} pauses {paused}; it must pause queue {queue} and no other",
+        f"PFC profile {profile.name} pauses {paused}; it must pause {required} and no other",
         f"enter {listing([*add, *undo])} in the profile",
         path=f"pfc.profiles[{profile.name}].queues",
     )
@@ -291,12 +296,12 @@ def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
     """
     network = subject.network
     yield from _long_intent(subject)
-    queue = lossless_queue(network)
+    queues = lossless_queues(network)
     intent = network.lossless
     for node in subject.network.nodes:
         if node.family is None:
             continue
-        if queue is None:
+        if not queues:
             yield subject.not_judged(
                 node, "the lossless queue, whose timers count, is not known", QUEUE
             )
@@ -304,7 +309,8 @@ def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
         if unsettable := list(_interval(subject, node, node.family)):
             yield from unsettable  # and what counts in it cannot be judged either
             continue
-        for timer in _timers(node, node.family, queue, intent):
+        timers = chain.from_iterable(_timers(node, node.family, q, intent) for q in queues)
+        for timer in dict.fromkeys(timers):
             yield from _judge_timer(subject, node, node.family, timer)
 
 

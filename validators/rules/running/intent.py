@@ -107,8 +107,11 @@ def runs_the_intent(subject: RunningSubject) -> Iterator[Verdict]:
     Each value that differs is a finding at the line of the configuration, with the line of the
     fabric. Where it breaks a rule, that rule has a finding, too. A difference that stops traffic or
     sends it elsewhere is an error: a gateway or a port that is missing or down, an address, a VLAN
-    of servers, a peer or a policy of BGP, a prefix, a static route. Encrypted secrets are not
-    compared. Lines that no fabric sets are in TXT002 and TXT004.
+    of servers, a peer or a policy of BGP, a prefix, a static route. A description, and a port that
+    is shut down and unused, are information. Lines of equal meaning are no difference: a setting
+    that a peer repeats of its group, other numbers of rules in the same order, ECN in cells of the
+    same size. Encrypted secrets are not compared. Lines that no fabric sets are in TXT002 and
+    TXT004.
 
     Example: bgp.maximum_paths is the default, the fabric intends 32
     Fix: Roll the intent out (`rocefort plan`), or correct the fabric.
@@ -134,8 +137,23 @@ def _difference(subject: RunningSubject, node: Node, edit: Edit) -> Finding:
     else:
         message = f"{what} is {runs or DEFAULT}, the fabric intends {intended or DEFAULT}"
     hint = "roll the intent out (`rocefort plan`), or correct the fabric"
-    severity = Severity.ERROR if _stops_traffic(edit) else None
+    if _is_harmless(edit):
+        severity = Severity.INFO
+    else:
+        severity = Severity.ERROR if _stops_traffic(edit) else subject.rule.severity
     return subject.finding(place, message, hint, path=what, severity=severity)
+
+
+def _is_harmless(edit: Edit) -> bool:
+    """Whether a difference has no effect: a description, or an unused port that is down."""
+    if edit.field.endswith(".description"):
+        return True
+    port = edit.before if edit.field == "interfaces[]" and edit.after is None else None
+    return (
+        isinstance(port, dict)
+        and port.get("enabled") is False
+        and port.keys() <= {"name", "enabled", "description"}
+    )
 
 
 def _stops_traffic(edit: Edit) -> bool:

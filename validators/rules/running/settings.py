@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 from typing import Literal
 
 from rocefort.models.base import Frozen
+from rocefort.models.device.bgp import BgpPeer
 from rocefort.models.device.interface import Interface
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Node
 from rocefort.models.vote import Vote
-from rocefort.validators.rules.facts import overlay_peers
+from rocefort.validators.rules.facts import Overview, outside_peers, overlay_peers
 
 # Fields of a Device that switches of a kind share; what each has of its own is in OWN.
 SHARED = (
@@ -63,17 +66,80 @@ SHARED_OF_PEER = (
     "import_policy",
     "export_policy",
 )
-PortKind = Literal["fabric port", "server port", "gateway"]
+PeerKind = Literal["peer", "external peer"]
+PortKind = Literal["fabric port", "server port", "server port without RoCE", "gateway"]
+OF_ROCE = ("flow_control", "trust_dscp", "drr", "markings", "pfc", "thresholds", "other_thresholds")
+# What the far end of an exit does not decide; the names of its policies are its own.
+POLICIES = ("import_policy", "export_policy")
 Settings = dict[str, Hashable]  # value by path; a row that is there is True
+# Fields of a switch whose lines only some releases have. Two switches that differ in several of
+# them have other releases, and are not compared in these fields.
+OF_RELEASES = re.compile(
+    r"telnet_off|ecn_enabled|pfc\.(?:detect_ms|recovery_ms|interval_ms|dscp_mapping)"
+    r"|pfc\.profiles\[[^]]*\]\.timers"
+)
+UNSET = (None, False)
 LEAST_ALIKE = 2  # settings in which switches of one kind differ alike from the others
 
 
-def settings_of(node: Node) -> Settings:
-    """Return the shared settings of a switch."""
+@dataclass(frozen=True)
+class Outside:
+    """What leads out of the texts: BGP peers and routed ports, by switch; its neighbour decides."""
+
+    peers: frozenset[tuple[str, IPv4Address]]
+    ports: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, overview: Overview) -> Outside:
+        """Find the peers without a text, and the ports without a cable and a peer inside.
+
+        A peer of a group that peers inside have, too, is a switch whose text is missing.
+        """
+        peers = {(node.name, peer.address): peer for node, _, peer in outside_peers(overview)}
+        inside = {
+            (node.name, peer.address): peer.group
+            for node in overview.network.nodes
+            for peer in (node.device.bgp.peers if node.device.bgp else ())
+            if (node.name, peer.address) not in peers
+        }
+        groups = {*inside.values(), None} - {None} if inside else {p.group for p in peers.values()}
+        external = {key for key, peer in peers.items() if peer.group not in groups}
+        near = inside.keys() | (peers.keys() - external)
+        ports = {
+            (node.name, port.name)
+            for node in overview.network.nodes
+            for port in node.device.interfaces
+            if port.kind == "ethernet"
+            and port.routed
+            and (node.name, port.name) not in overview.cabled
+            and not any(
+                name == node.name and any(peer in own.network for own in port.addresses)
+                for name, peer in near
+            )
+        }
+        return cls(frozenset(external), frozenset(ports))
+
+
+def settings_of(node: Node, outside: Outside) -> Settings:
+    """Return the shared settings of a switch; policies of peers outside are its own."""
     settings: Settings = {}
+    device = node.device
+    if own := _policies_outside(node, outside):
+        shared = tuple(policy for policy in device.route_policies if policy.name not in own)
+        device = device.model_copy(update={"route_policies": shared})
     for name in SHARED:
-        settings.update(_flat(name, getattr(node.device, name)))
+        settings.update(_flat(name, getattr(device, name)))
     return settings
+
+
+def _policies_outside(node: Node, outside: Outside) -> set[str | None]:
+    """Names of the policies that only peers outside have."""
+    bgp = node.device.bgp
+    ends: dict[bool, set[str | None]] = {True: set(), False: set()}
+    for row in (*bgp.groups, *bgp.peers) if bgp else ():
+        out = isinstance(row, BgpPeer) and (node.name, row.address) in outside.peers
+        ends[out] |= {row.import_policy, row.export_policy}
+    return ends[True] - ends[False]
 
 
 def _flat(path: str, value: object) -> Iterator[tuple[str, Hashable]]:
@@ -96,9 +162,18 @@ def _fields(path: str, row: Frozen) -> Iterator[tuple[str, Hashable]]:
             yield from _flat(f"{path}.{name}", value)
 
 
+def release_fields(settings: Settings) -> frozenset[str]:
+    """Return the fields of a switch that are set, and that only some releases have."""
+    matches = (OF_RELEASES.match(path) for path, value in settings.items() if value not in UNSET)
+    return frozenset(match[0] for match in matches if match)
+
+
 def port_settings(port: Interface) -> Settings:
-    """Return the shared settings of a port."""
+    """Return the shared settings of a port; of a gateway also its number in its subnet."""
     settings: Settings = {}
+    if port.kind == "vlanif" and port.addresses:
+        first = port.addresses[0]
+        settings["addresses.host"] = int(first.ip) - int(first.network.network_address)
     for name in SHARED_OF_PORT:
         settings.update(_flat(name, getattr(port, name)))
     return settings
@@ -114,7 +189,29 @@ def port_kind(port: Interface) -> PortKind | None:
         return None
     if port.routed:
         return "fabric port" if port.addresses else None
-    return "server port" if port.access_vlan or port.trunk_vlans else None
+    if not (port.access_vlan or port.trunk_vlans):
+        return None
+    roce = any(getattr(port, name) for name in OF_ROCE)
+    return "server port" if roce else "server port without RoCE"
+
+
+def filter_settings(node: Node, gateway: Interface) -> Settings:
+    """Return the rules of the ACLs by which a gateway filters, and which policy it applies."""
+    filters = node.device.filters
+    names = {gateway.filter_in, gateway.filter_out}
+    bound = {
+        row.classifier
+        for policy in filters.policies
+        if policy.name in names
+        for row in policy.bindings
+    }
+    acls = {acl for row in filters.classifiers if row.name in bound for acl in row.acls}
+    settings: Settings = {
+        f"interfaces[{gateway.name}].{way}": getattr(gateway, way)
+        for way in ("filter_in", "filter_out")
+    }
+    used = tuple(acl for acl in filters.acls if acl.name in acls)
+    return settings | dict(_flat("filters.acls", used))
 
 
 @dataclass(frozen=True)
@@ -127,8 +224,8 @@ class PortOfKind:
     settings: Mapping[str, Hashable]
 
 
-def ports_of(node: Node) -> list[PortOfKind]:
-    """Return ports of a switch whose settings others share."""
+def ports_of(node: Node, outside: Outside) -> list[PortOfKind]:
+    """Return ports of a switch whose settings others share; the far end decides those of exits."""
     return [
         PortOfKind(
             End(device=node.name, interface=port.name),
@@ -137,24 +234,30 @@ def ports_of(node: Node) -> list[PortOfKind]:
             port_settings(port),
         )
         for port in node.device.interfaces
-        if (kind := port_kind(port))
+        if (node.name, port.name) not in outside.ports and (kind := port_kind(port))
     ]
 
 
-def peer_settings(node: Node) -> dict[str, Settings]:
-    """Return the own settings of each BGP peer, by address; those of groups are the switch's.
+def peer_settings(node: Node, outside: Outside) -> dict[tuple[PeerKind, str], Settings]:
+    """Return the own settings of each BGP peer; those of groups are the switch's.
 
-    Peers of an overlay are left out: most peers are those of links, and differ from them.
+    Peers of an overlay are left out: most peers are those of links, and differ from them. Of a
+    peer outside, only whether it has policies is compared.
     """
     bgp = node.device.bgp
     if bgp is None:
         return {}
     overlay = overlay_peers(node)
-    return {
-        str(peer.address): {name: getattr(peer, name) for name in SHARED_OF_PEER}
-        for peer in bgp.peers
-        if peer.address not in overlay
-    }
+    rows: dict[tuple[PeerKind, str], Settings] = {}
+    for peer in bgp.peers:
+        if (node.name, peer.address) in outside.peers:
+            settings = bgp.settings(peer)
+            policies: Settings = {n: getattr(settings, n) is not None for n in POLICIES}
+            rows["external peer", str(peer.address)] = policies
+        elif peer.address not in overlay:
+            own: Settings = {name: getattr(peer, name) for name in SHARED_OF_PEER}
+            rows["peer", str(peer.address)] = own
+    return rows
 
 
 def kinds_of(network: Network, settings: Mapping[str, Settings]) -> dict[str, str]:

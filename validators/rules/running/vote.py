@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from rocefort.models.device.lossless import PfcProfile
+from rocefort.models.device.spellings import Numbering, in_one_spelling
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
 from rocefort.models.vote import FEWEST, Vote
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.roce_ports import paused_queues, paused_vote
+from rocefort.validators.roce_ports import paused_queues, paused_vote, queue_words
 from rocefort.validators.rules.registry import Place, Verdict, rule
 from rocefort.validators.rules.running.settings import (
+    LEAST_ALIKE,
+    OF_RELEASES,
+    Outside,
     PortOfKind,
     Settings,
+    filter_settings,
     kinds_of,
     paths_of,
     peer_settings,
     ports_of,
+    release_fields,
     settings_of,
 )
 from rocefort.validators.rules.running.subject import VoteSubject
@@ -58,19 +65,21 @@ def one_lossless_queue(subject: VoteSubject) -> Iterator[Verdict]:
     roles = [node for node in nodes if node.role] or [n for n in nodes if paused_queues(n)]
     values = {node.name: paused_queues(node) for node in roles} | dict(vote.values)
     whole = Vote(values)
+    be, pronoun = ("are", "they are") if len(vote.taken) > 1 else ("is", "it is")
     number = f"on {vote.count} of {count_of(len(values), 'switch')}"
     if vote.tied:
-        sides = (f"{_queues(queues)} on {_names(vote.voters(queues))}" for queues in vote.counts)
+        sides = (f"{queue_words(each)} on {_names(vote.voters(each))}" for each in vote.counts)
         message = f"the switches do not agree on the lossless queue: {listing(sides)}; "
         yield subject.finding(
             None,
-            f"{message}of this tie, {_queues(vote.taken)} is taken",
+            f"{message}of this tie, {queue_words(vote.taken)} {be} taken",
             "pause one queue on every switch, or judge the texts by a fabric",
         )
     elif whole.unanimous:
         yield subject.finding(
             None,
-            f"{_queues(vote.taken)} is taken as lossless, as it is paused {number}: {AGREED}",
+            f"{queue_words(vote.taken)} {be} taken as lossless, as {pronoun} paused {number}: "
+            f"{AGREED}",
             "judge the texts by a fabric: `rocefort check FABRIC --configs DIR`",
             severity=Severity.INFO,
         )
@@ -79,7 +88,7 @@ def one_lossless_queue(subject: VoteSubject) -> Iterator[Verdict]:
             node = subject.network.by_name[name]
             yield subject.finding(
                 node,
-                f"pauses {_queues(queues)}, but {_queues(vote.taken)} is paused {number}",
+                f"pauses {queue_words(queues)}, but {queue_words(vote.taken)} {be} paused {number}",
                 "pause one queue on every switch, or judge the texts by a fabric",
                 path=_profile_path(node, queues ^ vote.taken),
             )
@@ -95,19 +104,13 @@ def _profile_path(node: Node, queues: frozenset[int]) -> str:
     return "pfc"
 
 
-def _queues(queues: frozenset[int]) -> str:
-    if not queues:
-        return "no queue"
-    return f"queue{'s' if len(queues) > 1 else ''} {listing(map(str, sorted(queues)))}"
-
-
 def _nothing_paused(subject: VoteSubject) -> Iterator[Verdict]:
     """Report switches that are prepared for RoCE, if no switch pauses a queue."""
     for node in subject.network.nodes:
         device = node.device
         signs = {
             "AI-ECN": (bool(device.ai_ecn.queues), "ai_ecn"),
-            "PFC profile": (bool(device.pfc.profiles), "pfc"),
+            "PFC profile": (any(row != PfcProfile() for row in device.pfc.profiles), "pfc"),
             "PFC thresholds": (any(port.thresholds for port in device.interfaces), "pfc"),
         }
         present = [(words, path) for words, (has, path) in signs.items() if has]
@@ -149,16 +152,24 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     Example: lldp is off here, and on at 3 of 4 leaves like leaf05
     Fix: Give it the value of the others, or judge the texts by a fabric.
     """
-    nodes = subject.network.nodes
-    if len(nodes) < FEWEST:
+    if len(subject.network.nodes) < FEWEST:
         return
-    settings = {node.name: settings_of(node) for node in nodes}
-    ports = {node.name: ports_of(node) for node in nodes}
+    numbering = Numbering()
+    nodes = [
+        node.model_copy(
+            update={"device": numbering.apply(in_one_spelling(node.device, node.family))}
+        )
+        for node in subject.network.nodes
+    ]
+    outside = Outside.of(subject.overview)
+    settings = {node.name: settings_of(node, outside) for node in nodes}
+    ports = {node.name: ports_of(node, outside) for node in nodes}
     with_ports = {name: own | _usual(ports[name]) for name, own in settings.items()}
     kinds = kinds_of(subject.network, with_ports)
     yield from _of_switches(subject, settings, kinds)
     yield from _of_ports(subject, ports, kinds)
-    yield from _of_peers(subject, kinds)
+    yield from _of_peers(subject, nodes, outside, kinds)
+    yield from _of_filters(subject, nodes)
 
 
 def _usual(ports: list[PortOfKind]) -> Settings:
@@ -183,6 +194,13 @@ class _Voter:
     settings: Mapping[str, Hashable]
     groups: tuple[str, ...]
     prefix: str = ""  # of the paths of its settings
+    release: frozenset[str] = frozenset()  # fields of a release that it has
+
+    def has_other_release(self, path: str, others: Iterable[_Voter]) -> bool:
+        """Whether a setting is of a release, and all the others have another release."""
+        return OF_RELEASES.match(path) is not None and all(
+            len(self.release ^ other.release) >= LEAST_ALIKE for other in others
+        )
 
 
 def _of_switches(
@@ -190,7 +208,12 @@ def _of_switches(
 ) -> Iterator[Finding]:
     by_name = subject.network.by_name
     voters = {
-        name: _Voter(by_name[name], own, (kinds[name], _role(by_name[name]), "switch"))
+        name: _Voter(
+            by_name[name],
+            own,
+            (kinds[name], _role(by_name[name]), "switch"),
+            release=release_fields(own),
+        )
         for name, own in settings.items()
     }
     yield from _dissent(subject, voters)
@@ -209,13 +232,28 @@ def _of_ports(
     yield from _dissent(subject, voters)
 
 
-def _of_peers(subject: VoteSubject, kinds: Mapping[str, str]) -> Iterator[Finding]:
+def _of_peers(
+    subject: VoteSubject, nodes: Iterable[Node], outside: Outside, kinds: Mapping[str, str]
+) -> Iterator[Finding]:
     voters = {}
-    for node in subject.network.nodes:
-        for address, own in peer_settings(node).items():
-            groups = (f"peer of {kinds[node.name]}", f"peer of {_role(node)}", "peer")
+    for node in nodes:
+        for (kind, address), own in peer_settings(node, outside).items():
+            groups = (f"{kind} of {kinds[node.name]}", f"{kind} of {_role(node)}", kind)
             path = f"bgp.peers[{address}]"
             voters[f"{node.name} {address}"] = _Voter(node, own, groups, path)
+    yield from _dissent(subject, voters)
+
+
+def _of_filters(subject: VoteSubject, nodes: Iterable[Node]) -> Iterator[Finding]:
+    """Compare the packet filters of the gateways of one VLAN."""
+    voters = {
+        f"{node.name} {port.name}": _Voter(
+            node, filter_settings(node, port), (f"{port.name} gateway",) * 2
+        )
+        for node in nodes
+        for port in node.device.vlanifs
+        if port.enabled and port.addresses
+    }
     yield from _dissent(subject, voters)
 
 
@@ -256,15 +294,20 @@ def _of_setting(
             if split and vote.taken is None:
                 severity = Severity.WARNING  # the release of this kind alone may need the line
                 break
-            for name in members[group]:
-                own_value = voters[name].settings.get(path)
-                if own_value == vote.taken or _row_differs(voters, name, members[wider], path):
-                    continue
-                if not _as_role(voters, members, name, path, own):
-                    yield _differs(subject, voters[name], path, vote, wider)
+            agreed = [voters[other] for other in vote.voters(vote.taken)]
+            yield from (
+                _differs(subject, voters[name], path, vote, wider)
+                for name in members[group]
+                if voters[name].settings.get(path) != vote.taken
+                and not _row_differs(voters, name, members[wider], path)
+                and not voters[name].has_other_release(path, agreed)
+                and not _as_role(voters, members, name, path, own)
+            )
             return
     if split and len(own.counts) == 2 and not _row_tied(voters, members[group], path):
-        yield _tie(subject, path, own, group, severity)
+        one, two = ([voters[name] for name in own.voters(value)] for value in own.counts)
+        if not all(each.has_other_release(path, two) for each in one):
+            yield _tie(subject, path, own, group, severity)
 
 
 def _as_role(

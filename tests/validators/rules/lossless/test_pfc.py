@@ -171,9 +171,13 @@ PFC002: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.change(lossless=None).pausing(4, 5),
+        [],  # both are taken, and are paused everywhere
+    ),
+    (
+        lambda s: s.change(lossless=None).pausing(),
         [
-            "not judged fabric: which queue is lossless is not known: most switches pause none or "
-            "several; `display dcb pfc-profile` lists them"
+            "not judged fabric: which queue is lossless is not known: most switches pause none; "
+            "`display dcb pfc-profile` lists them"
         ],
     ),
 ]

@@ -177,10 +177,17 @@ ECN001: list[tuple[Change, list[str]]] = [
         ["error leaf01: AI-ECN is assigned to queues 3, 4 and 5; a switch takes 2 at most"],
     ),
     (
-        lambda s: s.change(lossless=None).pausing(4, 5),
+        lambda s: s.change(lossless=None).pausing(),
         [
-            "not judged fabric: which queue is lossless is not known: most switches pause none or "
-            "several; `display dcb pfc-profile` lists them"
+            "not judged fabric: which queue is lossless is not known: most switches pause none; "
+            "`display dcb pfc-profile` lists them"
+        ],
+    ),
+    (  # each of several paused queues is judged
+        lambda s: s.change(lossless=None).pausing(3, 4),
+        [
+            f"error {name}: AI-ECN does not mark lossless queue 3; it is assigned to queue 4"
+            for name in ("leaf01", "leaf02", "spine01", "spine02")
         ],
     ),
 ]

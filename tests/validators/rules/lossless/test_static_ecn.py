@@ -378,6 +378,6 @@ def test_ecn006_enabled_for_the_switch(small: Any, change: Change, says: list[st
 
 def test_a_lossless_queue_that_nobody_knows_is_not_judged(small: Any) -> None:
     unknown = on(small, 7, 500).change(lossless=None)
-    spoilt = unknown.pausing(4, 5)
+    spoilt = unknown.pausing()
     assert of_leaf(spoilt, "ECN002") == []
     assert [line.split(":")[0] for line in spoilt.says("ECN001")] == ["not judged fabric"]
