@@ -265,7 +265,7 @@ def denying(
 
 
 def _peers_towards(underlay: Underlay, name: str, others: Set[str]) -> list[BgpPeer]:
-    """Peers of a switch that are on the way from it to other switches, or one of them.
+    """Peers of a switch that lead from it to other switches, or one of them.
 
     Paths between leaves lead over spines; without roles, over any other switch that leads there.
     """
@@ -375,6 +375,6 @@ def _widening(device: Device, peers: Sequence[BgpPeer], policy: str) -> str:
     if not elsewhere:
         return ""
     return (
-        f"give the peers on the way a policy of their own: {policy} is also that of "
+        f"give the peers between them a policy of their own: {policy} is also that of "
         f"{listing(elsewhere)}, and to permit more in it would announce more there"
     )

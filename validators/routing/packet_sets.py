@@ -1,4 +1,4 @@
-"""Exact comparison of a policy between two segments with the packet filters on the way.
+"""Exact comparison of a policy between two segments with the packet filters between them.
 
 The fields of a packet are cut at every boundary that a rule or the policy names. All packets of
 one part are treated alike, so one packet of each part decides for all packets.

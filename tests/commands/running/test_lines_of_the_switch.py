@@ -1,4 +1,4 @@
-"""Lines that a switch saves by itself are no intent: they make no finding and no difference."""
+"""Lines that a switch saves alone are no intent: they make no finding and no difference."""
 
 from __future__ import annotations
 

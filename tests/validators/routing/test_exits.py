@@ -211,6 +211,6 @@ def test_the_hint_about_a_policy_that_the_exit_shares_keeps_it_narrow(
         f.hint for f in report.findings if "route-policy EXIT-wan-a-OUT of leaf01" in f.message
     }
     assert hints == {
-        "give the peers on the way a policy of their own: EXIT-wan-a-OUT is also that of "
+        "give the peers between them a policy of their own: EXIT-wan-a-OUT is also that of "
         "192.0.2.0, and to permit more in it would announce more there"
     }

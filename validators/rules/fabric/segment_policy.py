@@ -208,7 +208,7 @@ def _decision(device: Device, svi: str, difference: Difference) -> tuple[str, st
     if not isinstance(packet_filter, PacketFilter):
         what = f"{svi}, which applies no traffic policy {way}"
     elif row is None:
-        what = f"ACL {packet_filter.acl.name} {way} on {svi}, of which no rule matches it"
+        what = f"ACL {packet_filter.acl.name} {way} on {svi}, where no rule matches it"
     else:
         acl = packet_filter.acl.name
         path, what = f"filters.acls[{acl}].rules[{row.index}]", f"rule {row.index} of ACL {acl}"

@@ -84,7 +84,7 @@ LEAST_ALIKE = 2  # settings in which switches of one kind differ alike from the 
 
 @dataclass(frozen=True)
 class Outside:
-    """What leads out of the texts: BGP peers and routed ports, by switch; its neighbour decides."""
+    """Ends that lead out of the texts: BGP peers, and routed ports by switch."""
 
     peers: frozenset[tuple[str, IPv4Address]]
     ports: frozenset[tuple[str, str]]

@@ -1,6 +1,6 @@
 """Every fault of a gateway's ACL is found, one at a time, and correct texts have no finding.
 
-An oracle beside the rule asks the policy and the ACLs about single packets at all boundaries.
+An oracle beside the rule judges, by the policy and the ACLs, single packets at all boundaries.
 """
 
 from __future__ import annotations

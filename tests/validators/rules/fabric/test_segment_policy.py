@@ -176,12 +176,12 @@ SEC010: list[tuple[Change, list[str]]] = [
         [
             _passes(
                 1,
-                "ACL VLAN10 inbound on Vlanif10, of which no rule matches it",
+                "ACL VLAN10 inbound on Vlanif10, where no rule matches it",
                 f"tcp {TO_STORAGE}:22",
             )
         ],
     ),
-    (  # outbound at the storage's gateway does as well as inbound at the others'
+    (  # outbound at the storage's gateway is enough in place of inbound at the others'
         lambda s: _outbound(s, RDMA, DENY),
         [],
     ),
