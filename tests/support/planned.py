@@ -103,7 +103,7 @@ def status_of(plan: Plan, run: Run | None, state: str, holder: str = "") -> Roll
 
 
 def unchanged(waves: Iterable[Wave]) -> tuple[Change, ...]:
-    """Changes without commands of the switches of waves, for a plan of which only names count."""
+    """Changes without commands of the switches of waves, for a plan whose names alone count."""
     digests = {"running_digest": "0", "intended_digest": "1"}
     return tuple(
         Change(device=name, kind=ChangeKind.ADDITIVE, edits=(), patch=(), reverse=(), **digests)
