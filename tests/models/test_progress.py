@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from planned import unchanged
 from rollout_events import make_event
 
 from rocefort.models.rollout.events import Act, Event, Phase
@@ -24,7 +25,7 @@ def plan_of(name: str, *devices: str) -> Plan:
     )
     wave = Wave(name=name, devices=devices, gate=gate)
     fields = {"fabric": "x", "source": "/x", "tool": "t", "intent_digest": "0"}
-    return Plan(**fields, trial_s=600, changes=(), waves=(wave,))
+    return Plan(**fields, trial_s=600, changes=unchanged([wave]), waves=(wave,))
 
 
 def after(progress: RunProgress, event: Event, at: float = 0.0) -> RunProgress:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nornir.core.inventory import Host
+from planned import unchanged
 
 import rocefort
 from rocefort.design.derive.derive import DerivedNetwork
@@ -282,7 +283,7 @@ def test_the_limit_is_in_the_command_of_the_sender_and_in_the_expectation(
 def plan_of(wave: Wave) -> Plan:
     """Plan of one wave without changes."""
     texts = dict.fromkeys(("fabric", "source", "tool", "intent_digest"), "heps")
-    return Plan(**texts, trial_s=600, changes=(), waves=(wave,))
+    return Plan(**texts, trial_s=600, changes=unchanged([wave]), waves=(wave,))
 
 
 def test_a_gate_does_not_load_a_node_that_is_not_drained(
@@ -295,7 +296,7 @@ def test_a_gate_does_not_load_a_node_that_is_not_drained(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     rdma = heps.fabric.rdma.model_copy(update={"servers": ("k8sgn08", "k8sgn12")})
     gate: Gate = plan_gate(heps.network, rdma, {"leaf03"})
-    wave = Wave(name="canary", devices=(), gate=gate)
+    wave = Wave(name="canary", devices=("leaf01",), gate=gate)
     plan = plan_of(wave)
     with open_fleet(heps.network, lab.access) as nornir:
         why = "k8sgn12 is the Kubernetes node k8sgn12, which takes new pods"
@@ -310,7 +311,7 @@ def test_a_server_whose_answer_is_not_read_may_be_a_node(
     lab = open_lab(("k8sgn08", "k8sgn12"))
     monkeypatch.setattr("rocefort.rdma.plan.probe.NODE", "sh -c 'echo @host; echo x'")
     rdma = heps.fabric.rdma.model_copy(update={"servers": ("k8sgn08", "k8sgn12")})
-    wave = Wave(name="canary", devices=(), gate=plan_gate(heps.network, rdma, {"leaf03"}))
+    wave = Wave(name="canary", devices=("leaf01",), gate=plan_gate(heps.network, rdma, {"leaf03"}))
     plan = plan_of(wave)
     with open_fleet(heps.network, lab.access) as nornir:
         why = GateLoad(plan, nornir, (), 1)(wave, begun=True)

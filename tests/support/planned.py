@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from rocefort.models.rollout.events import (
     Phase,
     RunStarted,
 )
-from rocefort.models.rollout.plan import Change, Plan, Wave
+from rocefort.models.rollout.plan import Change, ChangeKind, Plan, Wave
 from rocefort.models.rollout.progress import RunProgress
 from rocefort.models.rollout.runs import JournalContents, RolloutStatus, Run
 from rocefort.rollout.planning.plan import sides_of
@@ -99,4 +99,14 @@ def status_of(plan: Plan, run: Run | None, state: str, holder: str = "") -> Roll
     now = BEGAN + rows * STEP
     return RolloutStatus(
         plan.digest, plan.fabric, state, holder, progress, run, journal, now, code=code
+    )
+
+
+def unchanged(waves: Iterable[Wave]) -> tuple[Change, ...]:
+    """Changes without commands of the switches of waves, for a plan whose names alone count."""
+    digests = {"running_digest": "0", "intended_digest": "1"}
+    return tuple(
+        Change(device=name, kind=ChangeKind.ADDITIVE, edits=(), patch=(), reverse=(), **digests)
+        for wave in waves
+        for name in wave.devices
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from planned import unchanged
 from rich.console import Console
 from rollout_events import make_event
 
@@ -47,7 +48,7 @@ def plan(waves: int = 2, devices: int = 2) -> Plan:
         tool="t",
         intent_digest="0",
         trial_s=600,
-        changes=(),
+        changes=unchanged(made),
         waves=made,
     ).seal()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planned import unchanged
 
 from rocefort.errors import Refused
 from rocefort.models.fabric.approvals import Approval, Approvals
@@ -46,6 +47,7 @@ GATE = Gate(
     latency_tolerance=0.2,
     speed_judged=True,
 )
+WAVES = tuple(Wave(name=n, devices=(d,), gate=GATE) for n, d in (("one", "a"), ("two", "b")))
 PLAN = Plan(
     fabric="heps",
     source="/heps/fabric.yaml",
@@ -53,8 +55,8 @@ PLAN = Plan(
     author="ada",
     intent_digest="0",
     trial_s=600,
-    changes=(),
-    waves=tuple(Wave(name=n, devices=(d,), gate=GATE) for n, d in (("one", "a"), ("two", "b"))),
+    changes=unchanged(WAVES),
+    waves=WAVES,
 ).seal()
 RULES = ApplyRules(1, ("one", "two"), not_author=True, expires_h=24, author="ada")
 RUN = "7f"
