@@ -1,8 +1,9 @@
-"""Changes of a plan without the plan; connections that reach nothing; rows of a rollout's journal."""
+"""Parts around a plan: changes without it, connections that reach nothing, journal rows, git."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -110,3 +111,10 @@ def unchanged(waves: Iterable[Wave]) -> tuple[Change, ...]:
         for wave in waves
         for name in wave.devices
     )
+
+
+def git(where: Path, *words: str) -> str:
+    """Run git in a directory, as an author without settings; returns its output."""
+    settings = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    command = ["git", "-C", str(where), *settings, *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout

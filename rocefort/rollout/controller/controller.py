@@ -6,16 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from rocefort import internal_errors
 from rocefort.dialects.words import in_words
-from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
+from rocefort.errors import DeviceFailed, Refused, RocefortError
 from rocefort.exit_codes import ExitCode
 from rocefort.fleet.secret_masking import masked
 from rocefort.models.rollout.events import (
     Act,
-    ActEvent,
     ApplyRules,
     ApprovalEvent,
     Event,
@@ -34,9 +32,16 @@ from rocefort.models.rollout.history import AFTER, BEFORE, FINISHED, RunHistory,
 from rocefort.models.rollout.pending_trial import PendingTrial
 from rocefort.models.rollout.plan import Wave, longest_soak_s
 from rocefort.rollout import operator
-from rocefort.rollout.controller import approvals, outcome
+from rocefort.rollout.controller import approvals, outcome, soaks
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.device_state import DeviceState
+from rocefort.rollout.controller.loop_events import (
+    failure_event,
+    permissions,
+    result_event,
+    shown_error,
+    wait_event,
+)
 from rocefort.rollout.controller.next_action import (
     Action,
     AwaitApproval,
@@ -58,7 +63,6 @@ BaselineData = Mapping[str, Mapping[str, Any]]  # by device, the results of its 
 LOOK_S = 60.0  # between two looks at trials that are waited for
 SLICE_S = 2.0  # the longest delay before a wait notices a request to stop
 T = TypeVar("T")
-ROUNDED_S = 1.0  # a switch shows whole seconds
 
 
 class RolloutLoop:
@@ -91,30 +95,18 @@ class RolloutLoop:
                 self.config.check_plan(self.observed)
                 for note in self.config.notes():
                     self._record(StepEvent(act="note", phase=Phase.DONE, detail=note))
-            self._record_words()
+            for permission in permissions(self.config.options):
+                self._record(permission)
             applied = self._loop()
         except JournalFailed as error:
             applied = self._completed(outcome.cut_short(self._table, error))
         except Exception as error:
             if not self.history.failure:
                 raise
-            applied = self._completed(outcome.cut_short(self._table, _sentence_of(error)))
+            applied = self._completed(outcome.cut_short(self._table, shown_error(error)))
         if self._exception and not self._defect:
             raise self._exception
         return applied
-
-    def _record_words(self) -> None:
-        """Record what the operator permits for this run."""
-        options = self.config.options
-        words: dict[Literal["break-glass", "unmeasured", "drained"], str] = {
-            "break-glass": options.break_glass,
-            "unmeasured": options.unmeasured,
-            "drained": ", ".join(options.drained),
-        }
-        for act, word in words.items():
-            if word:
-                detail = f"by {operator.user()}: {word}"
-                self._record(StepEvent(act=act, phase=Phase.DONE, detail=detail))
 
     def _begin(self) -> RunHistory:
         if self.config.options.resume:
@@ -151,7 +143,7 @@ class RolloutLoop:
                     raise
                 self._exception, self._listeners = error, ()  # one of them may be the cause
                 if isinstance(error, Exception):
-                    self._defect = str(_sentence_of(error))
+                    self._defect = str(shown_error(error))
                 text = f"wave {self._wave}: {self._defect or 'the controller ends'}"
                 self._fail(text, ExitCode.INTERNAL)
 
@@ -163,7 +155,7 @@ class RolloutLoop:
             self._record(event)
         if self.config.stop() and not self.history.failure and (wave := self._wave):
             text = f"{self._interruption(wave)}; {self.config.options.resume_hint}"
-            self._record(_failure_event("stop", wave, text, ExitCode.STOPPED))
+            self._record(failure_event("stop", wave, text, ExitCode.STOPPED))
 
     def _interruption(self, wave: str) -> str:
         """Sentence on the interruption of a wave, or before it."""
@@ -185,7 +177,7 @@ class RolloutLoop:
             self._record(approvals.approval_event(request, self.plan, self.history, now), request)
         elif not self.history.failure and (wave := self._wave):
             text = f"wave {wave}: aborted as requested {author}"
-            self._record(_failure_event("stop", wave, text, ExitCode.STOPPED), request)
+            self._record(failure_event("stop", wave, text, ExitCode.STOPPED), request)
 
     def _carry_out(self, action: Action) -> RolloutOutcome | None:
         """Carry out an action; returns the outcome of the rollout if the action ends it."""
@@ -200,7 +192,7 @@ class RolloutLoop:
                 return self._wait(action)
             case FailWave(wave, troubles):
                 for device, trouble in troubles:
-                    self._record(_failure_event("fault", wave, trouble.text, trouble.code, device))
+                    self._record(failure_event("fault", wave, trouble.text, trouble.code, device))
             case AwaitApproval(wave) if self._patient(wave):
                 pass
             case HoldWave(wave, why):
@@ -223,7 +215,8 @@ class RolloutLoop:
             event = each.event(action.act).like(**baselines.get(each.name, {}), phase=Phase.DONE)
             if action.act is Act.TRIAL:
                 event = event.like(trial_id=self.observed[each.name].trial_id)
-            self._record(self._result(event, each, outcome.get(each.name)))
+            seen = self.observed[each.name]
+            self._record(result_event(event, each, seen, outcome.get(each.name)))
 
     def _call(self, act: Act, devices: Sequence[DeviceState]) -> tuple[Outcome, BaselineData]:
         changes = [each.change for each in devices]
@@ -264,15 +257,9 @@ class RolloutLoop:
         wave = self._wave_of(devices[0].wave)
         self._observe([wave])
         begun = {each.name: self.observed[each.name].left_s or 0 for each in devices}
-        outcome: dict[str, RocefortError] = {}
-        for each in devices:
-            remaining_s = begun[each.name]
-            if remaining_s < each.rest_s:
-                what = f"only {remaining_s} s are left of its trial"
-                what += f", and {each.rest_s:.0f} s are needed to soak"
-                outcome[each.name] = DeviceFailed(what, where=each.name)
+        short = soaks.too_short(devices, begun)
         seconds = longest_soak_s(each.change for each in devices)
-        left_s = 0.0 if outcome else float(seconds)
+        left_s = 0.0 if short else float(seconds)
         while left_s > 0:
             until = self.config.monotonic() + left_s
             while (wait := until - self.config.monotonic()) > 0:
@@ -282,28 +269,10 @@ class RolloutLoop:
                     return {d.name: DeviceFailed("did not soak", where=d.name) for d in devices}
             self._observe([wave])
             left_s = max(
-                seconds - self._ran_s(name, remaining_s) for name, remaining_s in begun.items()
+                seconds - soaks.ran_s(self.observed[name], remaining_s)
+                for name, remaining_s in begun.items()
             )
-        return outcome
-
-    def _ran_s(self, device: str, left_s: int) -> float:
-        """Seconds since a trial had `left_s` seconds left; infinite if the trial has ended.
-
-        It is 0 if the switch does not show the time that is left now.
-        """
-        now = self.observed[device]
-        if now.trouble or now.trial is not TrialOwner.THIS_RUN:
-            return float("inf")
-        return 0.0 if now.left_s is None else left_s - now.left_s + ROUNDED_S
-
-    def _result(self, done: ActEvent, device: DeviceState, error: RocefortError | None) -> ActEvent:
-        if done.act is Act.ABORT:
-            end = outcome.after_abort(device, self.observed[device.name], error)
-            phase = Phase.FAILED if end.code else Phase.DONE
-            return done.like(phase=phase, detail=end.text, code=end.code)
-        if error:
-            return done.like(phase=Phase.FAILED, detail=str(error), code=error.exit_code)
-        return done
+        return short
 
     def _measure(self, wave: Wave) -> None:
         """Run the gate of a wave.
@@ -378,7 +347,7 @@ class RolloutLoop:
         for which the wave is rolled back, is no interruption of the wait.
         """
         wave, signals = self._wave_of(action.wave), self.config.stop()
-        waiting = _wait(action.wave)
+        waiting = wait_event(action.wave)
         detail = outcome.pending_text(self._pending(action.devices))
         for device in action.devices:
             self._record(waiting.like(device=device, detail=detail))
@@ -502,7 +471,7 @@ class RolloutLoop:
     def _fail(self, text: str, code: int) -> None:
         if self.history.failure:
             return  # it is being rolled back already
-        self._record(_failure_event("fault", self._wave, text, code))
+        self._record(failure_event("fault", self._wave, text, code))
         self._observe([self._wave_of(self._wave)] if self._wave else [])
 
     # --- outcome ----------------------------------------------------------------------------------
@@ -526,22 +495,3 @@ class RolloutLoop:
         if self._defect not in failure:
             failure = "; ".join(filter(None, (failure, self._defect)))
         return replace(applied, failure=failure, exit_code=ExitCode.INTERNAL)
-
-
-def _sentence_of(error: Exception) -> RocefortError:
-    """An error that can be shown to a user; the traceback of a defect is written to a file."""
-    if isinstance(error, RocefortError):
-        return error
-    what, how = internal_errors.error_report(error)
-    return ServiceFailed(what, how=how)
-
-
-def _wait(wave: str) -> StepEvent:
-    return StepEvent(act="wait", wave=wave, phase=Phase.INTENT)
-
-
-def _failure_event(
-    act: Literal["fault", "stop"], wave: str, text: str, code: int = 3, device: str = ""
-) -> StepEvent:
-    failed = StepEvent(act=act, wave=wave, device=device, phase=Phase.FAILED)
-    return failed.like(detail=text, code=code)

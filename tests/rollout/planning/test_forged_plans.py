@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from repositories import git
+from planned import git
 
 from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.approvals import Approvals

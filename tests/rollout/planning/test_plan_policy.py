@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from planned import unreached
-from repositories import git
+from planned import git, unreached
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
