@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "deadlock detection": "dcb pfc deadlock-detect",
     "deadlock recovery": "dcb pfc deadlock-recovery",
     "the recovery behavior": "dcb pfc deadlock recovery-behavior",
+    "discarding during recovery": "dcb pfc deadlock recovery-behavior discard slot 1",
     "the limit of deadlocks of a queue": "priority {} turn-off",
     "the limit of deadlocks of a port": "port pfc-deadlock trigger",
     "802.3x flow control": "flow-control",

@@ -26,7 +26,7 @@ def equal_recovery(subject: Subject) -> Iterator[Verdict]:
 
     Example: packets of a deadlocked queue are forwarded; leaf01 (V300 G1) needs every switch to
     discard them
-    Fix: Add «the recovery behavior» discard on slot 1 to the switch.
+    Fix: Add «discarding during recovery» to the switch.
     """
     pausing = [n for n in subject.network.nodes if any(i.pfc for i in n.device.interfaces)]
     defaults = {n.name: n.family.recovery_behavior for n in pausing if n.family is not None}
@@ -44,6 +44,6 @@ def equal_recovery(subject: Subject) -> Iterator[Verdict]:
                 node,
                 f"packets of a deadlocked queue are forwarded; {names_text(group_1)} (V300 G1) "
                 "need every switch to discard them",
-                "add «the recovery behavior» discard on slot 1",
+                "add «discarding during recovery»",
                 path="pfc.recovery_behavior",
             )
