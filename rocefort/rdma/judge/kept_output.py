@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rocefort.fleet.ssh_exec import CommandResult
+from rocefort.fleet.ssh_exec import TIMEOUT_EXIT, CommandResult
 from rocefort.models.results.rdma_plan import Program, RdmaRun
 from rocefort.models.results.rdma_result import Expectation, Measurement
 from rocefort.rdma.judge.dispatch import lines_around, read_run
@@ -72,7 +72,8 @@ def _result(program: Program, kept: KeptEnds) -> CommandResult:
     except TableError:
         lines, whole = notes_without_table(kept.text), False
     stderr = "\n".join(lines) if kept.stderr is None else kept.stderr
-    ended = CommandResult(stdout=kept.text, stderr=stderr, exit_code=kept.exit_code)
+    late = kept.exit_code == TIMEOUT_EXIT
+    ended = CommandResult(kept.text, stderr, kept.exit_code, timed_out=late)
     if kept.exit_code is not None:
         return ended
     failed = replace(ended, exit_code=1)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocefort.models.results.actions import PairValues, RunComparison, RunList
 from rocefort.models.results.rdma_result import (
     EndedProcesses,
+    Figures,
+    JudgedOutputs,
     Measurement,
     MeasurementVerdict,
     RdmaResult,
@@ -84,6 +86,33 @@ def verdict_words(result: RdmaResult) -> str:
 
 def _sentences(measurements: Iterable[Measurement], verdict: MeasurementVerdict) -> list[str]:
     return [m.sentence for m in measurements if m.verdict is verdict]
+
+
+# Figures beside the main one, which is in the sentence: words and unit.
+BESIDE: dict[str, str] = {
+    "peak_gbps": "peak {:.2f} Gb/s",
+    "mpps": "{:.6g} Mpps",
+    "least_us": "at least {:.2f} us",
+    "typical_us": "median {:.2f} us",
+    "most_us": "at most {:.2f} us",
+    "p99_us": "99 % within {:.2f} us",
+    "p999_us": "99.9 % within {:.2f} us",
+    "iops": "{:.0f} IOPS",
+    "iterations": "{} messages",
+}
+
+
+def judged_report(judged: JudgedOutputs) -> Iterator[Block]:
+    """Outputs that a person kept: a sentence each, with further figures and other lines."""
+    for each in judged.outputs:
+        figures = _beside(each.figures) if each.figures else ""
+        sizes = [f"{row.size_bytes} bytes: {row.average_us:.2f} us" for row in each.sizes]
+        yield Section(each.sentence, (Items(tuple(filter(None, (figures, *sizes, *each.notes)))),))
+
+
+def _beside(figures: Figures) -> str:
+    values = ((words, getattr(figures, name)) for name, words in BESIDE.items())
+    return ", ".join(words.format(value) for words, value in values if value is not None)
 
 
 def compared_report(found: RunComparison) -> Iterator[Block]:

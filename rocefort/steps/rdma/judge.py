@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +34,7 @@ def judge_files(request: JudgeRequest) -> JudgedOutputs:
     _check_single(request)
     texts = [(str(file), _text(file)) for file in request.files]
     programs = [request.program or program_of(text) for _, text in texts]
-    unknown = [
-        name for (name, _), program in zip(texts, programs, strict=True) if program is None
-    ]
+    unknown = [name for (name, _), program in zip(texts, programs, strict=True) if program is None]
     if unknown:
         raise BadInput(problems=[_unknown(name) for name in unknown])
     server = None if request.server is None else _text(request.server)
@@ -83,7 +81,7 @@ def _check_single(request: JudgeRequest) -> None:
         "--exit-code": request.exit_code,
     }
     problems = [
-        Problem("belongs to one output", where=option, how="judge that file alone")
+        Problem(option, "belongs to one output, and several are given", "judge that file alone")
         for option, value in of_one.items()
         if value is not None
     ]
@@ -92,12 +90,18 @@ def _check_single(request: JudgeRequest) -> None:
 
 
 def _text(file: Path) -> str:
-    return sys.stdin.read() if file == STDIN else read_text(file)
+    if file != STDIN:
+        return read_text(file)
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError:
+        raise BadInput("not UTF-8", where="standard input", how="save it as UTF-8") from None
 
 
 def _unknown(name: str) -> Problem:
     return Problem(
+        "",
         "no output of a measuring program is recognized",
+        "name its program with --program, such as ib_write_bw",
         file=name,
-        how="name its program with --program, such as ib_write_bw",
     )

@@ -24,8 +24,8 @@ def equal_recovery(subject: Subject) -> Iterator[Verdict]:
     default, and a V300 G2 switch forwards them. The vendor requires discarding on every switch of
     a PFC network that has a G1 switch. What a V200 switch does is not published.
 
-    Example: packets of a deadlocked queue are forwarded; leaf01 (V300 G1) needs every switch to
-    discard them
+    Example: packets of a deadlocked queue are forwarded; every switch must discard them beside
+    V300 G1 (leaf01 and leaf02)
     Fix: Add «discarding during recovery» to the switch.
     """
     pausing = [n for n in subject.network.nodes if any(i.pfc for i in n.device.interfaces)]
@@ -42,8 +42,8 @@ def equal_recovery(subject: Subject) -> Iterator[Verdict]:
         elif behavior == "forwarding":
             yield subject.finding(
                 node,
-                f"packets of a deadlocked queue are forwarded; {names_text(group_1)} (V300 G1) "
-                "need every switch to discard them",
+                "packets of a deadlocked queue are forwarded; every switch must discard them "
+                f"beside V300 G1 ({names_text(group_1)})",
                 "add «discarding during recovery»",
                 path="pfc.recovery_behavior",
             )

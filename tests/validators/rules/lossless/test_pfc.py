@@ -316,8 +316,8 @@ def test_pfc007_keeps_pfc(small: Any, change: Change, says: list[str]) -> None:
 
 
 FORWARDS = (
-    "packets of a deadlocked queue are forwarded; leaf01 and leaf02 (V300 G1) need every switch "
-    "to discard them"
+    "packets of a deadlocked queue are forwarded; every switch must discard them beside V300 G1 "
+    "(leaf01 and leaf02)"
 )
 PFC008: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
