@@ -93,8 +93,18 @@ class Measurement(Frozen):
         return self.run.program, self.run.pair, self.run.size_bytes
 
 
+class SizeFigures(Frozen):
+    """Figures of one message size."""
+
+    size_bytes: int
+    figures: Figures
+
+
 class JudgedOutput(Frozen):
-    """Output of a program that a person kept. figures is None unless outcome is `measured`."""
+    """Output of a program that a person kept. figures is None unless outcome is `measured`.
+
+    rows: of perftest, one a message size. sizes: of MPI.
+    """
 
     file: str
     program: Program
@@ -102,6 +112,7 @@ class JudgedOutput(Frozen):
     verdict: MeasurementVerdict
     sentence: str
     figures: Figures | None = None
+    rows: tuple[SizeFigures, ...] = ()
     sizes: tuple[MpiPoint, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from rocefort.fleet.ssh_exec import TIMEOUT_EXIT, CommandResult
 from rocefort.models.results.rdma_plan import Program, RdmaRun
-from rocefort.models.results.rdma_result import Expectation, Measurement
+from rocefort.models.results.rdma_result import Expectation, JudgedOutput, SizeFigures
 from rocefort.rdma.judge.dispatch import lines_around, read_run
 from rocefort.rdma.judge.expectations import measurement
 from rocefort.rdma.parse.causes import cause_of
-from rocefort.rdma.parse.perftest import judge_client
-from rocefort.rdma.parse.result_row import TableError
+from rocefort.rdma.parse.perftest import judge, judge_client
+from rocefort.rdma.parse.result_row import MessageSizeRow, TableError
 from rocefort.rdma.parse.text_table import TITLE, notes_without_table
 
 VERBS = {"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send"}
@@ -53,16 +53,36 @@ def program_of(text: str) -> Program | None:
     return form or (Program(name[0]) if name else None)
 
 
-def judge_output(program: Program, kept: KeptEnds, expected: Expectation) -> Measurement:
-    """Judge one output as `rdma run` judges it."""
+def judge_output(program: Program, kept: KeptEnds, expected: Expectation) -> JudgedOutput:
+    """Judge one output as `rdma run` judges it.
+
+    Of a run over several sizes (`-a`), the rate of the largest counts, and the latency of the
+    smallest.
+    """
     run = RdmaRun(id=kept.name, program=program, client=kept.name)
     client = _result(program, kept)
-    if kept.server is None and program.is_perftest:
-        return measurement(run, judge_client(program, client), expected)
     server = None
     if kept.server is not None:
         server = _result(program, KeptEnds(kept.name, kept.server))
-    return read_run(run, client, server, expected)
+    rows: tuple[MessageSizeRow, ...] = ()
+    if program.is_perftest:
+        judged = judge(program, client, server) if server else judge_client(program, client)
+        rows = judged.rows
+        one = rows[:1] if program.measures_latency else rows[-1:]
+        made = measurement(run, replace(judged, rows=one), expected)
+    else:
+        made = read_run(run, client, server, expected)
+    return JudgedOutput(
+        file=kept.name,
+        program=program,
+        outcome=made.outcome,
+        verdict=made.verdict,
+        sentence=made.sentence,
+        figures=made.figures,
+        sizes=made.sizes,
+        rows=tuple(SizeFigures(size_bytes=row.size_bytes, figures=row.figures) for row in rows),
+        notes=made.notes,
+    )
 
 
 def _result(program: Program, kept: KeptEnds) -> CommandResult:

@@ -88,10 +88,11 @@ def _sentences(measurements: Iterable[Measurement], verdict: MeasurementVerdict)
     return [m.sentence for m in measurements if m.verdict is verdict]
 
 
-# Figures beside the main one, which is in the sentence: words and unit.
-BESIDE: dict[str, str] = {
+FIGURES: dict[str, str] = {
+    "gbps": "{:.2f} Gb/s",
     "peak_gbps": "peak {:.2f} Gb/s",
     "mpps": "{:.6g} Mpps",
+    "latency_us": "{:.2f} us on average",
     "least_us": "at least {:.2f} us",
     "typical_us": "median {:.2f} us",
     "most_us": "at most {:.2f} us",
@@ -105,13 +106,15 @@ BESIDE: dict[str, str] = {
 def judged_report(judged: JudgedOutputs) -> Iterator[Block]:
     """Outputs that a person kept: a sentence each, with further figures and other lines."""
     for each in judged.outputs:
-        figures = _beside(each.figures) if each.figures else ""
-        sizes = [f"{row.size_bytes} bytes: {row.average_us:.2f} us" for row in each.sizes]
-        yield Section(each.sentence, (Items(tuple(filter(None, (figures, *sizes, *each.notes)))),))
+        lines = [f"{row.size_bytes} bytes: {_figures(row.figures)}" for row in each.rows]
+        lines += [f"{row.size_bytes} bytes: {row.average_us:.2f} us" for row in each.sizes]
+        if each.figures and not lines:
+            lines = [_figures(each.figures)]
+        yield Section(each.sentence, (Items((*lines, *each.notes)),))
 
 
-def _beside(figures: Figures) -> str:
-    values = ((words, getattr(figures, name)) for name, words in BESIDE.items())
+def _figures(figures: Figures) -> str:
+    values = ((words, getattr(figures, name)) for name, words in FIGURES.items())
     return ", ".join(words.format(value) for words, value in values if value is not None)
 
 

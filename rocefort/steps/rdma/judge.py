@@ -58,17 +58,7 @@ def _judged(program: Program, kept: KeptEnds, request: JudgeRequest) -> JudgedOu
         speed_judged=bound is not None,
         reason=option if bound is not None else f"{option} is not given",
     )
-    made = judge_output(program, kept, expected)
-    return JudgedOutput(
-        file=kept.name,
-        program=program,
-        outcome=made.outcome,
-        verdict=made.verdict,
-        sentence=made.sentence,
-        figures=made.figures,
-        sizes=made.sizes,
-        notes=made.notes,
-    )
+    return judge_output(program, kept, expected)
 
 
 def _check_single(request: JudgeRequest) -> None:
