@@ -264,7 +264,7 @@ def test_latency_that_contradicts_itself(name: str, old: str, new: str, outcome:
 
 # --- kept by a person ------------------------------------------------------------------------------
 
-BY_SIGNAL = 124  # and above: only the exit code tells that such a run was ended
+BY_SIGNAL = 124  # and above: only the exit code shows that such a run was ended
 
 
 @pytest.mark.parametrize("name", recordings())

@@ -101,7 +101,7 @@ def judge(tool: Program, client: CommandResult, server: CommandResult | None) ->
 
 
 def judge_client(tool: Program, client: CommandResult) -> PerftestOutcome:
-    """Judge the client alone, where nobody kept the output of its server; a note says so."""
+    """Judge the client alone, without the output of its server, which a note reports."""
     if failure := _diagnose(client, "client"):
         return failure
     try:

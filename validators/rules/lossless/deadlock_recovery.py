@@ -18,7 +18,7 @@ from rocefort.validators.rules.registry import Subject, Verdict, rule
     wants=(Need.FAMILY,),
 )
 def equal_recovery(subject: Subject) -> Iterator[Verdict]:
-    """Where a G1 switch takes part, all discard during recovery.
+    """All switches discard during recovery beside a G1 switch.
 
     While a deadlocked queue recovers, it ignores pauses. A V300 G1 switch discards its packets by
     default, and a V300 G2 switch forwards them. The vendor requires discarding on every switch of

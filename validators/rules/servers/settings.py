@@ -325,7 +325,7 @@ def roce_mode(subject: HostSubject) -> Iterator[Verdict]:
     for plan, host in subject.answering_servers:
         if plan.roce_dscp is None or not host.interface:
             continue
-        if host.rdma_device is None:  # without a device HST108 says so
+        if host.rdma_device is None:  # HST108 reports a server without one
             if "rdma_device" in host.missing:
                 yield subject.missing_value(plan, host.missing["rdma_device"])
         elif host.roce_mode is None:
