@@ -17,6 +17,7 @@ from rocefort.models.effect import (
     LosslessTopic,
     OfKey,
 )
+from rocefort.models.hardware.hardware import RecoveryBehavior
 from rocefort.models.keyed import Keyed
 
 OTHER_QUEUES = "PFC profile {} pauses other queues on every port that applies it"
@@ -84,6 +85,11 @@ class Pfc(Frozen):
     detect_ms: Annotated[int | None, OTHER_TIMERS] = None  # G1
     recovery_ms: Annotated[int | None, OTHER_TIMERS] = None  # G1
     interval_ms: Annotated[int | None, OTHER_TIMERS] = None  # G2: unit of the profiles' multiples
+    # What happens to the packets of a deadlocked queue; None: by the family's default.
+    recovery_behavior: Annotated[
+        RecoveryBehavior | None,
+        OTHER_TIMERS.affecting("packets of a deadlocked queue are treated otherwise"),
+    ] = None
     # G2: without it PFC keys on 802.1p.
     dscp_mapping: Annotated[
         bool, LOSSLESS.affecting("PFC keys on another field of the packets")

@@ -7,7 +7,7 @@ from pydantic import Field
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.fabric.sourced import Sourced
 from rocefort.models.fabric.types import Dscp
-from rocefort.models.hardware.hardware import SyntaxFamily
+from rocefort.models.hardware.hardware import RecoveryBehavior, SyntaxFamily
 from rocefort.models.wording import named
 
 
@@ -46,6 +46,12 @@ class Deadlock(Frozen):
         examples=[10],
         description="Number of deadlocks within 20 s after which a port turns PFC off until an "
         "operator restores it; none: the switch's default (30 on V300).",
+    )
+    recovery_behavior: RecoveryBehavior | None = Field(
+        default=None,
+        examples=["discard"],
+        description="What a V300 switch does with the packets of a deadlocked queue; none: discard "
+        "where a switch of V300 G1 takes part, as the vendor requires, else the switch's default.",
     )
     by_family: dict[SyntaxFamily, DeadlockTimers] = Field(
         default_factory=dict, description="Timers of families that cannot express the ones above."

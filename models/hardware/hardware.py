@@ -98,6 +98,10 @@ DriverName = Annotated[str, Field(pattern=r"^[a-z]\w*$")]  # napalm_NAME, or one
 FamilyName = Annotated[SyntaxFamily | str, Field(union_mode="left_to_right")]
 
 
+# What a switch does with the packets of a deadlocked queue while the queue ignores pauses.
+RecoveryBehavior = Literal["discard", "forwarding"]
+
+
 class Family(Frozen):
     """Ranges of one syntax family; None means that the family has no such setting.
 
@@ -118,6 +122,7 @@ class Family(Frozen):
     deadlock_intervals_ms: ValueSet | None = None  # its allowed values
     deadlock_default_ms: Fact | None = None  # of both timers, where they are in ms
     deadlock_default_time: Fact | None = None  # of both timers, where they are multiples
+    recovery_behavior: RecoveryBehavior | None = None  # without a line; None: unknown
     xoff_kbytes: Range | None = None
     headroom_kbytes: Range | None = None  # per port and queue, G2 only
     headroom_default_kbytes: Fact | None = None

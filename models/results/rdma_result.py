@@ -93,6 +93,42 @@ class Measurement(Frozen):
         return self.run.program, self.run.pair, self.run.size_bytes
 
 
+class SizeFigures(Frozen):
+    """Figures of one message size."""
+
+    size_bytes: int
+    figures: Figures
+
+
+class JudgedOutput(Frozen):
+    """Output of a program that a person kept. figures is None unless outcome is `measured`.
+
+    rows: of perftest, one a message size. sizes: of MPI.
+    """
+
+    file: str
+    program: Program
+    outcome: str
+    verdict: MeasurementVerdict
+    sentence: str
+    figures: Figures | None = None
+    rows: tuple[SizeFigures, ...] = ()
+    sizes: tuple[MpiPoint, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class JudgedOutputs(Frozen):
+    """Outputs of programs, in the order of their files."""
+
+    outputs: tuple[JudgedOutput, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all were measured, and none was too slow."""
+        bad = (MeasurementVerdict.NOT_MEASURED, MeasurementVerdict.TOO_SLOW)
+        return all(each.verdict not in bad for each in self.outputs)
+
+
 class DerivedVerdict(Frozen):
     """Verdict on more than a single run: spread, counters, history. ok None: not judged.
 

@@ -21,6 +21,15 @@ cli = typer.Typer(
 )
 
 
+Connections = Annotated[
+    Path | None,
+    typer.Option(
+        "--connections",
+        envvar="ROCEFORT_CONNECTIONS",
+        help="YAML file: address and credentials of each server.",
+        **values.FILE,
+    ),
+]
 Servers = Annotated[
     list[str] | None, typer.Option("--server", help="Only this server.", **values.SERVER)
 ]
@@ -62,20 +71,39 @@ def render(
     **documented(
         "rocefort host check heps --connections connections.yaml",
         "rocefort host check heps --connections connections.yaml --server storage01",
+        "rocefort host check heps --outputs outputs",
     )
 )
 def check(
     fabric: options.Fabric,
-    connections: options.ConnectionsFile,
+    connections: Connections = None,
+    outputs: Annotated[
+        Path | None,
+        typer.Option(
+            help="Directory of outputs to read in place of the servers: SERVER.txt,"
+            " SERVER.mlnx_qos.txt, SERVER.ethtool-g.txt, SERVER.ip-addr.txt.",
+            **values.DIR,
+        ),
+    ] = None,
     server: Servers = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Compare each server with its leaf port; changes nothing."""
+    """Compare each server with its leaf port; changes nothing.
+
+    Reads the servers over SSH. With --outputs it contacts none, and reads outputs that a person
+    kept: of `mlnx_qos -i NIC`, `ethtool -g NIC` and `ip addr`. What no file shows is not judged.
+    """
+    from rocefort.errors import BadInput
     from rocefort.fleet.connections import load_connections
     from rocefort.steps.fabric.report import write_findings
-    from rocefort.steps.rdma.servers import check_servers
+    from rocefort.steps.rdma.servers import check_outputs, check_servers
 
-    found = check_servers(fabric, load_connections(connections), server or ())
+    if outputs is not None:
+        found = check_outputs(fabric, outputs, server or ())
+    elif connections is not None:
+        found = check_servers(fabric, load_connections(connections), server or ())
+    else:
+        raise BadInput("neither --connections nor --outputs is given", how="give one of them")
     write_findings(found.report, form.value, str(fabric))
     for note in found.notes:
         output.write_note(note, err=form is not options.TraceFormat.TEXT)

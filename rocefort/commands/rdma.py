@@ -58,6 +58,21 @@ class SuiteName(StrEnum):
     MPI = "mpi"
 
 
+class ProgramName(StrEnum):
+    """Measuring program; the values of rocefort.models.results.rdma_plan.Program."""
+
+    WRITE_BW = "ib_write_bw"
+    WRITE_LAT = "ib_write_lat"
+    READ_BW = "ib_read_bw"
+    READ_LAT = "ib_read_lat"
+    SEND_BW = "ib_send_bw"
+    SEND_LAT = "ib_send_lat"
+    IPERF3 = "iperf3"
+    FIO = "fio"
+    OSU = "osu"
+    IMB = "IMB-MPI1"
+
+
 LEAST_DURATION_S = 4  # rocefort.rdma.plan.site.LEAST_DURATION_S
 SuiteOption = Annotated[SuiteName, typer.Option("--suite", help="Test suite.")]
 Servers = Annotated[
@@ -201,6 +216,67 @@ def run(
     if stopped() and not found.complete:
         raise typer.Exit(ExitCode.STOPPED)
     _end(found)
+
+
+@cli.command(
+    **documented(
+        "rocefort rdma judge client.txt",
+        "rocefort rdma judge client.txt --server server.txt --stderr client.err --exit-code 1",
+        "rocefort rdma judge run1.txt run2.txt --min-gbps 92 --format json",
+    )
+)
+def judge(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Outputs of clients; `-` is standard input."),
+    ],
+    program: Annotated[
+        ProgramName | None,
+        typer.Option("--program", help="Program of the outputs; by default by their form."),
+    ] = None,
+    server: Annotated[
+        Path | None, typer.Option(help="Output of the other end.", **values.FILE)
+    ] = None,
+    stderr: Annotated[
+        Path | None,
+        typer.Option(help="Error output of the client, if it is not in FILE.", **values.FILE),
+    ] = None,
+    exit_code: Annotated[
+        int | None,
+        typer.Option("--exit-code", min=0, max=255, metavar="CODE", help="Its exit code."),
+    ] = None,
+    min_gbps: Annotated[
+        float | None,
+        typer.Option("--min-gbps", min=0, metavar="RATE", help="Lowest good rate (Gb/s)."),
+    ] = None,
+    max_latency: Annotated[
+        float | None,
+        typer.Option("--max-latency", min=0, metavar="TIME", help="Highest good latency (us)."),
+    ] = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Judge outputs of RDMA tests that were run by hand.
+
+    Needs their files only: outputs of perftest, JSON of iperf3 (-J) or fio (--output-format=json),
+    tables of OSU or IMB. The cause of a failure and the figures are those of `run`. Exits with 1
+    if one was not measured or is too slow, with 2 if one cannot be read.
+    """
+    from rocefort.models.results.rdma_plan import Program
+    from rocefort.reports.rdma.run import judged_report
+    from rocefort.steps.rdma.judge import JudgeRequest, judge_files
+
+    request = JudgeRequest(
+        files,
+        program=Program(program.value) if program else None,
+        server=server,
+        stderr=stderr,
+        exit_code=exit_code,
+        min_gbps=min_gbps,
+        max_latency_us=max_latency,
+    )
+    judged = judge_files(request)
+    output.write_result(judged, judged_report, text=form is options.TraceFormat.TEXT)
+    end(failed=not judged.passed)
 
 
 @cli.command(

@@ -28,7 +28,7 @@ from rocefort.models.results.measured_search import MeasuredSearch
 from rocefort.models.results.open_facts import OpenFacts
 from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.results.rdma_plan import RdmaPlan
-from rocefort.models.results.rdma_result import RdmaExport, RdmaResult
+from rocefort.models.results.rdma_result import JudgedOutputs, RdmaExport, RdmaResult
 from rocefort.models.results.search import SearchResult
 from rocefort.models.results.simulation import Simulation
 from rocefort.models.results.trace import Trace
@@ -105,6 +105,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "history": HistoryOutput,
     "rdma plan": RdmaPlan,
     "rdma run": RdmaResult,
+    "rdma judge": JudgedOutputs,
     "rdma show": RdmaResult | actions.WrittenFiles,  # the latter with --html
     "rdma compare": actions.RunComparison,
     "rdma history": actions.RunList | actions.PairValues,  # the latter with --pair

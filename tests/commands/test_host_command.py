@@ -381,3 +381,24 @@ def test_render_of_an_unknown_server_writes_nothing(
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("rocefort: --server: no server 'leaf01' in heps; ")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_check_needs_connections_or_outputs(
+    rocefort: Callable[..., Any], heps_file: Path
+) -> None:
+    ran = rocefort("host", "check", heps_file)
+    assert (ran.code, ran.err) == (
+        2,
+        "rocefort: neither --connections nor --outputs is given; give one of them\n",
+    )
+
+
+def test_outputs_that_a_person_kept_are_checked(
+    rocefort: Callable[..., Any], heps_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "k8sgn08.ip-addr.txt").write_text(
+        "2: ens1    inet 10.65.0.12/24 scope global ens1\n"
+    )
+    ran = rocefort("host", "check", heps_file, "--outputs", tmp_path)
+    assert ran.code == 1
+    assert "no interface has 10.65.0.11, its address behind leaf01 100GE1/0/2" in ran.out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from efforts import tries
 from hypothesis import given, settings
@@ -9,8 +11,10 @@ from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.parse import HostOutputError, read_host, split
+from rocefort.dialects.host.parse import HostOutputError, read_host, read_outputs, split
+from rocefort.errors import BadInput
 from rocefort.models.network.servers import HostPlan, HostSeen, RingSeen
+from rocefort.steps.rdma.servers import HostCheck, check_outputs
 
 # MLNX_OFED 4.2 (without buffers) and 5.x (with them), as published; blanks and tabs kept.
 MAP = [
@@ -240,3 +244,77 @@ def test_what_a_tool_prints_cannot_be_a_section(plan: HostPlan) -> None:
     """A line that looks like the end is a line of its section."""
     seen = read_host(plan, text_of(mode=(0, ["@end 0"])))
     assert (seen.failed, seen.roce_mode, seen.roce_tos) == ("", "@end 0", 138)
+
+
+# --- outputs that a person kept -------------------------------------------------------------------
+
+IP_ADDR = """1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN qlen 1000
+    inet 127.0.0.1/8 scope host lo
+2: ens1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP group default qlen 1000
+    link/ether 0c:42:a1:00:00:01 brd ff:ff:ff:ff:ff:ff
+    inet 10.65.0.11/24 brd 10.65.0.255 scope global ens1
+       valid_lft forever preferred_lft forever
+"""
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> Path:
+    (tmp_path / "k8sgn08.mlnx_qos.txt").write_text("\n".join(OFED5))
+    (tmp_path / "k8sgn08.ethtool-g.txt").write_text("\n".join(RINGS))
+    (tmp_path / "k8sgn08.ip-addr.txt").write_text(IP_ADDR)
+    return tmp_path
+
+
+def test_single_outputs_give_the_values_of_a_reading(heps: DerivedNetwork) -> None:
+    plan = host_plans(heps)["k8sgn08"]
+    texts = {("mlnx_qos", ""): "\n".join(OFED5), ("ethtool-g", ""): "\n".join(RINGS)}
+    kept = read_outputs(plan, texts | {("ip-addr", ""): IP_ADDR})
+    whole = read_host(plan, text_of())
+    assert (kept.interface, kept.mtu, str(kept.addresses[1][1])) == ("ens1", 1500, "10.65.0.11/24")
+    for field in ("dcbx", "trust", "priorities", "paused", "rings"):
+        assert getattr(kept.nics[0], field) == getattr(whole.nics[0], field)
+
+
+def _messages(checked: HostCheck) -> list[str]:
+    return [finding.message for finding in checked.report.findings]
+
+
+def test_what_is_not_given_is_not_judged(heps_file: Path, outputs: Path) -> None:
+    checked = check_outputs(heps_file, outputs, ())
+    assert _messages(checked) == [
+        "its MTU is 1500 bytes, and Vlanif120 of leaf01 has 9000",
+        "its rx ring has 1024 descriptors of 8192, and the host profile has 8192",
+        "its tx ring has 2048 descriptors of 8192, and the host profile has 8192",
+    ]
+    reasons = {(each.rule, each.reason) for each in checked.report.not_judged}
+    lacking = ("HST103", "HST108", "HST109", "HST110", "HST111", "HST112", "HST113", "HST115")
+    assert reasons == {(rule, "no output of it is given") for rule in lacking}
+    assert checked.notes[0].startswith("11 servers not checked, without an output: transfer01")
+
+
+def test_a_kept_fault_is_a_finding(heps_file: Path, outputs: Path) -> None:
+    file = outputs / "k8sgn08.mlnx_qos.txt"
+    file.write_text(file.read_text().replace("trust state: dscp", "trust state: pcp"))
+    (outputs / "k8sgn09.txt").write_text(text_of())
+    (outputs / "notes.md").write_text("")
+    checked = check_outputs(heps_file, outputs, ())
+    assert "it trusts pcp, and RoCE of leaf01 100GE1/0/2 has a DSCP only" in _messages(checked)
+    absent = "no interface has 10.65.1.10, its address behind leaf02 100GE1/0/1"
+    assert absent in _messages(checked)
+    assert checked.notes[1:] == ("not read, of no known output: notes.md",)
+
+
+@pytest.mark.parametrize(
+    ("name", "servers", "error"),
+    [
+        ("k8sgn8.txt", (), "no server 'k8sgn8'; did you mean 'k8sgn08'?"),
+        ("k8sgn09.txt", ("storage01",), "no output of storage01; name the files SERVER.txt, "),
+    ],
+)
+def test_wrong_names_are_errors(
+    heps_file: Path, outputs: Path, name: str, servers: tuple[str, ...], error: str
+) -> None:
+    (outputs / name).write_text("")
+    with pytest.raises(BadInput) as caught:
+        check_outputs(heps_file, outputs, servers)
+    assert error in str(caught.value)

@@ -16,10 +16,11 @@ import pytest
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS, TIMED_OUT
 from rocefort.models.results.rdma_plan import Program, RdmaRun
-from rocefort.models.results.rdma_result import Expectation, Figures
+from rocefort.models.results.rdma_result import Expectation, Figures, JudgedOutput
 from rocefort.rdma.judge.dispatch import read_run
+from rocefort.rdma.judge.kept_output import KeptEnds, judge_output, program_of
 from rocefort.rdma.parse.outcome import MEANING, Outcome
-from rocefort.rdma.parse.perftest import PerftestOutcome, judge
+from rocefort.rdma.parse.perftest import PerftestOutcome, judge, judge_client
 from rocefort.rdma.parse.result_row import MessageSizeRow
 
 Ends = tuple[Program, CommandResult, CommandResult | None]
@@ -259,3 +260,39 @@ def test_latency_that_contradicts_itself(name: str, old: str, new: str, outcome:
     assert client.stdout.count(old) == 1
     judgement = judge(tool, CommandResult(client.stdout.replace(old, new), "", 0), server)
     assert (judgement.outcome, judgement.latency_us) == (outcome, None)
+
+
+# --- kept by a person ------------------------------------------------------------------------------
+
+BY_SIGNAL = 124  # and above: only the exit code shows that such a run was ended
+
+
+@pytest.mark.parametrize("name", recordings())
+def test_a_client_alone_has_the_outcome_of_its_ends(name: str) -> None:
+    """With the exit code as recorded; without it too, unless a signal ended the run."""
+    tool, client, _ = ends(name)
+    known = judge_client(tool, client)
+    for text in (client.stderr + client.stdout, client.stdout + client.stderr):
+        assert program_of(text) in (tool, None)
+        told = judge_output(tool, KeptEnds("f", text, None, client.exit_code), NOT_JUDGED)
+        assert told.outcome == known.outcome
+        lost = judge_output(tool, KeptEnds("f", text), NOT_JUDGED)
+        if (client.exit_code or 0) < BY_SIGNAL:
+            assert (lost.outcome, _value(lost)) == (known.outcome, known.gbps or known.latency_us)
+        else:
+            assert lost.figures is None
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.outcome == "measured"], ids=lambda r: r.run)
+def test_both_ends_have_the_answer_of_a_run(row: Row) -> None:
+    tool, client, server = ends(row.run)
+    if server is None or server.exit_code:
+        pytest.skip("its server was ended by hand")
+    kept = KeptEnds("f", client.stdout, client.stderr, client.exit_code, server.stdout)
+    judged = judge_output(tool, kept, NOT_JUDGED)
+    both = judge(tool, client, server)
+    assert (judged.outcome, _value(judged)) == (both.outcome, both.gbps or both.latency_us)
+
+
+def _value(each: JudgedOutput) -> float | None:
+    return (each.figures.gbps or each.figures.latency_us) if each.figures else None

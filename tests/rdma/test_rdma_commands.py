@@ -9,6 +9,7 @@ import os
 import re
 import sqlite3
 import stat
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,7 @@ from typer.main import get_command
 from rocefort.commands.rdma import cli
 from rocefort.errors import Refused
 from rocefort.fleet.ssh_exec import guarded_command, guarded_words, watched
+from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.models.results.rdma_plan import Suite
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.plan.kubernetes import undrained
@@ -308,3 +310,43 @@ def test_a_guard_is_taken_off_only_where_it_is_whole() -> None:
         assert guarded_words(text.replace("5 ib", "5 reboot; ib")) != ("ib_write_bw", "-d", "a b")
     assert guarded_words("ib_write_bw") is None
     assert guarded_words(guarded_command("a; reboot", 5)) is None
+
+
+GOOD = PERFTEST_RUNS / "26.04" / "ib_read_bw.duration.client.txt"
+FAILED = PERFTEST_RUNS / "26.04" / "fail.gid0_link_local.client.txt"
+
+
+def test_files_are_judged_with_a_sentence_each(rocefort: Command) -> None:
+    code, out, err = rocefort("rdma", "judge", GOOD, "--min-gbps", "0.1")
+    assert (code, err) == (0, "")
+    assert "ib_read_bw: 0.13 Gb/s, at least 0.10 expected: --min-gbps" in " ".join(out.split())
+    code, out, err = rocefort("rdma", "judge", GOOD, FAILED, "--format", "json")
+    outputs = json.loads(out)["outputs"]
+    assert (code, err) == (1, "")
+    assert [each["verdict"] for each in outputs] == ["not-judged", "not-measured"]
+    assert rocefort("rdma", "judge", GOOD, "--min-gbps", "92")[0] == 1
+
+
+def test_standard_input_holds_both_outputs(
+    rocefort: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pasted = (
+        FAILED.with_name("fail.gid0_link_local.client.err.txt").read_text() + FAILED.read_text()
+    )
+    monkeypatch.setattr(sys, "stdin", io.StringIO(pasted))
+    code, out, _ = rocefort("rdma", "judge", "-")
+    assert (code, "no-path: the NIC has no path to the peer" in " ".join(out.split())) == (1, True)
+
+
+def test_what_cannot_be_read_is_one_error(rocefort: Command, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("hello\n")
+    code, out, err = rocefort("rdma", "judge", other)
+    assert (code, out) == (2, "")
+    assert err == (
+        f"rocefort: {other}: no output of a measuring program is recognized; name its program "
+        "with --program, such as ib_write_bw\n"
+    )
+    code, _, err = rocefort("rdma", "judge", GOOD, FAILED, "--exit-code", "0")
+    assert code == 2
+    assert "--exit-code: belongs to one output, and several are given" in err

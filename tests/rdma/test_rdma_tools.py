@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
-from rocefort.models.results.rdma_result import MpiPoint, Point
+from rocefort.models.results.rdma_plan import Program
+from rocefort.models.results.rdma_result import Expectation, MpiPoint, Point
+from rocefort.rdma.judge.kept_output import KeptEnds, judge_output, program_of
 from rocefort.rdma.parse.bandwidth_series import outage, read_series
 from rocefort.rdma.parse.fio import read_fio
 from rocefort.rdma.parse.iperf import read_iperf
@@ -303,3 +305,32 @@ def test_lines_around_a_report_or_a_table_change_no_figure(lines: list[str]) -> 
 
 def test_two_reports_are_none() -> None:
     assert flaw(lambda: read_iperf(f"{TCP}\n{TCP}")) == ("two-tables", "2 reports")
+
+
+# --- kept by a person ------------------------------------------------------------------------------
+
+NOT_JUDGED = Expectation(min_gbps=None, max_latency_us=None, speed_judged=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "program", "sentence"),
+    [
+        (TCP, Program.IPERF3, "f iperf3: 6.00 Gb/s of TCP over 2 streams, 12 segments resent"),
+        (WRITES, Program.FIO, "operations a second"),
+        (OSU, Program.OSU, "f osu: alltoall"),
+        (IMB, Program.IMB, "f IMB-MPI1: "),
+    ],
+)
+def test_other_programs_are_recognized(text: str, program: Program, sentence: str) -> None:
+    assert program_of(text) is program
+    made = judge_output(program, KeptEnds("f", f"$ run it\n{text}"), NOT_JUDGED)
+    assert (made.outcome, sentence in made.sentence) == ("measured", True), made.sentence
+
+
+@pytest.mark.parametrize(
+    "text", ["fio-3.33\nStarting 1 process\n", "Connecting to host a, port 5\n"]
+)
+def test_an_output_for_people_is_no_report(text: str) -> None:
+    program = program_of(text)
+    assert program is not None
+    assert judge_output(program, KeptEnds("f", text), NOT_JUDGED).outcome == "not-json"

@@ -136,6 +136,7 @@ def _spine(number: int) -> Node:
         pfc=Pfc(
             profiles=(PfcProfile(queues=(4,), timers=(timer,)),),
             interval_ms=10,
+            recovery_behavior="discard",
             dscp_mapping=True,
             headroom_pool_kbytes=4096,
         ),

@@ -180,6 +180,15 @@ class Context:
         return self.catalogue.families[family]
 
     @cached_property
+    def discards_on_recovery(self) -> bool:
+        """Whether a switch takes part that discards the packets of a deadlocked queue by default.
+
+        Then all switches of a PFC network must (V300R023C00, Configuring PFC Deadlock Detection).
+        """
+        defaults = {self.family(switch).recovery_behavior for _, switch in self.switches()}
+        return "discard" in defaults
+
+    @cached_property
     def spines_differ(self) -> bool:
         """Whether paths over different spines have different AS numbers, now or after growth."""
         numbers = {allocation.asn(self.fabric, spine) for spine in self.fabric.spines}

@@ -24,7 +24,7 @@ from rocefort.models.device.lossless import (
 )
 from rocefort.models.device.priorities import DSCPS, QUEUE_PHB, default_queue
 from rocefort.models.fabric.lossless import Deadlock, DeadlockTimers
-from rocefort.models.hardware.hardware import Family
+from rocefort.models.hardware.hardware import Family, RecoveryBehavior
 from rocefort.models.network.network import LosslessIntent
 
 
@@ -102,8 +102,10 @@ def pfc(scope: Scope) -> Pfc:
     turn_off = (PfcTurnOff(queue=lossless.queue, deadlocks=deadlocks),) if deadlocks else ()
     scope.note_lossless("pfc.profiles[default].turn_off", "deadlock", "turn_off")
     profile = PfcProfile(queues=(lossless.queue,), turn_off=turn_off)
+    scope.note_lossless("pfc.recovery_behavior", "deadlock", "recovery_behavior")
     common = Pfc(
         profiles=(profile,),
+        recovery_behavior=_recovery_behavior(scope),
         dscp_mapping=family.headroom_kbytes is not None,
         headroom_pool_kbytes=lossless.headroom_pool_kbytes if family.headroom_pool_kbytes else None,
     )
@@ -118,6 +120,14 @@ def pfc(scope: Scope) -> Pfc:
     )
     profiles = (profile.model_copy(update={"timers": (timer,)}),)
     return common.model_copy(update={"profiles": profiles, "interval_ms": counted.interval_ms})
+
+
+def _recovery_behavior(scope: Scope) -> RecoveryBehavior | None:
+    """Return what the switch needs a line for: nothing that it does by default."""
+    default = scope.family.recovery_behavior
+    required: RecoveryBehavior | None = "discard" if scope.context.discards_on_recovery else default
+    behavior = scope.context.lossless.deadlock.recovery_behavior or required
+    return None if default in (None, behavior) else behavior
 
 
 def _own_time(given: DeadlockTimers | None, part: str) -> str:

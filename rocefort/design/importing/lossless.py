@@ -152,7 +152,25 @@ def _deadlock(survey: Survey, queue: int) -> Data:
         {source.name: _turn_off(source.device.pfc, queue) for source in survey.switches},
     )
     common |= {"turn_off": turn_off} if turn_off else {}
+    common |= _recovery_behavior(survey)
     return common | ({"by_family": own} if own else {})
+
+
+def _recovery_behavior(survey: Survey) -> Data:
+    """Return what most switches do with packets of a deadlocked queue, if it is no default."""
+    defaults = {
+        source.name: default
+        for source in survey.switches
+        if (default := survey.models[source.name].family.recovery_behavior)
+    }
+    behaviors = {
+        source.name: source.device.pfc.recovery_behavior or defaults[source.name]
+        for source in survey.switches
+        if source.name in defaults
+    }
+    common = survey.notes.majority("packets of deadlocked queues", behaviors)
+    derived = "discard" if "discard" in defaults.values() else "forwarding"
+    return {} if common in (None, derived) else {"recovery_behavior": common}
 
 
 def _turn_off(pfc: Pfc, queue: int) -> int | None:

@@ -8,7 +8,7 @@ as published; of ethtool: `-g` of 3.x to 6.x.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import AddressValueError, IPv4Interface, NetmaskValueError
@@ -26,6 +26,16 @@ RING = re.compile(r"(?P<name>RX|TX):\s+(?P<size>\d+)", re.ASCII)
 CPU_LIST = re.compile(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", re.ASCII)
 NO_COMMAND = 127
 Value = TypeVar("Value")
+
+
+# Outputs that a person keeps: the section that each fills, of the server or of its NIC.
+KEPT: Mapping[str, str] = {"ip-addr": "addresses", "mlnx_qos": "qos", "ethtool-g": "rings"}
+LINK = re.compile(r"\d+: (?P<interface>[^\s:@]+)(?:@\S+)?: <.*> mtu (?P<mtu>\d+) .*", re.ASCII)
+INET = re.compile(r"\s+inet (?P<address>[0-9.]+/\d+)\b.*", re.ASCII)
+UNNAMED = "its interface"
+NOT_GIVEN = "no output of it is given"
+NOT_OF_HOST = dict.fromkeys(("bond", "rdma_device", "sysctl", "governors"), NOT_GIVEN)
+NOT_OF_NIC = dict.fromkeys(("files", "interrupts"), NOT_GIVEN)
 
 
 class HostOutputError(Exception):
@@ -57,6 +67,55 @@ def read_host(plan: HostPlan, text: str) -> HostSeen:
     return _HostParser(plan, sections).host().model_copy(update={"notes": beside})
 
 
+def read_outputs(plan: HostPlan, outputs: Mapping[tuple[str, str], str]) -> HostSeen:
+    """Read outputs that a person kept of a server; `missing` names all that none of them shows.
+
+    outputs: by kind, of KEPT, and NIC; its name is empty where the file does not name it.
+    """
+    addresses = tuple(_one_a_line(outputs.get(("ip-addr", ""), "").splitlines()))
+    here = (m for row in addresses if (m := ADDRESS.fullmatch(row)))
+    holder = next((m["interface"] for m in here if _holds(m["address"], plan)), None)
+    interface = plan.main or holder or UNNAMED
+    named = [nic for _, nic in outputs if nic]
+    members = list(dict.fromkeys((*(plan.interfaces or (interface,)), *named)))
+    sections = {f"nic/{name}": (OutputSection(0, (name,)),) for name in members}
+    sections["interface"] = (OutputSection(0, (interface,)),)
+    for (kind, nic), text in outputs.items():
+        if kind == "ip-addr":
+            sections["addresses"] = (OutputSection(0, addresses),)
+            mtus = {m["interface"]: m["mtu"] for m in map(LINK.fullmatch, text.splitlines()) if m}
+            for name, mtu in mtus.items():
+                at = "mtu" if name == interface else f"nic/{name}/mtu"
+                sections[at] = (OutputSection(0, (mtu,)),)
+        else:
+            lines = tuple(text.splitlines())
+            sections[f"nic/{nic or members[0]}/{KEPT[kind]}"] = (OutputSection(0, lines),)
+    host = _HostParser(plan, sections, absent=NOT_GIVEN).host()
+    nics = (
+        nic.model_copy(update={"missing": nic.missing | NOT_OF_NIC, "mtu": nic.mtu or host.mtu})
+        if nic.name == interface
+        else nic.model_copy(update={"missing": nic.missing | NOT_OF_NIC})
+        for nic in host.nics
+    )
+    return host.model_copy(update={"missing": host.missing | NOT_OF_HOST, "nics": tuple(nics)})
+
+
+def _holds(address: str, plan: HostPlan) -> bool:
+    return address.partition("/")[0] == str(plan.address.ip)
+
+
+def _one_a_line(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the addresses of `ip addr` in the form of `ip -o -4 addr`."""
+    interface = ""
+    for line in lines:
+        if match := LINK.fullmatch(line):
+            interface = match["interface"]
+        elif interface and (match := INET.fullmatch(line)):
+            yield f"1: {interface} inet {match['address']} "
+        elif not interface:
+            yield line
+
+
 def split(text: str) -> tuple[dict[str, tuple[OutputSection, ...]], tuple[str, ...]]:
     """Return sections by name, and the lines that belong to none.
 
@@ -86,6 +145,7 @@ class _HostParser:
 
     plan: HostPlan
     sections: Sections
+    absent: str = "the server has no such file"
 
     def host(self) -> HostSeen:
         missing: dict[str, str] = {}
@@ -193,7 +253,7 @@ class _HostParser:
         """Return one value; otherwise None, with the reason in `missing`."""
         section = self._section(name)
         if section is None:
-            missing[field] = "the server has no such file"
+            missing[field] = self.absent
         elif section.code == NO_COMMAND:
             missing[field] = f"{tool or 'a tool'} is not installed there"
         elif section.code:

@@ -26,6 +26,8 @@ COMMANDS: Mapping[str, str] = {
     "the size of the headroom pool": "qos buffer headroom-pool size .. slot 1",
     "deadlock detection": "dcb pfc deadlock-detect",
     "deadlock recovery": "dcb pfc deadlock-recovery",
+    "the recovery behavior": "dcb pfc deadlock recovery-behavior",
+    "discarding during recovery": "dcb pfc deadlock recovery-behavior discard slot 1",
     "the limit of deadlocks of a queue": "priority {} turn-off",
     "the limit of deadlocks of a port": "port pfc-deadlock trigger",
     "802.3x flow control": "flow-control",
@@ -178,6 +180,7 @@ FACTS: Mapping[str, str] = {
     "deadlock_recovery_time": (
         "dcb pfc / priority 4 deadlock-detect time 10 deadlock-recovery time ?"
     ),
+    "recovery_behavior": "dcb pfc deadlock recovery-behavior ?",
     "ecn_bytes": "drop-profile x / ecn buffer-size low-limit ?",
     "ecn_cells": "drop-profile x / ecn buffer-size cell low-limit ?",
     "drop_profiles": "display drop-profile all",

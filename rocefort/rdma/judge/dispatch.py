@@ -17,7 +17,7 @@ from rocefort.rdma.parse.mpi import MpiTable, outside_tables, read_imb, read_osu
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge, require_title
 from rocefort.rdma.parse.result_row import TableError, split_report
-from rocefort.rdma.parse.text_table import title_and_notes
+from rocefort.rdma.parse.text_table import read_table, title_and_notes
 from rocefort.rdma.plan.command_lines import mpi_largest
 
 NO_COMMAND = 127
@@ -43,14 +43,19 @@ def read_run(
         return measurement(run, judge(run.program, client, server), expected)
     try:
         result = READERS[run.program](run, client)
-        lines = (*remarks(client.stderr), *_around(run.program, client.stdout))
+        lines = (*remarks(client.stderr), *lines_around(run.program, client.stdout))
         return result.model_copy(update={"notes": line_notes(lines)})
     except TableError as flaw:
         return _failed_measurement(run, _how_it_ended(client) or (flaw.outcome, flaw.line))
 
 
-def _around(program: Program, text: str) -> tuple[str, ...]:
-    """Return the lines outside the report or the tables of a program other than perftest."""
+def lines_around(program: Program, text: str) -> tuple[str, ...]:
+    """Return the lines outside the report or the tables of a program.
+
+    Raises TableError without a complete one.
+    """
+    if program.is_perftest:
+        return read_table(text).notes
     if program in (Program.OSU, Program.IMB):
         return outside_tables(text)
     return split_report(text)[1]
@@ -108,16 +113,17 @@ def _fio(run: RdmaRun, client: CommandResult) -> Measurement:
 
 
 def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
+    planned = run.collective  # empty: an output without a plan
     if run.program is Program.OSU:
-        table = read_osu(client.stdout, mpi_largest(run.collective))
+        table = read_osu(client.stdout, mpi_largest(planned) if planned else None)
     else:
         table = _of_all_ranks(read_imb(client.stdout), len(run.ranks))
     _ended_well(client)
-    if table.collective != run.collective:
-        raise TableError(Outcome.OPTION_MISMATCH, f"{table.collective}, not {run.collective}")
+    if planned and table.collective != planned:
+        raise TableError(Outcome.OPTION_MISMATCH, f"{table.collective}, not {planned}")
     least, most = table.rows[0], table.rows[-1]
     sentence = (
-        f"{run.collective} {least.average_us:.2f} us of {least.size_bytes} bytes, "
+        f"{table.collective} {least.average_us:.2f} us of {least.size_bytes} bytes, "
         f"{most.average_us:.2f} us of {most.size_bytes}"
     )
     figures = Figures(latency_us=least.average_us)
@@ -125,6 +131,8 @@ def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
 
 
 def _of_all_ranks(tables: tuple[MpiTable, ...], ranks: int) -> MpiTable:
+    """Return the one table of all processes; ranks: their number, 0 without a plan."""
+    ranks = ranks or max(table.processes or 0 for table in tables)
     whole = [table for table in tables if table.processes == ranks]
     if len(whole) != 1:
         raise TableError(Outcome.MISSING_ROW, f"no one table of {ranks} processes")

@@ -85,8 +85,7 @@ def judge(tool: Program, client: CommandResult, server: CommandResult | None) ->
         return PerftestOutcome(Outcome.EXIT_CODE, "server", "its exit code is not known")
     side: Side = "client"
     try:
-        table = read_table(client.stdout)
-        require_title(tool, table.title)
+        table = _client_table(tool, client)
         side, server_notes = "server", notes_without_table(server.stdout)
         if has_table(server.stdout) or tool not in WITHOUT_SERVER_TABLE:
             server_table = read_table(server.stdout)
@@ -99,6 +98,25 @@ def judge(tool: Program, client: CommandResult, server: CommandResult | None) ->
         "server": line_notes((*remarks(server.stderr), *server_notes)),
     }
     return PerftestOutcome(Outcome.MEASURED, rows=table.rows, notes=tuple(_with_ends(by_end)))
+
+
+def judge_client(tool: Program, client: CommandResult) -> PerftestOutcome:
+    """Judge the client alone, without the output of its server, which a note reports."""
+    if failure := _diagnose(client, "client"):
+        return failure
+    try:
+        table = _client_table(tool, client)
+    except TableError as flaw:
+        return PerftestOutcome(flaw.outcome, "client", flaw.line)
+    lines = line_notes((*remarks(client.stderr), *table.notes))
+    notes = (*_with_ends({"client": lines}), "server: its output is not given, and not judged")
+    return PerftestOutcome(Outcome.MEASURED, rows=table.rows, notes=notes)
+
+
+def _client_table(tool: Program, client: CommandResult) -> PerftestTable:
+    table = read_table(client.stdout)
+    require_title(tool, table.title)
+    return table
 
 
 def _with_ends(by_end: Mapping[str, Sequence[str]]) -> Iterator[str]:

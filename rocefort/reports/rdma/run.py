@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocefort.models.results.actions import PairValues, RunComparison, RunList
 from rocefort.models.results.rdma_result import (
     EndedProcesses,
+    Figures,
+    JudgedOutputs,
     Measurement,
     MeasurementVerdict,
     RdmaResult,
@@ -84,6 +86,36 @@ def verdict_words(result: RdmaResult) -> str:
 
 def _sentences(measurements: Iterable[Measurement], verdict: MeasurementVerdict) -> list[str]:
     return [m.sentence for m in measurements if m.verdict is verdict]
+
+
+FIGURES: dict[str, str] = {
+    "gbps": "{:.2f} Gb/s",
+    "peak_gbps": "peak {:.2f} Gb/s",
+    "mpps": "{:.6g} Mpps",
+    "latency_us": "{:.2f} us on average",
+    "least_us": "at least {:.2f} us",
+    "typical_us": "median {:.2f} us",
+    "most_us": "at most {:.2f} us",
+    "p99_us": "99 % within {:.2f} us",
+    "p999_us": "99.9 % within {:.2f} us",
+    "iops": "{:.0f} IOPS",
+    "iterations": "{} messages",
+}
+
+
+def judged_report(judged: JudgedOutputs) -> Iterator[Block]:
+    """Outputs that a person kept: a sentence each, with further figures and other lines."""
+    for each in judged.outputs:
+        lines = [f"{row.size_bytes} bytes: {_figures(row.figures)}" for row in each.rows]
+        lines += [f"{row.size_bytes} bytes: {row.average_us:.2f} us" for row in each.sizes]
+        if each.figures and not lines:
+            lines = [_figures(each.figures)]
+        yield Section(each.sentence, (Items((*lines, *each.notes)),))
+
+
+def _figures(figures: Figures) -> str:
+    values = ((words, getattr(figures, name)) for name, words in FIGURES.items())
+    return ", ".join(words.format(value) for words, value in values if value is not None)
 
 
 def compared_report(found: RunComparison) -> Iterator[Block]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -12,10 +13,11 @@ from nornir.core.task import Task
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.parse import read_host
+from rocefort.dialects.host.parse import KEPT, read_host, read_outputs
 from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
-from rocefort.documents.suggest import chosen_names
-from rocefort.errors import BadInput, RocefortError, ServiceFailed
+from rocefort.documents.read import read_text
+from rocefort.documents.suggest import chosen_names, nearest
+from rocefort.errors import BadInput, Problem, RocefortError, ServiceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
@@ -26,18 +28,17 @@ from rocefort.steps.fabric.subject import write_files
 from rocefort.validators.checks import check_hosts
 
 UNREADABLE = "HST101"
+KEPT_FILE = re.compile(
+    rf"(?P<server>[^.]+)(?:(?:\.(?P<nic>[^.]+))?\.(?P<kind>{'|'.join(KEPT)}))?\.txt"
+)
 
 
 @dataclass(frozen=True)
 class HostCheck:
-    """Report on servers, and notes.
-
-    unchecked: servers that were not queried for lack of a connection.
-    """
+    """Report on servers; notes on servers without a reading, and on lines that no reader reads."""
 
     report: Report
-    unchecked: tuple[str, ...]
-    seen: tuple[HostSeen, ...] = ()
+    notes: tuple[str, ...]
 
     @property
     def exit_code(self) -> int:
@@ -45,15 +46,6 @@ class HostCheck:
         if any(finding.rule == UNREADABLE for finding in self.report.findings):
             return 3
         return int(self.report.failed)
-
-    @property
-    def notes(self) -> Iterator[str]:
-        """Sentences on servers that were not queried, and on lines that no reader reads."""
-        if self.unchecked:
-            names, count = ", ".join(self.unchecked), count_of(len(self.unchecked), "server")
-            yield f"{count} not checked, without a connection: {names}"
-        for host in self.seen:
-            yield from (f"{host.name} also printed: {line}" for line in host.notes)
 
 
 def plans_of(fabric: Path, servers: Sequence[str]) -> tuple[DerivedNetwork, dict[str, HostPlan]]:
@@ -113,9 +105,78 @@ def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> 
     with open_fleet(derived.network, access) as nornir:
         require_credentials(nornir, plans)
         seen = observe_hosts(nornir, plans, access.command_timeout_s)
+    return _checked(derived, plans, seen, _unchecked(lacking, "a connection"))
+
+
+def check_outputs(fabric: Path, directory: Path, servers: Sequence[str]) -> HostCheck:
+    """Check servers by outputs in files; contacts nothing.
+
+    Files: `SERVER.txt`, the whole output of the reader, or single outputs, such as
+    `SERVER.mlnx_qos.txt` and `SERVER.NIC.mlnx_qos.txt`. Raises BadInput for a directory without
+    any, and for a file of a server that the fabric lacks.
+    """
+    derived, plans = plans_of(fabric, servers)
+    kept, unused = _kept_files(directory, host_plans(derived))
+    chosen = {name: plan for name, plan in plans.items() if name in kept}
+    if not chosen or (servers and len(chosen) < len(plans)):
+        lacking = sorted(plans.keys() - chosen) if servers else []
+        raise BadInput(
+            f"no output of {', '.join(lacking) or 'a server'}",
+            file=str(directory),
+            how=f"name the files SERVER.txt, {', '.join(f'SERVER.{kind}.txt' for kind in KEPT)}",
+        )
+    seen = tuple(_kept_reading(plan, kept[name]) for name, plan in chosen.items())
+    notes = _unchecked([name for name in plans if name not in chosen], "an output")
+    notes += tuple(f"not read, of no known output: {file}" for file in unused)
+    return _checked(derived, plans, seen, notes)
+
+
+def _checked(
+    derived: DerivedNetwork,
+    plans: Mapping[str, HostPlan],
+    seen: tuple[HostSeen, ...],
+    notes: tuple[str, ...],
+) -> HostCheck:
     reading = HostsSeen(fabric=derived.network.name, hosts=seen)
     report = check_hosts(derived.network, plans, reading, derived.sources)
-    return HostCheck(report, tuple(lacking), seen)
+    beside = tuple(f"{h.name} also printed: {line}" for h in seen for line in h.notes)
+    return HostCheck(report, (*notes, *beside))
+
+
+def _unchecked(names: Sequence[str], lacking: str) -> tuple[str, ...]:
+    if not names:
+        return ()
+    return (f"{count_of(len(names), 'server')} not checked, without {lacking}: {', '.join(names)}",)
+
+
+def _kept_files(
+    directory: Path, plans: Mapping[str, HostPlan]
+) -> tuple[dict[str, dict[tuple[str, str], Path]], list[str]]:
+    """Return files by server, kind and NIC, and the names of other files."""
+    if not directory.is_dir():
+        raise BadInput("no such directory", file=str(directory), how="check the path")
+    kept, unused, problems = dict[str, dict[tuple[str, str], Path]](), list[str](), list[Problem]()
+    for file in sorted(directory.iterdir()):
+        match = KEPT_FILE.fullmatch(file.name)
+        if match is None:
+            unused.append(file.name)
+        elif match["server"] not in plans:
+            how = nearest(match["server"], plans)
+            problems.append(Problem("", f"no server {match['server']!r}", how, file=str(file)))
+        else:
+            key = (match["kind"] or "", match["nic"] or "")
+            kept.setdefault(match["server"], {})[key] = file
+    if problems:
+        raise BadInput(problems=problems)
+    return kept, unused
+
+
+def _kept_reading(plan: HostPlan, files: Mapping[tuple[str, str], Path]) -> HostSeen:
+    """Read the output of the reader if it is there, otherwise the single outputs."""
+    whole = files.get(("", ""))
+    if whole is not None:
+        return read_host(plan, read_text(whole))
+    return read_outputs(plan, {key: read_text(file) for key, file in files.items()})
 
 
 def observe_hosts(

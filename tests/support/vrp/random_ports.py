@@ -92,9 +92,11 @@ def pfc(pool: Pool) -> Pfc:
     if pool.family is G1:
         milliseconds = st.integers(10, 1500)
         switch = {name: pool.maybe([10, 20], milliseconds) for name in ("detect_ms", "recovery_ms")}
+        switch["recovery_behavior"] = pool.maybe(["forwarding"], st.just("forwarding"))
     if pool.family is G2:
         switch = {
             "interval_ms": pool.maybe([100, 1000], st.sampled_from([10, 100, 500, 1000])),
+            "recovery_behavior": pool.maybe(["discard"], st.just("discard")),
             "dscp_mapping": pool.flag(),
         }
     if pool.wide and pool.family in {G1, G2}:

@@ -132,15 +132,17 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
     """ECN marks before PFC pauses.
 
     Senders should slow down before PFC stops them. The traffic of one ingress may spread over all
-    egresses of a switch, and each egress may hold just under Kmin unmarked. Marks come first for
-    any traffic only if Kmin is below xoff divided by the number of lossless ports. AI-ECN chooses
-    its thresholds while it runs: compare «the limits that AI-ECN chose» on the switch with the
-    limit in the message.
+    egresses of a switch, and each egress may hold just under Kmin unmarked. Marks can come first
+    for any traffic only if Kmin is below xoff divided by the number of lossless ports. AI-ECN
+    chooses its thresholds while it runs: compare «the limits that AI-ECN chose» on the switch with
+    the limit in the message.
 
-    Static thresholds get one of three grades. Strict: Kmin is below that limit; there is no
-    finding. Single-egress: Kmax is below xoff, so that marks come first where the traffic of an
-    ingress leaves by one egress. Dynamic: marks slow down a many-to-one from all other lossless
-    ports before the queue exceeds the sum of their xoff, if marks take effect within 20 us.
+    Static thresholds get one of three grades. Strict: Kmin is below that limit, so that
+    marks may begin before a pause; there is no finding. It promises no mark: the chance of one
+    rises from 0 at Kmin to Pmax at Kmax, and is 1 above it. Single-egress: Kmax is below xoff, so
+    that marks come first where the traffic of an ingress leaves by one egress. Dynamic: marks slow
+    down a many-to-one from all other lossless ports before the queue exceeds the sum of their
+    xoff, if senders are marked at Kmin and slow down within 20 us.
 
     Example: Kmin 200 KB, Kmax 600 KB: PFC may pause before ECN marks (no grade holds)
     Fix: Lower Kmax below xoff, and Kmin with it; or accept the grade.
@@ -175,6 +177,6 @@ def _limit(node: Node, queue: int) -> str:
         return ""
     limit = float(strict_kmin_limit(xoff, len(ports)))
     return (
-        f"; marks come first for any traffic only while Kmin is below {limit:.4g} KB "
+        f"; marks can come first for any traffic only while Kmin is below {limit:.4g} KB "
         f"(xoff {xoff} KB over {count_of(len(ports), 'lossless port')})"
     )

@@ -1,5 +1,7 @@
 """Grades of "ECN marks before PFC pauses", computed from the thresholds alone.
 
+Marking begins at Kmin: the chance of a mark rises from 0 there to Pmax at Kmax, and is 1 above it.
+
 PFC counts the bytes that wait at an ingress, ECN the bytes that wait at an egress: several
 ingresses that send to one egress fill it faster than any of them. Source: DCQCN, SIGCOMM 2015,
 section 4. Sizes in bytes, rates in Gb/s, times in us.
@@ -16,7 +18,7 @@ from fractions import Fraction
 class Grade(StrEnum):
     """Certainty that marks come before pauses, the strongest first."""
 
-    STRICT = "strict"  # whatever the traffic, the first packet is marked before any pause
+    STRICT = "strict"  # whatever the traffic, a queue passes Kmin before any pause
     SINGLE_EGRESS = "single-egress"  # where all traffic of an ingress goes to one egress
     DYNAMIC = "dynamic"  # senders have slowed down before the ingress is full
     NONE = "none"
@@ -45,7 +47,7 @@ class Congestion:
 
 
 def strict(thresholds: Thresholds, egresses: int) -> bool:
-    """Whether one ingress that spreads over all egresses is marked before it reaches xoff.
+    """Whether one ingress that spreads over all egresses passes Kmin before xoff.
 
     Each egress may hold just under Kmin unmarked: xoff > egresses x Kmin.
     """

@@ -101,7 +101,9 @@ def bonds(subject: HostSubject) -> Iterator[Verdict]:
     for plan, host in subject.answering_servers:
         if not host.interface:
             continue
-        if plan.bond is None:
+        if "bond" in host.missing:
+            yield subject.missing_value(plan, host.missing["bond"])
+        elif plan.bond is None:
             if host.bond is not None:
                 message = f"{host.interface} is a bond of mode {host.bond.mode}, and "
                 message += f"{plan.leaf_port} is a lone port"
@@ -281,7 +283,8 @@ def traffic_class(subject: HostSubject) -> Iterator[Verdict]:
         if plan.roce_dscp is None or not host.interface:
             continue
         if host.rdma_device is None:
-            yield subject.missing_value(plan, "it shows no RDMA device")
+            reason = host.missing.get("rdma_device", "it shows no RDMA device")
+            yield subject.missing_value(plan, reason)
             continue
         classes = {"rdma_cm": (host.roce_tos, "roce_tos")}
         if plan.nic is not None:
@@ -320,9 +323,12 @@ def roce_mode(subject: HostSubject) -> Iterator[Verdict]:
     """
     yield from subject.silent()
     for plan, host in subject.answering_servers:
-        if plan.roce_dscp is None or not host.interface or host.rdma_device is None:
+        if plan.roce_dscp is None or not host.interface:
             continue
-        if host.roce_mode is None:
+        if host.rdma_device is None:  # HST108 reports a server without one
+            if "rdma_device" in host.missing:
+                yield subject.missing_value(plan, host.missing["rdma_device"])
+        elif host.roce_mode is None:
             yield subject.missing_value(plan, host.missing.get("roce_mode", ""), host.rdma_device)
         elif host.roce_mode != ROCE_V2:
             message = f"its default is {host.roce_mode}, which {plan.leaf} does not route"
@@ -364,7 +370,8 @@ def _enabled(
     required = {f.path: f.value for f in _required_files(plan) if f.path.startswith(path)}
     seen = {name: (nic.files or {}).get(name) for name in required}
     if None in seen.values():
-        yield subject.missing_value(plan, f"its driver shows no ecn/{path}", nic.name)
+        reason = nic.missing.get("files", f"its driver shows no ecn/{path}")
+        yield subject.missing_value(plan, reason, nic.name)
     elif seen != required:
         on = tuple(n for n, value in enumerate(seen.values()) if value)
         needed = tuple(n for n, value in enumerate(required.values()) if value)
@@ -394,7 +401,8 @@ def _files(
     lacking = [file.path for file in required if file.path not in (nic.files or {})]
     if lacking:
         what = lacking[0] if len(lacking) == 1 else f"{lacking[0]} and {len(lacking) - 1} more"
-        yield subject.missing_value(plan, f"its driver shows no ecn/{what}", nic.name)
+        reason = nic.missing.get("files", f"its driver shows no ecn/{what}")
+        yield subject.missing_value(plan, reason, nic.name)
     for file in required:
         has = (nic.files or {}).get(file.path)
         if has not in (None, file.value):

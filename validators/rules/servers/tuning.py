@@ -30,13 +30,15 @@ def kernel(subject: HostSubject) -> Iterator[Verdict]:
         for name, required in plan.sysctl.items():
             has = host.sysctl.get(name)
             if has is None:
-                yield subject.missing_value(plan, f"its kernel has no {name}")
+                reason = host.missing.get("sysctl", f"its kernel has no {name}")
+                yield subject.missing_value(plan, reason)
             elif has != required:
                 message = f"{name} is {has}, and the host profile has {required}"
                 yield subject.wrong(plan, message, APPLY)
         others = Counter(word for word in host.governors or () if word != plan.governor)
         if plan.governor and host.governors is None:
-            yield subject.missing_value(plan, "it does not let Linux set CPU frequencies")
+            reason = host.missing.get("governors", "it does not let Linux set CPU frequencies")
+            yield subject.missing_value(plan, reason)
         elif plan.governor and others:
             message = f"governor {listing(others)} on {count_of(others.total(), 'CPU')} of "
             message += f"{len(host.governors or ())}, and the host profile has {plan.governor}"
@@ -81,7 +83,8 @@ def interrupts(subject: HostSubject) -> Iterator[Verdict]:
             continue
         if nic.local_cpus is None or nic.interrupts is None:
             lacking = "its NUMA node" if nic.local_cpus is None else "its interrupts"
-            yield subject.missing_value(plan, f"it does not show {lacking}", nic.name)
+            reason = nic.missing.get("interrupts", f"it does not show {lacking}")
+            yield subject.missing_value(plan, reason, nic.name)
             continue
         near = _cpus(nic.local_cpus)
         others = [irq for irq, cpus in nic.interrupts.items() if not _cpus(cpus) <= near]

@@ -6,7 +6,7 @@ policy binds (V300R023C00, `traffic policy`, `traffic classifier`, `traffic beha
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.commands.command import SYSTEM, Row, command, group
+from rocefort.dialects.vrp.commands.command import SYSTEM, V200, Row, command, group
 from rocefort.dialects.vrp.readers import management, packet_filters
 
 NUMBER = "<0-4294967294>"
@@ -98,7 +98,9 @@ VIEWS: tuple[tuple[Row, ...], ...] = (
         "CR MQC_Configuration_Commands, `deny | permit`; other actions are kept as they are",
         command("deny", "deny=yes"),
         command("permit", "deny=no", kind="action", on_set=("undo deny",)),
-        command("statistics enable"),
+        command(
+            "statistics enable ( [ history-record interval <1-60> ] )", undo=("statistics enable",)
+        ),
         command("remark <name> ( <text> )"),
         command("redirect ( <text> )"),
         command("car ( <text> )"),
@@ -112,7 +114,7 @@ VIEWS: tuple[tuple[Row, ...], ...] = (
             undo=("classifier <name> ( [ behavior <other> [ precedence <0-65535> ] ] )",),
             needs=("traffic classifier {name}",),
         ),
-        command("statistics enable"),
+        command("statistics enable", families=V200),  # V300 has it in a behavior only
     ),
     group(
         "interface",

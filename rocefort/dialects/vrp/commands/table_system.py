@@ -19,6 +19,7 @@ from rocefort.dialects.vrp.commands.command import (
 from rocefort.dialects.vrp.readers import lossless, management, routing
 from rocefort.models.device.interface import DEFAULT_VLAN
 
+RECOVERY = "{ forwarding | discard }"
 POOL = "<kbytes:headroom_pool_kbytes> { kbytes | mbytes }"
 AF4 = "ipv4-family unicast"
 ROUTE_VALUE = "( [ preference <1-255> ] [ description <text:150> ] )"
@@ -109,10 +110,16 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             default="dcb pfc deadlock-detect interval {deadlock_interval_ms}",
             undo=("dcb pfc deadlock-detect interval",),
         ),
-        command(
-            "dcb pfc deadlock recovery-behavior ( { forwarding | discard } ) slot <1-16>",
-            families=V300,
-            undo=("dcb pfc deadlock recovery-behavior ( { forwarding | discard } ) slot <1-16>",),
+        *(
+            command(
+                f"dcb pfc deadlock recovery-behavior ( {RECOVERY} ) slot <1-16>",
+                "pfc.recovery_behavior",
+                reads=lossless.recovery_behavior,
+                families=chips,
+                default=f"dcb pfc deadlock recovery-behavior {default} slot 1",
+                undo=(f"dcb pfc deadlock recovery-behavior ( {RECOVERY} ) slot <1-16>",),
+            )
+            for chips, default in ((G1, "discard"), (G2, "forwarding"))
         ),
         command(
             "dcb pfc dscp-mapping enable slot <1-16>",

@@ -33,6 +33,14 @@ def dscp_mapping(device: Part, slot: str) -> bool | None:
     return None
 
 
+def recovery_behavior(device: Part, behavior: str, slot: str) -> bool | None:
+    """Read what happens to the packets of a deadlocked queue."""
+    if slot != SLOT:
+        return NOT_MODELLED
+    device.part("pfc").set("recovery_behavior", behavior)
+    return None
+
+
 def headroom_pool(device: Part, size: str, unit: str, slot: str) -> bool | None:
     """Read the buffer that all ports share for packets in flight when they pause."""
     if slot != SLOT:

@@ -74,12 +74,12 @@ def test_all_grades_that_hold() -> None:
 
 
 SPINES = [
-    f"not judged spine0{n}: AI-ECN (ai_ecn_hpc) chooses Kmin and Kmax; marks come first for any "
+    f"not judged spine0{n}: AI-ECN (ai_ecn_hpc) chooses Kmin and Kmax; marks can come first for any "
     "traffic only while Kmin is below 300 KB (xoff 600 KB over 2 lossless ports)"
     for n in (1, 2)
 ]
 LEAF02 = (
-    "not judged leaf02: AI-ECN (ai_ecn_hpc) chooses Kmin and Kmax; marks come first for any "
+    "not judged leaf02: AI-ECN (ai_ecn_hpc) chooses Kmin and Kmax; marks can come first for any "
     "traffic only while Kmin is below 200 KB (xoff 600 KB over 3 lossless ports)"
 )
 
@@ -102,7 +102,7 @@ ECN002: list[tuple[Change, list[str]]] = [
     (  # the smallest xoff of a switch counts
         lambda s: _ai_ecn(s, 4, None).row("leaf01", "100GE1/0/31", xoff_kbytes=500),
         [
-            "not judged leaf01: AI-ECN (its default model) chooses Kmin and Kmax; marks come "
+            "not judged leaf01: AI-ECN (its default model) chooses Kmin and Kmax; marks can come "
             "first for any traffic only while Kmin is below 166.7 KB (xoff 500 KB over "
             "3 lossless ports)",
             LEAF02,
@@ -114,7 +114,7 @@ ECN002: list[tuple[Change, list[str]]] = [
             "leaf01", "100GE1/0/32", pfc=None
         ),
         [
-            "not judged leaf01: AI-ECN (ai_ecn_hpc) chooses Kmin and Kmax; marks come first for "
+            "not judged leaf01: AI-ECN (ai_ecn_hpc) chooses Kmin and Kmax; marks can come first for "
             "any traffic only while Kmin is below 300 KB (xoff 600 KB over 2 lossless ports)",
             LEAF02,
             *SPINES,

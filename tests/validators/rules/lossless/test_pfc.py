@@ -319,6 +319,32 @@ def test_pfc007_keeps_pfc(small: Any, change: Change, says: list[str]) -> None:
     assert change(small).says("PFC007") == says
 
 
+FORWARDS = (
+    "packets of a deadlocked queue are forwarded; every switch must discard them beside V300 G1 "
+    "(leaf01 and leaf02)"
+)
+PFC008: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (lambda s: s.pfc("spine01", recovery_behavior=None), [f"error spine01: {FORWARDS}"]),
+    (lambda s: s.pfc("leaf02", recovery_behavior="forwarding"), [f"error leaf02: {FORWARDS}"]),
+    (
+        lambda s: s.family("spine01", "V200").pfc("spine01", recovery_behavior=None),
+        ["not judged spine01: what v200 does with packets of a deadlocked queue is not published"],
+    ),
+    (  # without a switch of G1, each keeps its default
+        lambda s: (
+            s.family("leaf01", "G2").family("leaf02", "G2").pfc("spine01", recovery_behavior=None)
+        ),
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), PFC008)
+def test_pfc008_equal_recovery(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("PFC008") == says
+
+
 @pytest.mark.parametrize(("change", "says"), PFC001)
 def test_pfc001_thresholds(small: Any, change: Change, says: list[str]) -> None:
     assert change(small).says("PFC001") == says
