@@ -34,7 +34,8 @@ _NOTE = re.compile(r"\s*(?:Info|Warning)\s*:")
 # wrong word, `% ..` of other systems. Only the first words count in a warning, which may describe
 # a risk.
 _FAILURE = re.compile(
-    r"\s*(?:(?:fatal[ ]+)?error\b|%(?!%)|\^\s*$|(?:warning:\s*)?(?:[\w-]+[ ]+){0,3}fail(?:ed|ure)\b"
+    r"\s*+(?:(?:fatal[ ]+)?error\b|%(?!%)|\^\s*$"
+    r"|(?:warning:\s*)?(?:[\w-]+[ ]+){0,3}fail(?:ed|ure)\b"
     r"|(?!\s*warning:).*\b(?:fail(?:ed|s|ure)|unsuccessful(?:ly)?|denied|rejected|refused"
     r"|unrecognized|aborted|(?:not|un)[ -]?(?:supported|permitted|allowed|authorized)"
     r"|can ?not|could not|invalid|no permission)\b)",

@@ -28,7 +28,8 @@ FLOOR_S = 0.0015  # of a long text; a linear search takes less than 0.0005
 STEEP = 8.0  # ratio of times of texts whose ratio is 4; a square has 16
 ANY = ("a", "0", " ", "a ", "a-", "- ", ":", "a:", ":/", "%", "[", '"', "'", ".", "1.", ",", "\n")
 TAILS = ("", "\x00", " !")
-ANCHORED = {"match", "fullmatch"}
+ANCHORED = frozenset({"match", "fullmatch"})
+ANYWHERE = frozenset({"search", "fullmatch"})  # of a pattern in a table: its use is not known
 FUNCTIONS = frozenset({"search", "match", "fullmatch", "sub", "split", "findall"})
 
 
@@ -75,11 +76,8 @@ def _in_calls(source: str) -> Iterator[tuple[re.Pattern[Any], str]]:
             yield re.compile(node.args[0].value), node.func.attr
 
 
-def _patterns(names: Iterable[str]) -> Iterator[tuple[str, re.Pattern[Any], bool]]:
-    """Return each pattern of modules once: its name, and whether a search uses it.
-
-    A pattern with a name of its own that all modules only match from the start is not searched.
-    """
+def _patterns(names: Iterable[str]) -> Iterator[tuple[str, re.Pattern[Any], frozenset[str]]]:
+    """Return each pattern of modules once: its name, and the methods by which modules use it."""
     modules = {name: importlib.import_module(name) for name in names}
     sources = {name: Path(one.__file__ or "").read_text("utf-8") for name, one in modules.items()}
     uses: dict[re.Pattern[Any], set[str]] = defaultdict(set)
@@ -88,19 +86,24 @@ def _patterns(names: Iterable[str]) -> Iterator[tuple[str, re.Pattern[Any], bool
             value = vars(modules[name]).get(word)
             if isinstance(value, re.Pattern):
                 uses[value].add(after)
-    searched: dict[tuple[str, re.Pattern[Any]], bool] = {}
+    methods: dict[tuple[str, re.Pattern[Any]], frozenset[str]] = {}
     for name, module in modules.items():
         for variable, value in vars(module).items():
-            anchored = isinstance(value, re.Pattern) and set() < uses[value] <= ANCHORED
+            own = uses.get(value) if isinstance(value, re.Pattern) else None
             for pattern in _in(value):
-                searched[f"{name}.{variable}", pattern] = not anchored
+                methods[f"{name}.{variable}", pattern] = _methods(own) if own else ANYWHERE
         for pattern, function in _in_calls(sources[name]):
-            searched[name, pattern] = function not in ANCHORED
-    seen: set[tuple[str | bytes, int, bool]] = set()
-    for (name, pattern), is_searched in searched.items():
-        if (key := (pattern.pattern, pattern.flags, is_searched)) not in seen:
+            methods[name, pattern] = _methods({function})
+    seen: set[tuple[str | bytes, int, frozenset[str]]] = set()
+    for (name, pattern), its_methods in methods.items():
+        if (key := (pattern.pattern, pattern.flags, its_methods)) not in seen:
             seen.add(key)
-            yield name, pattern, is_searched
+            yield name, pattern, its_methods
+
+
+def _methods(uses: set[str]) -> frozenset[str]:
+    """Return the methods that stand for the uses of a pattern: all others search."""
+    return frozenset(use if use in ANCHORED else "search" for use in uses)
 
 
 def _character(item: tuple[Any, Any]) -> str:
@@ -197,11 +200,11 @@ def _time_s(use: Callable[[Any], object], text: str | bytes) -> float:
     return time.process_time() - begun
 
 
-def _steep(pattern: re.Pattern[Any], *, searched: bool = True) -> str:
+def _steep(pattern: re.Pattern[Any], methods: frozenset[str] = ANYWHERE) -> str:
     """Return a text for which the time grows faster than its length; "" without one."""
     for make in _texts(pattern):
         short, long = make(SHORT), make(LONG)
-        for use in (pattern.search if searched else pattern.match, pattern.fullmatch):
+        for use in (getattr(pattern, name) for name in methods):
             if _time_s(use, short) * STEEP < FLOOR_S and _time_s(use, long) < FLOOR_S:
                 continue
             base = min(_time_s(use, short) for _ in range(3))
@@ -228,7 +231,7 @@ def test_every_pattern_is_linear(below: tuple[str, ...], least: int) -> None:
     assert len(patterns) > least
     slow = [
         f"{name}: {pattern.pattern!r} on {text}"
-        for name, pattern, searched in patterns
-        if (text := _steep(pattern, searched=searched))
+        for name, pattern, methods in patterns
+        if (text := _steep(pattern, methods))
     ]
     assert not slow, "\n".join(slow)

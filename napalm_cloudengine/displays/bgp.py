@@ -7,7 +7,7 @@ from napalm_cloudengine.displays.shown import DisplayAnswer, Rows, UnreadLine
 from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
 _AGE = re.compile(r"(?<!\d)\d+:\d\d:\d\d|(?:(?<!\d)\d+|(?<!\*)\*+)h\d\dm", re.ASCII)
-_ADDRESS = re.compile(r"\*?\d+(?:\.\d+){3}", re.ASCII)
+_ADDRESS = re.compile(r"(?:\*|(?<!\d))\d+(?:\.\d+){3}", re.ASCII)
 _AS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _STAR = re.compile(r"^([ \t]*\*)[ \t]+(?=\S)", re.MULTILINE)  # before a dynamic peer
 _TOTALS = """\

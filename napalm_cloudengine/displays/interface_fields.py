@@ -11,11 +11,13 @@ from napalm_cloudengine.displays.table import Layout, Row, TableCell
 
 _STATE = " current state"
 _FIRST = re.compile(
-    r"(?!Description:)(\S+) current state ?: ?(.+?)[ \t]*(?:\(ifindex: (\d+)\))?[ \t]*$",
+    # a run of blanks is one step, so that the time is linear
+    r"(?!Description:)(\S+) current state ?: ?((?:[^ \t\n]|[ \t]++)+?)[ \t]*+"
+    r"(?:\(ifindex: (\d+)\)[ \t]*+)?$",
     re.ASCII | re.MULTILINE,
 )
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d ", re.ASCII)
-_MESSAGE = re.compile(rf"{_STAMP.pattern}|Info:|.*%%\d\d", re.ASCII)  # log messages, too
+_MESSAGE = re.compile(rf"{_STAMP.pattern}|Info:|(?<![^\n]).*%%\d\d", re.ASCII)  # log messages, too
 _SECTION = re.compile(r" +(Input|Output) ?:")
 _VALUES = {"d": r"(\d+)", "?": r"(\d+|--)", "*": r"[ ]?(.*)", "": r"([^,\n]*)"}
 _IN_FIRST = ("name", "state", "ifindex")

@@ -208,7 +208,7 @@ def read_names(shown: DisplayAnswer) -> Rows[str]:
     Only the first column is read. A last line with fewer columns than the table is cut off.
     """
     lines = BRIEF.below(shown)
-    pairs = [(line, re.sub(r"\(.*\)$", "", line.words[0])) for line in lines]
+    pairs = [(line, re.sub(r"^([^(]*)\(.*\)$", r"\1", line.words[0])) for line in lines]
     columns = len(BRIEF.forms["v200"].lines[0].cells)
     if lines and len(lines[-1].words) < columns:
         raise shown.wrong(lines[-1].number, f"{lines[-1].text.strip()!r} has not {columns} cells")

@@ -79,7 +79,7 @@ Guaranteed: PFC guaranteed buffer threshold
 """
 _RULE = "-" * 84
 _ROW = "{interface:<14i} {queue:>5d} {guaranteed:>13} "
-_SIZE = re.compile(r"-|\d+\([BCDKM]\)", re.ASCII)
+_SIZE = re.compile(r"-|(?<!\d)\d+\([BCDKM]\)", re.ASCII)
 THRESHOLDS = DisplayTable(
     "display dcb pfc buffer",
     {

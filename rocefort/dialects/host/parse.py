@@ -18,7 +18,7 @@ from rocefort.models.network.servers import BondSeen, HostPlan, HostSeen, NicSee
 from rocefort.models.wording import line_notes
 
 HEAD = re.compile(r"@(?P<name>[A-Za-z0-9_./:-]+) (?P<code>\d{1,3})", re.ASCII)
-ROW = re.compile(r"\d+: .*")  # of `ip -o`
+ROW = re.compile(r"(?<!\d)\d+: .*")  # of `ip -o`
 ADDRESS = re.compile(r"\d+: +(?P<interface>\S+) +inet (?P<address>[0-9.]+/\d+) .*", re.ASCII)
 PRIORITY = re.compile(r"\s*prio:(?P<priority>[0-7]) dscp:(?P<dscps>(?:\d\d,)+)\s*", re.ASCII)
 PAUSED = re.compile(r"\s*enabled((?:\s+[01]){8})\s*", re.ASCII)

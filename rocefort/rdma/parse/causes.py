@@ -74,9 +74,11 @@ BY_EVENT = {  # rdma_cm_event_type; any other event: there is no path
     "DEVICE_REMOVAL": Outcome.NO_DEVICE,
 }
 
-REGISTRATION = re.compile(r"Couldn't (?:allocate|register) MR\b|ibv_reg_\w*mr\w* failed")
+REGISTRATION = re.compile(
+    r"Couldn't (?:allocate|register) MR\b|(?<!\w)ibv_reg_(?=\w*mr)\w++ failed"
+)
 LIMIT = (errno.ENOMEM, errno.EPERM)  # of the kernel's check; EPERM if the limit is 0
-ERRNO = re.compile(r"\b(?:error|errno|err|ret)\b\s*[=:]?\s*-?(\d{1,3})\b", re.IGNORECASE)
+ERRNO = re.compile(r"\b(?:error|errno|err|ret)\b\s*+(?:[=:]\s*+)?-?(\d{1,3})\b", re.IGNORECASE)
 GPU = re.compile(
     r"\bCUDA|\bGPU\b|\bROCm\b|\bcu(?:Mem|Ctx|Device|Init)\w*|nv_peer_?mem|nvidia[_-]peer|dma-?buf"
     r"|\bEFAULT\b|Bad address",

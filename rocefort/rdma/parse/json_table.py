@@ -27,7 +27,9 @@ from rocefort.rdma.parse.text_table import PerftestTable
 Section = dict[str, str]
 
 OPENS = re.compile(r'\s*"?(?P<name>\w+)"?\s*:\s*\{')
-ENTRY = re.compile(r'\s*"?(?P<key>[A-Za-z][\w. ]*?)"?\s*:\s*(?P<value>"[^"]*"|[^\s",{}]+),?\s*')
+ENTRY = re.compile(
+    r'\s*"?(?P<key>[A-Za-z](?:[\w.]|[ ]++)*?)"?\s*:\s*(?P<value>"[^"]*"|[^\s",{}]+),?\s*'
+)
 NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 WHOLE = re.compile(r"[0-9]+")
 VERB = re.compile(r"(?P<verb>RDMA_Write|RDMA_Read|Send)_(?P<rest>[A-Za-z_]+)")

@@ -55,9 +55,9 @@ COLUMN = re.compile(
     r"|t_(?:min|max|typical|avg|stdev)\[usec\]|99(?:\.9)?% percentile\[usec\]|tps average"
 )
 WHOLE = re.compile(r"[0-9]+")
-TWO_DECIMALS = re.compile(r"[0-9]+\.[0-9]{2}")
-SIX_DECIMALS = re.compile(r"[0-9]+\.[0-9]{6}")
-TWO_OR_SIX = re.compile(r"[0-9]+\.[0-9]{2}(?:[0-9]{4})?")
+TWO_DECIMALS = re.compile(r"(?<![0-9])[0-9]+\.[0-9]{2}")
+SIX_DECIMALS = re.compile(r"(?<![0-9])[0-9]+\.[0-9]{6}")
+TWO_OR_SIX = re.compile(r"(?<![0-9])[0-9]+\.[0-9]{2}(?:[0-9]{4})?")
 BANDWIDTH = ("#bytes", "#iterations", "BW peak", "BW average", "MsgRate")
 LATENCY = (
     "#bytes",

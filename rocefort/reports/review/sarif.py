@@ -42,7 +42,7 @@ WORDS = (
         "traffic changes: the review has the steps.",
     ),
 )
-KEY = re.compile(r"\[([^]]+)\]")  # what a path names: its first brackets
+KEY = re.compile(r"^[^[]*\[([^]]+)\]")  # what a path names: its first brackets
 PORT = re.compile(r"\b\d+GE\d+/\d+/\d+(?::\d+)?\b|\bEth-Trunk\d+\b|\b\d+(?:\.\d+){3}(?:/\d+)?")
 
 

@@ -19,8 +19,8 @@ CHANGES = {"=": "set", "+=": "add", "-=": "take", None: ""}
 BOOLEANS = {"yes": True, "no": False}
 BINDING = re.compile(r"(?:(?P<negated>!?)(?P<word>\S+)\? )?(?P<assignments>.+)")
 ASSIGNMENT = re.compile(r"(?P<path>[^=+]+?)(?:(?P<sign>[-+]?=)(?P<value>.+))?")
-KEY = re.compile(r"\[[^\]]+\]")
-STEP = re.compile(r"(?<!\w)(?P<name>\w+)(?:\[(?P<key>[^\]]+)\])?(?:\.|$)")
+KEY = re.compile(r"\[[^][]+\]")
+STEP = re.compile(r"(?<!\w)(?P<name>\w+)(?:\[(?P<key>[^][]+)\])?(?:\.|$)")
 
 
 @dataclass(frozen=True, slots=True)
