@@ -46,8 +46,8 @@ def _without_built_in(device: Device) -> dict[str, object]:
 def without_built_in(device: Device) -> Device:
     """Return the Device without what every switch has, and some releases save as a line.
 
-    Published texts of a CE8850 with V200R002C50 and of a CE6850 with V100R005C10 have `dcb pfc`,
-    `drop-profile default` and `diffserv domain default` with nothing below them.
+    Published texts of a CE8850 (V200R002C50) and a CE6850 (V100R005C10) have a PFC profile, the
+    default drop profile and the default DiffServ domain with nothing below them.
     """
     pfc = device.pfc.model_copy(
         update={"profiles": tuple(row for row in device.pfc.profiles if row != PfcProfile())}

@@ -31,7 +31,7 @@ class PendingTrial:
 
     @property
     def sentence(self) -> str:
-        """Switches, remaining time and who can end the trial; with «terms» of the dialect."""
+        """Switches, remaining time and who can end the trial; with terms of the dialect."""
         stay = "stay" if len(self.devices) > 1 else "stays"
         return f"{listing(self.devices)} {stay} on trial {self.time}; {self._who}"
 

@@ -117,7 +117,7 @@ DIALOGUE: Mapping[str, str] = {
     "changes of the candidate": "display configuration candidate changes",
     "end of a trial": "abort trial",
     "end of trial": "abort trial persist {}",
-    "id of a trial": "persist",
+    "id of a trial": "commit trial persist ID",
     "state of the trial": "display configuration trial status",
     "the newest commit": "display configuration commit list verbose 1",
     "what the newest commit changed": "display configuration commit changes last 1",

@@ -45,7 +45,7 @@ def stuck(lab: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> Callable[[Event], 
 
 
 WHO = (
-    "; this release has no `persist`, so only the session that began it can end it: it restores "
+    "; this release has no `commit trial persist ID`, so only the session that began it can end it: it restores "
     "its configuration itself"
 )
 
