@@ -109,7 +109,8 @@ def carry_out(
     from rocefort.reports.blocks import Note
 
     head = [plan.limit.sentence] if plan.limit else []
-    head.append(policy_of_start(plan, run.journal, chosen))
+    if policy := policy_of_start(plan, run.journal, chosen):
+        head.append(policy)
     hint = hint_of_session(os.environ, terminal=is_terminal(sys.stdout))
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):

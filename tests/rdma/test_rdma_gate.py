@@ -14,7 +14,7 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import Refused, RocefortError
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.lab.servers.ssh_hosts import ProcessOutput, RdmaHosts, read_sample
+from rocefort.lab.servers.ssh_hosts import NEWEST_VERSION, ProcessOutput, RdmaHosts, read_sample
 from rocefort.models.network.network import Network
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import MeasurementVerdict
@@ -225,8 +225,9 @@ def test_versions_newer_than_all_tried_ones_are_named_once(site: Site) -> None:
     site.hosts.versions = {"k8sgn08": "7.01", "k8sgn12": "7.01", "k8sgn09": "6.31"}
     names = ["k8sgn08", "k8sgn09", "k8sgn12", "daisygn01", "no-such-server"]
     versions = perftest_versions(site.nornir, names)
-    assert versions["daisygn01"] == "Version: 6.06\n"
+    assert versions["daisygn01"] == f"Version: {NEWEST_VERSION}\n"
     tried = "{}.{:02}".format(*NEWEST_TRIED)
+    assert tried == NEWEST_VERSION  # of the recordings
     newer = f"is newer than {tried}, the newest that Rocefort was tried with"
     assert untried_versions(versions) == (
         f"perftest 7.01 on k8sgn08 and k8sgn12 {newer}",

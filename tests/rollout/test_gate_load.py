@@ -156,7 +156,7 @@ def test_a_forged_window_or_limit_is_no_gate_of_the_fabric(
         file.write_text(plan.model_copy(update={"waves": waves}).seal().model_dump_json())
         ran = command("apply", file, "--connections", lab.file)
         assert (ran.code, changed(lab)) == (4, [])
-        assert f"wave canary: its gate ({name}) does not follow from fabric" in ran.err
+        assert f"wave canary: its gate ({name}) does not follow from the fabric" in ran.err
 
 
 def with_gate(plan: Plan, name: str, value: object) -> Any:

@@ -356,8 +356,8 @@ def test_an_unreachable_switch_stops_the_plan_in_one_line(lab: Rehearsal, raised
         running_of(raised, access, None)
     assert caught.value.exit_code == 3
     assert str(caught.value) == (
-        f"{gone.name}: 127.0.0.1:1: no connection: Unable to connect to port 1 on 127.0.0.1; "
-        "check the device and its entry in the connections file"
+        f"{gone.name}: 127.0.0.1:1: no connection: it refuses connections; check the port, and that "
+        "its SSH server runs (`stelnet server enable`)"
     )
 
 

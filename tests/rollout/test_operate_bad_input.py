@@ -178,15 +178,13 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         unreachable,
         3,
-        "stopped: leaf08: 127.0.0.1:{closed}: no connection: Unable to connect to port {closed} "
-        "on 127.0.0.1; "
-        "check the device and its entry in the connections file",
+        "stopped: leaf08: 127.0.0.1:{closed}: no connection: it refuses connections; check the port, "
+        "and that its SSH server runs (`stelnet server enable`)",
     ),
     (
         wrong_password,
         3,
-        "stopped: leaf08: {address} refuses the login of 'netops': check name, password or key; "
-        "check the device and its entry in the connections file",
+        "stopped: leaf08: {address} refuses the login of 'netops'; check name, password or key",
     ),
     (
         no_password,

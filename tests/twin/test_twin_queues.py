@@ -197,6 +197,7 @@ def test_what_passed_is_read_beside_what_was_dropped() -> None:
         "          100000000         900               0           180            0\n"
         "4                 0       1,204               7             0            0       -\n"
         "          100000000     4900000            5000             0            0\n"
+        "----------------------------------------------------------------------------------\n"
     )
     rows = STATISTICS.read(DisplayAnswer("display", text))
     assert {row["queue"]: row["passed_packets"] for row in rows} == {0: 11, 4: 1204}

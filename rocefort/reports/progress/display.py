@@ -194,13 +194,13 @@ def is_live(stream: TextIO) -> bool:
     return is_terminal(stream) and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}
 
 
-def _lasting_write(stream: TextIO) -> Write:
-    """Write to a stream until the first write that fails."""
-    lost = False
+def _lasting_write(stream: TextIO | None) -> Write:
+    """Write to a stream until the first write that fails; a closed one has none."""
+    lost = stream is None
 
     def write(text: str) -> None:
         nonlocal lost
-        if lost:
+        if lost or stream is None:
             return
         encoding = stream.encoding or "utf-8"
         try:

@@ -45,7 +45,12 @@ def policy_of_run(plan: Plan, history: RunHistory) -> str:
 
 
 def policy_of_start(plan: Plan, journal: Path, options: ApplyOptions) -> str:
-    """Sentence on the policy of a run that begins or is resumed, with what its options add."""
+    """Sentence on the policy of a run that begins or is resumed, with what its options add.
+
+    It is empty where there is no run to resume.
+    """
+    if options.resume and not journal.is_file():
+        return ""
     if options.resume:
         text = policy_of_run(plan, status_of_plan(plan, journal).progress.history)
     else:

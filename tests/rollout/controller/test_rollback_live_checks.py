@@ -32,7 +32,8 @@ def test_live_checks_hold_a_way_back_against_what_it_goes_back_to(
     assert thresholds(canary) != before
     # The spines beside the canary still run the old thresholds, and the fabric has the new ones.
     ran = command("rollback", plan, "--apply", *at, "--progress", "json")
-    assert (ran.code, ran.err) == (0, "")
+    policy = "approvals: none (policy of the run that the plan rolls back)\n"
+    assert (ran.code, ran.err) == (0, policy)
     ended = json.loads(ran.out.splitlines()[-1])["ended"]
     assert ended["confirmed"] == ["leaf08"]
     assert thresholds(canary) == before

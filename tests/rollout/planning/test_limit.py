@@ -232,7 +232,7 @@ def test_a_limit_that_matches_no_switch_is_one_error_with_the_nearest_name(
     ("update", "refusal"),
     [
         ({"left_out": ("spine01",)}, "spine02: differs from the fabric, and the plan neither has"),
-        ({"switches": ("*",)}, "wave spine 1 of 2: is not in both"),
+        ({"switches": ("*",)}, "its plain_trial_s does not follow from the fabric"),
     ],
 )
 def test_a_forged_limit_is_refused(
