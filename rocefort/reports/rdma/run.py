@@ -110,7 +110,7 @@ def judged_report(judged: JudgedOutputs) -> Iterator[Block]:
         lines += [f"{row.size_bytes} bytes: {row.average_us:.2f} us" for row in each.sizes]
         if each.figures and not lines:
             lines = [_figures(each.figures)]
-        yield Section(each.sentence, (Items((*lines, *each.notes)),))
+        yield Section("", (Note(each.sentence), Items((*lines, *each.notes))))
 
 
 def _figures(figures: Figures) -> str:
