@@ -80,7 +80,7 @@ def complete(site: Path, forked: str) -> Complete:
         ("rocefort verify --engine b", ["batfish", "both"]),
         ("rocefort show heps ca", ["cabling"]),
         ("rocefort schema --of c", ["catalogue", "connections"]),
-        ("rocefort check --select PF", ["PFC", *(f"PFC00{n}" for n in range(1, 8)), "PFC201"]),
+        ("rocefort check --select PF", ["PFC", *(f"PFC00{n}" for n in range(1, 9)), "PFC201"]),
         ("rocefort check --select PFC001,BUF", ["PFC001,BUF", "PFC001,BUF001", "PFC001,BUF002"]),
         ("rocefort explain buf", ["buf001", "buf002"]),
         ("rocefort render --device spi", ["spine01", "spine02"]),

@@ -70,7 +70,8 @@ def test_every_sample_names_its_source() -> None:
 
 
 def unnoticed(tried: Iterable[Change]) -> Iterator[Change]:
-    for change in tried:
+    """Losses of lines without a row have cases in tests/dialects/vrp/patch/test_unowned.py."""
+    for change in (one for one in tried if one.field != "losses"):
         if same(change) is None and not noticed(change):
             yield change
 
