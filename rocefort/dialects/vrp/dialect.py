@@ -38,7 +38,13 @@ from rocefort.dialects.vrp.patch import patch as patching
 from rocefort.dialects.vrp.patch.profile_moves import unpaused
 from rocefort.dialects.vrp.render import render, template_lines, template_of
 from rocefort.dialects.vrp.text import config_tree, secrets
-from rocefort.dialects.vrp.unowned_lines import apply_with, misplaced, whole_tree, with_kept
+from rocefort.dialects.vrp.unowned_lines import (
+    apply_with,
+    misplaced,
+    whole_tree,
+    with_kept,
+    with_lines,
+)
 from rocefort.dialects.vrp.weak_access import weak_access
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
@@ -214,11 +220,12 @@ class Vrp(Dialect):
 
     def with_lines(self, text: str, lines: Iterable[Sequence[str]]) -> str:
         """Insert lines into the tree of a text, at the end of their views."""
-        return config_tree.tree_text(with_kept(config_tree.parse_tree(text), tuple(lines)))
+        return config_tree.tree_text(with_lines(config_tree.parse_tree(text), tuple(lines)))
 
     def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
         """Insert lines into the tree of a switch that started with the text."""
-        return config_tree.tree_text(with_kept(whole_tree(text, syntax_of(family)), tuple(kept)))
+        syntax = syntax_of(family)
+        return config_tree.tree_text(with_kept(whole_tree(text, syntax), tuple(kept), syntax))
 
     def same_change(
         self, planned: Change, device_diff: str, running_text: str, family: Family

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
+from rocefort.dialects.vrp.commands.command import SYSTEM
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.syntax import Syntax
+from rocefort.dialects.vrp.commands.unmodelled import FAMILY_VIEW
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, apply_line, replay
-from rocefort.dialects.vrp.interpreter.tree_edit import remove
+from rocefort.dialects.vrp.interpreter.tree_edit import children_at, put_line, remove
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
 
@@ -22,10 +24,18 @@ def whole_tree(text: str, family: Syntax) -> Lines:
     A start-up leaves those out (`replay`); a switch that runs them has them from its own release.
     """
     unowned = [(*line.path, line.text) for line in parse(text, "").unmodelled]
-    return with_kept(replay(parse_tree(text), family)[0], unowned)
+    return with_kept(replay(parse_tree(text), family)[0], unowned, family)
 
 
-def with_kept(lines: Lines, paths: Sequence[Path]) -> Lines:
+def with_kept(config: Lines, paths: Sequence[Path], family: Syntax) -> Lines:
+    """Insert unowned lines into a tree; a view that only they fill is at its place in the order."""
+    for view in dict.fromkeys(path[0] for path in paths if _has_row(path[:1], family)):
+        if not children_at(config, (view,)):
+            config = put_line(config, (), ConfigLine(view), SYSTEM, family)
+    return with_lines(config, paths)
+
+
+def with_lines(lines: Lines, paths: Sequence[Path]) -> Lines:
     """Insert lines into a tree, each in its view, in the given order."""
     end = len(lines)  # a line is inserted before its successor
     for path in reversed(paths):
@@ -46,17 +56,17 @@ def apply_with(
         bare = line.removeprefix("undo ")
         path = next((p for p in ((*view, line), (*view, bare)) if p in unjudged), None)
         undone = (*view, f"undo {line}")
-        if path is None and undone in unjudged and not _known(undone, family):
+        if path is None and undone in unjudged and not _has_row(undone, family):
             config = remove(config, view, (undone[-1],))
-        elif path is None or _known(path, family):
+        elif path is None or _has_row(path, family):
             applied = apply_line(config, view, line, family)
             config, view = applied.config, applied.view
         elif path[-1] != line:
             config = remove(config, view, (bare,))
         else:
-            config = with_kept(config, [path])
+            config = with_kept(config, [path], family)
             below = any(other[: len(path)] == path != other for other in unjudged)
-            view = path if below else view
+            view = path if below or FAMILY_VIEW.fullmatch(line) else view
     return config
 
 
@@ -67,11 +77,11 @@ def misplaced(text: str, family: Syntax) -> Iterator[Path]:
     """
     for refusal in replay(parse_tree(text), family)[1]:
         path = (*refusal.view, " ".join(refusal.line.split()))
-        if _known(path, family):
+        if _has_row(path, family):
             yield path
 
 
-def _known(path: Path, family: Syntax) -> bool:
+def _has_row(path: Path, family: Syntax) -> bool:
     """Whether the table has a line."""
     return identify(view_kind(tuple(path[:-1]), family), path[-1], family).row is not None
 

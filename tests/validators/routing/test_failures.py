@@ -414,7 +414,8 @@ def test_pairs_are_all_or_a_sample_that_says_so(clos: Clos) -> None:
     assert (len(some), of) == (20, 55)
     assert some == [failure for failure in everything if failure in some]
     assert chosen_failures(singles, "sample:20")[0] == some
-    assert chosen_failures(singles, "sample:99")[0] == everything
+    assert chosen_failures(singles, f"sample:{MOST}")[0] == everything
+    assert len(chosen_failures(singles, "sample:1")[0]) == 1
     assert study(network, "sample:3").seed == 1
 
 

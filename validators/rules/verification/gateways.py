@@ -160,9 +160,10 @@ def static_routes_catch_nothing(subject: EngineSubject) -> Iterator[Verdict]:
     Example: the static route to 10.65.1.0/24 overrides the route of BGP to 10.65.1.0/24 of leaf02
     Fix: Remove the static route, or give it a prefix that contains no segment of another switch.
     """
-    solution = subject.solution
-    for node in subject.network.nodes if solution else ():
-        if node.device.bgp is None or solution is None:
+    if (solution := subject.solution) is None:
+        return
+    for node in subject.network.nodes:
+        if node.device.bgp is None:
             continue
         for route in node.device.static_routes:
             if route.vrf is None and route.prefix not in (DEFAULT_ROUTE, *node.device.bgp.networks):

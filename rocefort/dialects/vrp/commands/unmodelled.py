@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, SYSTEM, Row
@@ -13,6 +14,7 @@ from rocefort.models.network.network import TextLine
 
 UNDO = "undo"
 UNKNOWN_VIEW = ""
+FAMILY_VIEW = re.compile(r"\S+-family\b.*", re.ASCII)  # a view that the catalogue may not have
 
 
 def command_of(line: TextLine, syntax: Syntax | None = None) -> str:

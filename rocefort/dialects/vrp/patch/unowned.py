@@ -6,7 +6,6 @@ interpreter is not used here, so that it can verify the result.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,7 +26,7 @@ from rocefort.dialects.vrp.commands.format import FormatMatch, MatchFailure, rea
 from rocefort.dialects.vrp.commands.match import identify, readings, rows_of
 from rocefort.dialects.vrp.commands.parameters import Tokens, list_numbers
 from rocefort.dialects.vrp.commands.syntax import Syntax
-from rocefort.dialects.vrp.commands.unmodelled import view_of
+from rocefort.dialects.vrp.commands.unmodelled import FAMILY_VIEW, view_of
 from rocefort.dialects.vrp.patch.changed_rows import INTERFACE, ConfigRows
 from rocefort.dialects.vrp.patch.rulebook.commands import UNDO
 from rocefort.errors import BadInput
@@ -36,7 +35,6 @@ from rocefort.models.hardware.breakout import parts_of
 Path = tuple[str, ...]  # the lines that open the views of a line, and the line itself
 Maker = Callable[[Path, str], bool]  # whether a command in a view makes an object again
 NEVER: Maker = lambda _view, _text: False  # noqa: E731 - a value of the type
-FAMILY_VIEW = re.compile(r"\S+-family\b.*", re.ASCII)  # a view that the catalogue may not have
 # Settings of a routed port, and of a switched one: none may be left when the mode changes.
 OTHER_MODE: Mapping[str, tuple[int, tuple[str, ...]]] = {
     "undo portswitch": (2, SWITCHED),

@@ -178,7 +178,7 @@ def test_lines_are_set_again_or_lost_with_a_word(name: str) -> None:
     patch = make_patch(before, after, family, kept)
     state = {" / ".join(line.path): line.after is not None for line in patch.taken if line.command}
     assert state == dict.fromkeys(again, True) | dict.fromkeys(lost, False)
-    tree = with_kept(canonical(parse_tree(before), family), kept)
+    tree = with_kept(canonical(parse_tree(before), family), kept, family)
     paths = frozenset(kept) | {line.after for line in patch.taken if line.after}
     there = apply_with(tree, patch.commands, family, paths)
     present = {(*views, line.text) for top in there for views, line in top.walk()}
@@ -233,7 +233,7 @@ def test_a_line_in_the_way_is_named_before_the_switch_refuses(name: str) -> None
     problem = caught.value.problem
     assert problem.what.startswith(f"the switch refuses `{command}` while it has `{line}`")
     assert problem.where == "interface 100GE1/0/1"
-    tree = with_kept(canonical(parse_tree(before), G1), kept)
+    tree = with_kept(canonical(parse_tree(before), G1), kept, G1)
     with pytest.raises(VrpRefusal, match=line):
         apply_with(tree, make_patch(before, after, G1).commands, G1, frozenset(kept))
 

@@ -34,7 +34,7 @@ def lines_of(tree: Lines) -> set[Path]:
 
 
 def switch(text: str, kept: Sequence[Path], family: SyntaxFamily) -> Lines:
-    return with_kept(canonical(parse_tree(as_saved(text)), family), kept)
+    return with_kept(canonical(parse_tree(as_saved(text)), family), kept, family)
 
 
 def without(tree: Lines, paths: Set[Path], view: Path = ()) -> Lines:
