@@ -41,14 +41,14 @@ def judge_files(request: JudgeRequest) -> JudgedOutputs:
     stderr = None if request.stderr is None else _text(request.stderr)
     return JudgedOutputs(
         outputs=tuple(
-            _judged(program, KeptEnds(name, text, stderr, request.exit_code, server), request)
+            _judge_kept(program, KeptEnds(name, text, stderr, request.exit_code, server), request)
             for (name, text), program in zip(texts, programs, strict=True)
             if program is not None
         )
     )
 
 
-def _judged(program: Program, kept: KeptEnds, request: JudgeRequest) -> JudgedOutput:
+def _judge_kept(program: Program, kept: KeptEnds, request: JudgeRequest) -> JudgedOutput:
     latency = program.measures_latency
     bound = request.max_latency_us if latency else request.min_gbps
     option = "--max-latency" if latency else "--min-gbps"
