@@ -15,7 +15,7 @@ from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.models.device.bgp import Bfd, Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import DropLimits, DropProfile
-from rocefort.models.device.spellings import in_one_spelling
+from rocefort.dialects.vrp.spellings import in_one_spelling
 
 Rocefort = Callable[..., Any]
 Saved = Callable[..., Path]
@@ -66,8 +66,8 @@ def test_limits_in_cells_are_those_in_bytes() -> None:
     cells = DropLimits(low=64, high=128, percent=10, unit="cells")
     limits = DropLimits(low=64 * 320, high=128 * 320, percent=10, unit="bytes")
     family = load_catalogue().families["v300-g2"]
-    one, other = (
-        in_one_spelling(Device(name="a", drop_profiles=(DropProfile(name="p", ecn=ecn),)), family)
+    one, other = in_one_spelling(
+        (Device(name="a", drop_profiles=(DropProfile(name="p", ecn=ecn),)), family)
         for ecn in (cells, limits)
     )
     assert one == other
@@ -75,8 +75,8 @@ def test_limits_in_cells_are_those_in_bytes() -> None:
 
 def test_default_timers_that_a_group_states_are_no_difference() -> None:
     stated = BgpGroup(name="SPINE", keepalive_s=60, hold_s=180, bfd=Bfd())
-    one, other = (
-        in_one_spelling(Device(name="a", bgp=Bgp(asn=65000, groups=(group,))), None)
+    one, other = in_one_spelling(
+        (Device(name="a", bgp=Bgp(asn=65000, groups=(group,))), None)
         for group in (stated, BgpGroup(name="SPINE"))
     )
     assert one == other
@@ -86,7 +86,7 @@ def test_a_peer_keeps_the_default_that_its_group_has_not() -> None:
     group = BgpGroup(name="SPINE", keepalive_s=10, hold_s=30)
     peer = BgpPeer(address=IPv4Address("10.1.0.1"), group="SPINE", keepalive_s=60, hold_s=180)
     device = Device(name="a", bgp=Bgp(asn=65000, groups=(group,), peers=(peer,)))
-    assert in_one_spelling(device, None) == device
+    assert in_one_spelling([(device, None)]) == [device]
 
 
 def test_another_number_of_a_gateway_is_a_finding(rocefort: Rocefort, saved: Saved) -> None:
