@@ -25,22 +25,25 @@ def without_defaults(device: Device, family: Family) -> Device:
     """
     if family.says_defaults:
         return device
-    plain = device.model_copy(
-        update={
-            "vlans": tuple(vlan for vlan in device.vlans if vlan != DEFAULT_VLAN),
-            "drop_profiles": tuple(map(_drop_profile, device.drop_profiles)),
-            "pfc": _pfc(device.pfc, family),
-            "telnet_off": device.telnet_off if family.telnet else (),
-            "interfaces": tuple(
-                i for i in map(_interface, device.interfaces) if not _is_default_port(i)
-            ),
-        }
-    )
-    return without_saved(plain, family.saved_lines)
+    own: dict[str, object] = {"pfc": _pfc(device.pfc, family)}
+    if not family.telnet:
+        own["telnet_off"] = ()
+    return without_saved(device.model_copy(update=own), family.saved_lines)
 
 
 def without_saved(device: Device, lines: Iterable[SavedLine]) -> Device:
-    """Return the Device without the rows of lines that a switch saves with nothing configured."""
+    """Return the Device without defaults of every family, and without the rows of saved lines.
+
+    lines: those that a switch saves with nothing configured.
+    """
+    ports = map(without_port_defaults, device.interfaces)
+    device = device.model_copy(
+        update={
+            "vlans": tuple(vlan for vlan in device.vlans if vlan != DEFAULT_VLAN),
+            "drop_profiles": tuple(map(_drop_profile, device.drop_profiles)),
+            "interfaces": tuple(port for port in ports if not _is_default_port(port)),
+        }
+    )
     for line in lines:
         if line.row:
             device = _without_row(device, line.row)
@@ -77,7 +80,7 @@ def _is_default_port(interface: Interface) -> bool:
     return name == "NULL0" or (interface.kind in BUILT_IN and "." not in name)
 
 
-def _interface(interface: Interface) -> Interface:
+def without_port_defaults(interface: Interface) -> Interface:
     """Remove the default MTU, and the VLAN that every switched port carries."""
     update: dict[str, object] = {}
     if interface.mtu == ETHERNET_MTU:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any, TypeVar
 
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
@@ -12,7 +13,7 @@ from rocefort.dialects.vrp.parse.bindings import fields_of, opened_by
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.base import Frozen
 from rocefort.models.device.bgp import Bgp, BgpGroup, BgpPeer
-from rocefort.models.device.defaults import without_saved
+from rocefort.models.device.defaults import without_defaults, without_saved
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import DropLimits
 from rocefort.models.effect import key_field_of
@@ -30,16 +31,20 @@ GROUP = "g"  # has the settings that hold without a line
 def in_one_spelling(devices: Iterable[tuple[Device, Family | None]]) -> list[Device]:
     """Return Devices in which what has an equal meaning is equal; limits are in bytes.
 
-    Lines that a switch saves with nothing configured are left out, and those that repeat what
-    holds without them. Numbers that only order rows are those of the first Device with the rows.
+    Lines that a switch saves with nothing configured are left out, and those that state what holds
+    without them, as far as the family is known. Numbers that only order rows are those of the first
+    Device with the rows.
     """
     numbering = Numbering()
     return [numbering.apply(_plain(device, family)) for device, family in devices]
 
 
 def _plain(device: Device, family: Family | None) -> Device:
-    for each in (family,) if family else load_families().values():
-        device = without_saved(device, each.saved_lines)
+    if family:
+        device = without_defaults(device, family)
+    else:
+        of_any = (each.saved_lines for each in load_families().values())
+        device = without_saved(device, chain.from_iterable(of_any))
     for steps, field in _sizes():
         device = _mapped(device, steps, lambda _, row, field=field: _in_bytes(row, family, field))
     return device.model_copy(update={"bgp": _plain_bgp(device.bgp)}) if device.bgp else device

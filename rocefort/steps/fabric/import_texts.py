@@ -175,6 +175,7 @@ def _not_carried(
         left += [
             _Row(node.name, f"{path}:{line.line}", _unmodelled(line, dialect, node.family))
             for line in parsed.unmodelled
+            if not dialect.written_by_itself(line, node.family)
         ]
     return left, added
 
@@ -204,9 +205,10 @@ def _edits(node: Node, parsed: ParsedConfig) -> Iterator[Edit]:
     """Differences between the text and the fabric's switch."""
     if node.family is None:
         return
-    running = dialect_of(node).normal_form(parsed.device, node.family)
+    dialect = dialect_of(node)
+    running = dialect.normal_form(parsed.device, node.family)
     running = with_known_secrets(running, node.device, ())
-    yield from compare(running, node.device)
+    yield from compare(running, dialect.spelled_as(node.device, running, node.family))
 
 
 def _edit_place(path: Path, parsed: ParsedConfig, edit: Edit) -> str:

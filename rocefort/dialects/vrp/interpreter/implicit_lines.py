@@ -8,6 +8,7 @@ from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines
+from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import TextLine
 from rocefort.syntax_families import load_families
@@ -45,7 +46,8 @@ def _says_default(path: tuple[str, ...], text: str, family: Syntax) -> bool | No
         return None
     if not row.default:
         return False
+    views = tuple(map(whole_port, path))  # a part of a port exists beside the split alone
     try:
-        return apply_lines((), path, family) == apply_lines((), (*path, text), family)
+        return apply_lines((), views, family) == apply_lines((), (*views, text), family)
     except VrpRefusal:
         return False
