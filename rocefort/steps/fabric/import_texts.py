@@ -20,7 +20,9 @@ from rocefort.design.new import write_new
 from rocefort.dialects.choose import dialect_of, load_dialect
 from rocefort.dialects.data import ForeignDesign, ParsedConfig, sources_of
 from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.network_text import in_one_spelling
 from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Node, Sources, TextLine
 from rocefort.models.results.actions import ImportedFabric
@@ -75,7 +77,11 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportedFa
     name = out.absolute().name
     site = site_of(out) or SHIPPED
     saved = read_directory(directory)
-    sources = [_source(config, saved) for config in saved.configs]
+    read = [(load_dialect(config.read_by), config.parsed.device, None) for config in saved.configs]
+    sources = [
+        _source(config, device, saved)
+        for config, device in zip(saved.configs, in_one_spelling(read), strict=True)
+    ]
     designs = tuple(_foreign_designs(saved.configs))
     try:
         data, notes = draft(name, sources, facts, load_catalogue(site), profiles_of(site))
@@ -114,12 +120,11 @@ def _foreign_designs(configs: Sequence[ConfigFile]) -> Iterator[str]:
         yield f"{design} on {where}: {CONTRASTS[design]}; {NOT_WHOLE}"
 
 
-def _source(config: ConfigFile, saved: ConfigDirectory) -> SwitchText:
+def _source(config: ConfigFile, device: Device, saved: ConfigDirectory) -> SwitchText:
     """A switch from its text, with model and release from its outputs."""
-    parsed = config.parsed
     model, software = hardware_of(config, saved.displays)
     unlike = partial(_unlike, config)
-    return SwitchText(parsed.device, str(config.path), software, model, unlike)
+    return SwitchText(device, str(config.path), software, model, unlike)
 
 
 def _unlike(config: ConfigFile, hardware: Hardware, family: Family) -> int:

@@ -24,11 +24,13 @@ Lines = tuple[ConfigLine, ...]
 Path = tuple[str, ...]
 
 
-def spelled(text: str, family: Family, random: Random, kinds: set[str] | None = None) -> str:
-    """A text with an equal meaning; kinds: of the edits that were made."""
-    made = set() if kinds is None else kinds
+def spelled(
+    text: str, family: Family, random: Random, made: set[str], *, numbers: bool = True
+) -> str:
+    """A text with an equal meaning; made: kinds of the edits. numbers: whether they change."""
     tree = parse_tree(text)
-    tree = _numbered(tree, (), family.syntax, random, made)
+    if numbers:
+        tree = _numbered(tree, (), family.syntax, random, made)
     tree = _in_cells(tree, (), family, made)
     added = [*_repeated(tree, family.syntax), *_defaults(tree, family.syntax)]
     for kind, path in random.sample(added, random.randint(0, len(added))):

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.network_text import in_one_spelling
 from rocefort.models.device.lossless import PfcProfile
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
@@ -154,7 +155,12 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     """
     if len(subject.network.nodes) < FEWEST:
         return
-    nodes = _in_one_spelling(subject.network.nodes)
+    read = subject.network.nodes
+    devices = in_one_spelling([(dialect_of(node), node.device, node.family) for node in read])
+    nodes = [
+        node.model_copy(update={"device": device})
+        for node, device in zip(read, devices, strict=True)
+    ]
     outside = Outside.of(subject.overview)
     settings = {node.name: settings_of(node, outside) for node in nodes}
     ports = {node.name: ports_of(node, outside) for node in nodes}
@@ -164,22 +170,6 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     yield from _of_ports(subject, ports, kinds)
     yield from _of_peers(subject, nodes, outside, kinds)
     yield from _of_filters(subject, nodes)
-
-
-def _in_one_spelling(nodes: Iterable[Node]) -> list[Node]:
-    """Switches without differences in spelling alone, by dialect."""
-    by_dialect: defaultdict[str, list[Node]] = defaultdict(list)
-    for node in nodes:
-        by_dialect[node.dialect or ""].append(node)
-    return [
-        node.model_copy(update={"device": device})
-        for own in by_dialect.values()
-        for node, device in zip(
-            own,
-            dialect_of(own[0]).in_one_spelling((node.device, node.family) for node in own),
-            strict=True,
-        )
-    ]
 
 
 def _usual(ports: list[PortOfKind]) -> Settings:
