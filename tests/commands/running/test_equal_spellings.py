@@ -50,6 +50,38 @@ def test_another_spelling_is_no_difference(
     assert findings_of(rocefort, "check", "--configs", texts, "--select", "TXT203") == []
 
 
+IN_GROUP = r"^ +peer 10\.1\.0\.32 group SPINE\n"
+PLAIN = " peer 10.1.0.32 description"
+OWN = """ peer 10.1.0.32 timer keepalive 10 hold 30
+ peer 10.1.0.32 bfd min-tx-interval 300 min-rx-interval 300 detect-multiplier 3
+ peer 10.1.0.32 bfd enable
+"""
+POLICY = "  peer 10.1.0.32 enable\n"
+
+
+def test_a_peer_without_its_group_is_told_what_differs(
+    rocefort: Rocefort, heps_texts: Mapping[str, str], tmp_path: Path
+) -> None:
+    text = re.sub(IN_GROUP, "", heps_texts["leaf03"], flags=re.MULTILINE)
+    texts = write_texts({**heps_texts, "leaf03": text}, tmp_path / "texts")
+    (found,) = findings_of(rocefort, "check", "--configs", texts, "--select", "TXT203")
+    assert found.message.startswith(
+        "peer 10.1.0.32: group is not set (keepalive_s is 60 for 10, hold_s is 180 for 30, "
+        "bfd is not set for min_tx_ms=300 min_rx_ms=300 multiplier=3 and export_policy is not set "
+        "for EXPORT) here, and SPINE at"
+    )
+
+
+def test_a_peer_with_the_lines_of_the_group_is_like_its_members(
+    rocefort: Rocefort, heps_texts: Mapping[str, str], tmp_path: Path
+) -> None:
+    text = re.sub(IN_GROUP, "", heps_texts["leaf03"], flags=re.MULTILINE)
+    text = text.replace(PLAIN, f"{OWN}{PLAIN}", 1)
+    text = text.replace(POLICY, f"{POLICY}  peer 10.1.0.32 route-policy EXPORT export\n", 1)
+    texts = write_texts({**heps_texts, "leaf03": text}, tmp_path / "texts")
+    assert findings_of(rocefort, "check", "--configs", texts, "--select", "TXT203") == []
+
+
 def test_an_unused_port_and_a_description_are_information(rocefort: Rocefort, saved: Saved) -> None:
     unused = "lldp enable\n#\ninterface 100GE1/0/40\n description free\n shutdown\n#"
     rack = "description to daisygn02, rack 7"

@@ -29,6 +29,7 @@ from rocefort.validators.rules.running.settings import (
     ports_of,
     release_fields,
     settings_of,
+    value_text,
 )
 from rocefort.validators.rules.running.subject import VoteSubject
 
@@ -350,7 +351,7 @@ def _differs(
         have = "do not have it" if vote.taken is None else "have it"
         message = f"{path} is {'missing' if value is None else 'here'}, but {count} {have}"
     else:
-        message = f"{path} is {_text(value)} here, and {_text(vote.taken)} at {count}"
+        message = f"{path} is {value_text(value)} here, and {value_text(vote.taken)} at {count}"
     at = f"{voter.prefix}.{path}" if voter.prefix else path
     if voter.prefix:
         message = f"peer {voter.prefix[len('bgp.peers[') : -1]}: {message}"
@@ -361,7 +362,7 @@ def _differs(
 def _tie(
     subject: VoteSubject, path: str, vote: Vote[Hashable], group: str, severity: Severity
 ) -> Finding:
-    sides = (f"{_text(value)} ({_names(vote.voters(value))})" for value in vote.counts)
+    sides = (f"{value_text(value)} ({_names(vote.voters(value))})" for value in vote.counts)
     message = f"{path}: {_many(len(vote.values), group)} do not agree: {listing(sides)}"
     hint = "give both switches the intended value" if severity is Severity.WARNING else ""
     return subject.finding(None, message, hint, severity=severity)
@@ -384,13 +385,3 @@ def _names(names: list[str]) -> str:
     shown = names[:MOST_NAMED]
     more = [f"{len(names) - MOST_NAMED} more"] if names[MOST_NAMED:] else []
     return listing([*shown, *more])
-
-
-def _text(value: Hashable) -> str:
-    if value is None:
-        return "not set"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, tuple):
-        return "/".join(map(str, value))
-    return str(value)
