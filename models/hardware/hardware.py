@@ -103,11 +103,11 @@ RecoveryBehavior = Literal["discard", "forwarding"]
 
 
 class SavedLine(Frozen):
-    """Line that a switch saves with nothing configured, so that nobody intends it.
+    """Line that a switch saves with nothing configured, so that it is no intent.
 
-    line: its views and itself, with ` / ` between them. families: those of which the source states
-    it; `unconfirmed` take it from another release. row: path of the row that it makes in a Device,
-    with nothing below it; empty for a line without a model.
+    line: its views and itself, with ` / ` between them. families: those that the source names;
+    `unconfirmed` take it from another release. row: path of the row that it makes in a Device, with
+    nothing below it; empty for a line without a model.
     """
 
     line: str

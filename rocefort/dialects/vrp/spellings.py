@@ -46,7 +46,11 @@ def _plain(device: Device, family: Family | None) -> Device:
         of_any = (each.saved_lines for each in load_families().values())
         device = without_saved(device, chain.from_iterable(of_any))
     for steps, field in _sizes():
-        device = _mapped(device, steps, lambda _, row, field=field: _in_bytes(row, family, field))
+
+        def in_bytes(_: Keys, row: Frozen, field: str = field) -> Any:  # noqa: ANN401 - as given
+            return _in_bytes(row, family, field)
+
+        device = _mapped(device, steps, in_bytes)
     return device.model_copy(update={"bgp": _plain_bgp(device.bgp)}) if device.bgp else device
 
 
@@ -176,7 +180,7 @@ def _in_bytes(limits: Any, family: Family | None, field: str) -> Any:  # noqa: A
 
 
 class Numbering:
-    """Numbers of rows of which only the order has an effect.
+    """Numbers of rows that have an effect only by their order.
 
     Rows that are equal and in the same order get the numbers that the first Device with them has.
     """

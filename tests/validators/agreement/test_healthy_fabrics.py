@@ -65,7 +65,7 @@ def respelled(derived: DerivedNetwork, configs: Path, random: Random) -> set[str
 
 
 def differences(fabric: Path, configs: Path) -> list[str]:
-    """Edits and lines by which `drift` and `diff` set texts apart from their fabric."""
+    """Edits and lines of `drift` and `diff` between texts and their fabric."""
     both = drift_of(fabric, configs), compare_sides(str(configs), str(fabric))
     return [
         f"{switch.device}: {each}"
@@ -76,7 +76,7 @@ def differences(fabric: Path, configs: Path) -> list[str]:
 
 
 def assert_equal_in_any_spelling(file: Path, configs: Path, random: Random) -> set[str]:
-    """Assert that no command sets respelled texts of a fabric apart; returns the kinds of edits."""
+    """Assert that no command reports respelled texts of a fabric; returns the kinds of edits."""
     kinds = respelled(derive(file), configs, random)
     assert differences(file, configs) == []
     both = findings(None, configs) | findings(file, configs)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from rocefort.models.base import Frozen
 from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
-from rocefort.models.device.interface import Interface
+from rocefort.models.device.interface import ETHERNET_MTU, Interface
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Node
 from rocefort.models.vote import Vote
@@ -170,14 +170,17 @@ def release_fields(settings: Settings) -> frozenset[str]:
 
 
 def port_settings(port: Interface) -> Settings:
-    """Return the shared settings of a port; of a gateway also its number in its subnet."""
+    """Return the shared settings of a port; of a gateway also its number in its subnet.
+
+    The MTU of a routed port is the one in effect, with or without a line.
+    """
     settings: Settings = {}
     if port.kind == "vlanif" and port.addresses:
         first = port.addresses[0]
         settings["addresses.host"] = int(first.ip) - int(first.network.network_address)
     for name in SHARED_OF_PORT:
         settings.update(_flat(name, getattr(port, name)))
-    return settings
+    return settings | ({"mtu": port.mtu or ETHERNET_MTU} if port.routed else {})
 
 
 def port_kind(port: Interface) -> PortKind | None:

@@ -12,7 +12,7 @@ from rocefort.dialects.vrp.readers import management, packet_filters
 NUMBER = "<0-4294967294>"
 RULE = f"rule {NUMBER}"
 ORDER = Spelling(
-    "CR `rule`: by default the numbers order the rules, of which the first that matches counts",
+    "CR `rule`: by default the numbers order the rules; the first that matches counts",
     number=NUMBER[1:-1],
 )
 

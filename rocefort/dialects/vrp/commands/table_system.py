@@ -23,7 +23,7 @@ from rocefort.models.device.interface import DEFAULT_VLAN
 RECOVERY = "{ forwarding | discard }"
 POOL = "<kbytes:headroom_pool_kbytes> { kbytes | mbytes }"
 AF4 = "ipv4-family unicast"
-ORDER = "the numbers order the {}, of which the first that matches counts"
+ORDER = "the numbers order the {}; the first that matches counts"
 ROUTE_VALUE = "( [ preference <1-255> ] [ description <text:150> ] )"
 
 GROUPS: tuple[tuple[Row, ...], ...] = (
