@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import in_one_spelling
-from rocefort.models.device.lossless import PfcProfile
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
 from rocefort.models.vote import FEWEST, Vote
@@ -108,11 +107,11 @@ def _profile_path(node: Node, queues: frozenset[int]) -> str:
 
 def _nothing_paused(subject: VoteSubject) -> Iterator[Verdict]:
     """Report switches that are prepared for RoCE, if no switch pauses a queue."""
-    for node in subject.network.nodes:
+    for node in _in_one_spelling(subject.network.nodes):
         device = node.device
         signs = {
             "AI-ECN": (bool(device.ai_ecn.queues), "ai_ecn"),
-            "PFC profile": (any(row != PfcProfile() for row in device.pfc.profiles), "pfc"),
+            "PFC profile": (bool(device.pfc.profiles), "pfc"),
             "PFC thresholds": (any(port.thresholds for port in device.interfaces), "pfc"),
         }
         present = [(words, path) for words, (has, path) in signs.items() if has]
@@ -156,12 +155,7 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     """
     if len(subject.network.nodes) < FEWEST:
         return
-    read = subject.network.nodes
-    devices = in_one_spelling([(dialect_of(node), node.device, node.family) for node in read])
-    nodes = [
-        node.model_copy(update={"device": device})
-        for node, device in zip(read, devices, strict=True)
-    ]
+    nodes = _in_one_spelling(subject.network.nodes)
     outside = Outside.of(subject.overview)
     settings = {node.name: settings_of(node, outside) for node in nodes}
     ports = {node.name: ports_of(node, outside) for node in nodes}
@@ -171,6 +165,15 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     yield from _of_ports(subject, ports, kinds)
     yield from _of_peers(subject, nodes, outside, kinds)
     yield from _of_filters(subject, nodes)
+
+
+def _in_one_spelling(nodes: Sequence[Node]) -> list[Node]:
+    """Switches without differences in spelling alone, and without lines that they save alone."""
+    devices = in_one_spelling([(dialect_of(node), node.device, node.family) for node in nodes])
+    return [
+        node.model_copy(update={"device": device})
+        for node, device in zip(nodes, devices, strict=True)
+    ]
 
 
 def _usual(ports: list[PortOfKind]) -> Settings:
