@@ -121,9 +121,14 @@ def _ordered() -> tuple[Steps, ...]:
 
 
 @cache
+def _lent_rows() -> tuple[Row, ...]:
+    return tuple(row for row in _equal_rows() if row.equal and row.equal.lender)
+
+
+@cache
 def _lent() -> Mapping[str, object]:
     """Settings that a BGP peer takes from its group, with the value where neither has a line."""
-    rows = [row for row in _equal_rows() if row.equal and row.equal.lender]
+    rows = _lent_rows()
     lines = {row.equal.otherwise for row in rows if row.equal}
     bgp = ["bgp 1", f" group {GROUP} external", *(f" {each.format(peer=GROUP)}" for each in lines)]
     parsed = parse("\n".join(("sysname a", *bgp)), "defaults").device.bgp
@@ -235,22 +240,27 @@ def _bgp_spelled_as(bgp: Bgp, other: Bgp) -> Bgp:
     """Return a process whose equal settings of groups and peers are written as in another one."""
     plain, others = _plain_bgp(bgp), _plain_bgp(other)
     mine, theirs = ({row.key: row for row in own.groups} for own in (plain, others))
-    same = {
-        name: {f for f in _lent() if getattr(mine[name], f) == getattr(theirs[name], f)}
-        for name in mine.keys() & theirs.keys()
-    }
+    same = {name: _alike(mine[name], theirs[name]) for name in mine.keys() & theirs.keys()}
     groups = _rows_spelled_as(bgp.groups, other.groups, lambda row: same.get(row.name, set()))
+    single = {*_lent()}  # a peer without a group takes nothing from one
     equal = {
-        peer.address: {
-            f
-            for f in (same.get(peer.group, set()) if peer.group else _lent())
-            if peer.group == its.group and getattr(peer, f) == getattr(its, f)
-        }
+        peer.address: _alike(peer, its) & (same.get(peer.group, set()) if peer.group else single)
         for peer in plain.peers
-        if (its := others.by_address.get(peer.address))
+        if (its := others.by_address.get(peer.address)) and its.group == peer.group
     }
     peers = _rows_spelled_as(bgp.peers, other.peers, lambda row: equal.get(row.address, set()))
     return bgp.model_copy(update={"groups": groups, "peers": peers})
+
+
+def _alike(one: Settings, other: Settings) -> set[str]:
+    """Return the settings that two rows have in common, those of one line together."""
+    lines = ({path.rpartition(".")[2] for path in fields_of(row)} for row in _lent_rows())
+    return {
+        field
+        for fields in lines
+        if all(getattr(one, each) == getattr(other, each) for each in fields)
+        for field in fields
+    }
 
 
 def _rows_spelled_as(

@@ -54,6 +54,7 @@ def test_a_peer_that_repeats_what_holds_is_spelled_as_it_runs(
     [
         (device(TWENTY, {}), device(TEN, TEN)),  # the peer's own line would stay
         (device(TEN, {}), device(TEN, TWENTY)),
+        (device(TEN, {}), device(TEN, {"keepalive_s": 10, "hold_s": 40})),  # one line
         (device(TEN, {}), device(TEN, {"keepalive_s": 60, "hold_s": 180})),
     ],
 )
