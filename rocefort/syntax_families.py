@@ -23,4 +23,4 @@ def load_families() -> Mapping[str, Family]:
 def read_families(directory: Path) -> Mapping[str, Family]:
     """Read ranges, defaults and conditions of each family; raises BadInput for a bad file."""
     document = read_document(directory / FAMILY_FILE, "families:")
-    return {family.name: family for family in validate(FamilyFile, document).families}
+    return validate(FamilyFile, document).with_lines

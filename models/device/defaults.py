@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from typing import TypeVar
 
+from rocefort.models.base import Frozen
 from rocefort.models.device.device import Device
-from rocefort.models.device.drop_profile import DEFAULT_PROFILE, DropProfile, drops_as_by_default
-from rocefort.models.device.interface import DEFAULT_DOMAIN, DEFAULT_VLAN, ETHERNET_MTU, Interface
-from rocefort.models.device.lossless import DiffservDomain, Pfc, PfcProfile, PfcTimer
-from rocefort.models.hardware.hardware import Fact, Family
+from rocefort.models.device.drop_profile import DropProfile, drops_as_by_default
+from rocefort.models.device.interface import DEFAULT_VLAN, ETHERNET_MTU, Interface
+from rocefort.models.device.lossless import Pfc, PfcProfile, PfcTimer
+from rocefort.models.effect import KeyedRow, key_field_of
+from rocefort.models.hardware.hardware import Fact, Family, SavedLine
 
-# Defined by the system (V300R023C00, `diffserv domain`); V100 and V200 save a line for it.
-BUILT_IN_DOMAIN = DiffservDomain(name=DEFAULT_DOMAIN)
+Nested = TypeVar("Nested", bound=Frozen)
 BUILT_IN = frozenset({"ethernet", "management"})  # kinds of interfaces that exist without a line
 
 
@@ -23,36 +25,46 @@ def without_defaults(device: Device, family: Family) -> Device:
     """
     if family.says_defaults:
         return device
-    return device.model_copy(
+    own: dict[str, object] = {"pfc": _pfc(device.pfc, family)}
+    if not family.telnet:
+        own["telnet_off"] = ()
+    return without_saved(device.model_copy(update=own), family.saved_lines)
+
+
+def without_saved(device: Device, lines: Iterable[SavedLine]) -> Device:
+    """Return the Device without defaults of every family, and without the rows of saved lines.
+
+    lines: those that a switch saves with nothing configured.
+    """
+    ports = map(without_port_defaults, device.interfaces)
+    device = device.model_copy(
         update={
             "vlans": tuple(vlan for vlan in device.vlans if vlan != DEFAULT_VLAN),
-            **_without_built_in(device),
-            "pfc": _pfc(device.pfc, family),
-            "telnet_off": device.telnet_off if family.telnet else (),
-            "interfaces": tuple(
-                i for i in map(_interface, device.interfaces) if not _is_default_port(i)
-            ),
+            "drop_profiles": tuple(map(_drop_profile, device.drop_profiles)),
+            "interfaces": tuple(port for port in ports if not _is_default_port(port)),
         }
     )
+    for line in lines:
+        if line.row:
+            device = _without_row(device, line.row)
+    return device
 
 
-def _without_built_in(device: Device) -> dict[str, object]:
-    return {
-        "domains": tuple(d for d in device.domains if d != BUILT_IN_DOMAIN),
-        "drop_profiles": tuple(_drop_profiles(device.drop_profiles)),
-    }
+def _without_row(model: Nested, path: str) -> Nested:
+    """Return a model without a row if it has nothing but its key: `pfc.profiles[default]`."""
+    name, _, rest = path.partition(".")
+    if rest:
+        inner = getattr(model, name)
+        update = {name: _without_row(inner, rest)}
+        return model if update[name] is inner else model.model_copy(update=update)
+    name, _, key = name.removesuffix("]").partition("[")
+    rows: tuple[KeyedRow, ...] = getattr(model, name)
+    kept = tuple(row for row in rows if row.key != key or row != _bare(row))
+    return model if len(kept) == len(rows) else model.model_copy(update={name: kept})
 
 
-def without_built_in(device: Device) -> Device:
-    """Return the Device without what every switch has, and some releases save as a line.
-
-    Published texts of a CE8850 (V200R002C50) and a CE6850 (V100R005C10) have a PFC profile, the
-    default drop profile and the default DiffServ domain with nothing below them.
-    """
-    pfc = device.pfc.model_copy(
-        update={"profiles": tuple(row for row in device.pfc.profiles if row != PfcProfile())}
-    )
-    return device.model_copy(update=_without_built_in(device) | {"pfc": pfc})
+def _bare(row: KeyedRow) -> KeyedRow:
+    return type(row)(**{key_field_of(type(row)): row.key})
 
 
 def _is_default_port(interface: Interface) -> bool:
@@ -68,7 +80,7 @@ def _is_default_port(interface: Interface) -> bool:
     return name == "NULL0" or (interface.kind in BUILT_IN and "." not in name)
 
 
-def _interface(interface: Interface) -> Interface:
+def without_port_defaults(interface: Interface) -> Interface:
     """Remove the default MTU, and the VLAN that every switched port carries."""
     update: dict[str, object] = {}
     if interface.mtu == ETHERNET_MTU:
@@ -80,21 +92,21 @@ def _interface(interface: Interface) -> Interface:
     return interface.model_copy(update=update) if update else interface
 
 
-def _drop_profiles(profiles: Iterable[DropProfile]) -> Iterator[DropProfile]:
-    """Remove colours that drop as by default, and a built-in profile at its defaults."""
-    for profile in profiles:
-        colours = tuple(row for row in profile.colours if not drops_as_by_default(row))
-        if profile.name != DEFAULT_PROFILE or colours or profile.ecn is not None:
-            yield profile.model_copy(update={"colours": colours})
+def _drop_profile(profile: DropProfile) -> DropProfile:
+    """Remove colours that drop as by default."""
+    colours = tuple(row for row in profile.colours if not drops_as_by_default(row))
+    return profile.model_copy(update={"colours": colours})
 
 
 def _pfc(pfc: Pfc, family: Family) -> Pfc:
     default_ms, interval_ms = family.deadlock_default_ms, family.deadlock_interval_ms
+    behavior = pfc.recovery_behavior
     return pfc.model_copy(
         update={
             "detect_ms": _unless(pfc.detect_ms, default_ms),
             "recovery_ms": _unless(pfc.recovery_ms, default_ms),
             "interval_ms": _unless(pfc.interval_ms, interval_ms),
+            "recovery_behavior": None if behavior == family.recovery_behavior else behavior,
             "profiles": tuple(_profile(profile, family) for profile in pfc.profiles),
         }
     )

@@ -102,6 +102,21 @@ FamilyName = Annotated[SyntaxFamily | str, Field(union_mode="left_to_right")]
 RecoveryBehavior = Literal["discard", "forwarding"]
 
 
+class SavedLine(Frozen):
+    """Line that a switch saves with nothing configured, so that it is no intent.
+
+    line: its views and itself, with ` / ` between them. families: those that the source names;
+    `unconfirmed` take it from another release. row: path of the row that it makes in a Device, with
+    nothing below it; empty for a line without a model.
+    """
+
+    line: str
+    families: tuple[FamilyName, ...] = ()
+    unconfirmed: tuple[FamilyName, ...] = ()
+    row: str = ""
+    source: str
+
+
 class Family(Frozen):
     """Ranges of one syntax family; None means that the family has no such setting.
 
@@ -114,6 +129,7 @@ class Family(Frozen):
         default_factory=lambda data: FIRST_DRIVER if data["dialect"] == FIRST_DIALECT else None
     )
     says_defaults: bool = False  # whether a switch saves lines for default values
+    saved_lines: tuple[SavedLine, ...] = ()  # with nothing configured
     deadlock_detect_ms: Range | None = None  # G1: one timer for all queues
     deadlock_recovery_ms: Range | None = None
     deadlock_detect_time: Range | None = None  # V200, G2: multiples of the interval
@@ -149,9 +165,26 @@ class Family(Frozen):
 
 
 class FamilyFile(Frozen):
-    """Content of the file with all syntax families."""
+    """Content of the file with all syntax families, and the lines that their switches save."""
 
     families: tuple[Family, ...]
+    saved_lines: tuple[SavedLine, ...] = ()
+
+    @property
+    def with_lines(self) -> Mapping[str, Family]:
+        """Families by name, each with its own of these lines."""
+        return {
+            family.name: family.model_copy(
+                update={
+                    "saved_lines": tuple(
+                        each
+                        for each in self.saved_lines
+                        if family.name in (*each.families, *each.unconfirmed)
+                    )
+                }
+            )
+            for family in self.families
+        }
 
 
 PORTS = re.compile(r"(?P<head>\d+GE\d+/\d+/)(?P<first>\d+)(?:-(?P<last>\d+))?")

@@ -130,9 +130,20 @@ class ConfigTexts(OperatingSystem, Protocol):
         """Return the design that an unmodelled line belongs to and no fabric has; None for most."""
         return None
 
-    def written_by_itself(self, line: TextLine) -> bool:
-        """Whether a switch saves this line without any configuration."""
+    def written_by_itself(self, line: TextLine, family: Family | None = None) -> bool:
+        """Whether a switch of a family, or of any, saves this line without any configuration."""
         raise self.lacks(NOT_READ)
+
+    def in_one_spelling(self, devices: Iterable[tuple[Device, Family | None]]) -> Sequence[Device]:
+        """Return Devices in one spelling: what has an equal meaning is equal in all of them.
+
+        It is for judgements; a patch is made from the exact lines. family: None if not known.
+        """
+        return [device for device, _ in devices]
+
+    def spelled_as(self, device: Device, other: Device, family: Family) -> Device:
+        """Return the Device in the spelling of another one wherever both mean the same."""
+        return device
 
 
 class Changes(OperatingSystem, Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rocefort.dialects import overrides
@@ -10,6 +10,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem
+from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Network, Node, Position, TextLine
 from rocefort.progress import tracked
@@ -90,3 +91,17 @@ def with_commands(
 ) -> tuple[TextLine, ...]:
     """Return lines, each with its command if that is known; family: of their switch."""
     return tuple(replace(line, command=dialect.command_of(line, family)) for line in lines)
+
+
+def in_one_spelling(devices: Sequence[tuple[Dialect, Device, Family | None]]) -> list[Device]:
+    """Return Devices without differences in spelling alone; their family may not be known."""
+    dialects = dict.fromkeys(dialect for dialect, *_ in devices)
+    spelled = {
+        dialect: iter(
+            dialect.in_one_spelling(
+                [(device, family) for each, device, family in devices if each is dialect]
+            )
+        )
+        for dialect in dialects
+    }
+    return [next(spelled[dialect]) for dialect, *_ in devices]

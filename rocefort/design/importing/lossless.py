@@ -10,6 +10,7 @@ from rocefort.design.importing.assumptions import Data, nameable
 from rocefort.design.importing.ecn import ecn_profile
 from rocefort.design.importing.survey import Survey
 from rocefort.design.load.profiles import Library
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.lossless import DiffservDomain, Pfc
 from rocefort.models.device.priorities import DSCPS, PHB_QUEUE, default_queue
@@ -135,7 +136,8 @@ def _deadlock(survey: Survey, queue: int) -> Data:
     for source in survey.switches:
         family = survey.models[source.name].family
         families[family.name] = family
-        by_family.setdefault(family.name, {})[source.name] = _timers(source.device.pfc, queue)
+        timers = _timers(without_defaults(source.device, family).pfc, queue)
+        by_family.setdefault(family.name, {})[source.name] = timers
     rows: dict[str, Data] = {}
     for name, by_switch in by_family.items():
         timers = notes.majority(f"deadlock timers of {name}", by_switch) or (None,) * 5

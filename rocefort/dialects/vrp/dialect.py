@@ -23,6 +23,7 @@ from rocefort.dialects.vrp import (
     provenance,
     running_state,
     saved_displays,
+    spellings,
     terms,
 )
 from rocefort.dialects.vrp import device_diff as comparing
@@ -120,9 +121,17 @@ class Vrp(Dialect):
         """Decide by the begin of the line and of its views."""
         return foreign_designs.foreign_design(line)
 
-    def written_by_itself(self, line: TextLine) -> bool:
-        """Look up defaults of the tables, and a list of lines."""
-        return implicit_lines.written_by_itself(line)
+    def written_by_itself(self, line: TextLine, family: Family | None = None) -> bool:
+        """Look up defaults of the tables, and the lines of the family's data."""
+        return implicit_lines.written_by_itself(line, family.syntax if family else None)
+
+    def in_one_spelling(self, devices: Iterable[tuple[Device, Family | None]]) -> Sequence[Device]:
+        """Look up the spellings of the tables, and the lines of the family's data."""
+        return spellings.in_one_spelling(devices)
+
+    def spelled_as(self, device: Device, other: Device, family: Family) -> Device:
+        """Look up the spellings of the tables."""
+        return spellings.spelled_as(device, other, family)
 
     def leaves_view(self, line: TextLine, family: Family | None = None) -> bool:
         """Look up the tables of the outer views: the command line searches them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rocefort.dialects.data import ForeignDesign
+from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
 from rocefort.models.network.network import TextLine
 
 # Begin of a line, or of a view around it. OSPF, IS-IS, EVPN, VXLAN and M-LAG: published
@@ -26,6 +27,11 @@ LINES: tuple[tuple[ForeignDesign, re.Pattern[str]], ...] = tuple(
 
 
 def foreign_design(line: TextLine) -> ForeignDesign | None:
-    """Return the design that an unmodelled line belongs to; None for all other lines."""
+    """Return the design that an unmodelled line belongs to; None for all other lines.
+
+    A line that a switch saves with nothing configured, such as an empty section, is of no design.
+    """
     commands = (*line.path, line.text)
+    if written_by_itself(line):
+        return None
     return next((d for d, begin in LINES if any(map(begin.match, commands))), None)

@@ -106,7 +106,7 @@ def forwarding_effect(line: TextLine) -> str:
     commands = [" ".join((*line.path, text)) for text in dict.fromkeys((line.text, bare))]
     effects = (answer for answer, begin in FORWARDING if any(map(begin.match, commands)))
     effect = next(effects, "")
-    if not effect or HARMLESS.match(bare):
+    if not effect or HARMLESS.match(bare) or written_by_itself(line):
         return ""
     return "" if ignored_command(view_of(line.path), line.text) else effect
 

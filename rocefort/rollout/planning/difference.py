@@ -77,7 +77,9 @@ class ComparedSwitch:
     def unowned(self) -> Mapping[str, TextLine]:
         """Unmodelled lines by view and text, without those that a switch writes in any case."""
         written = dialect_of(self).written_by_itself
-        lines = (line for line in self.unmodelled if self.is_text and not written(line))
+        lines = (
+            line for line in self.unmodelled if self.is_text and not written(line, self.family)
+        )
         return {" / ".join((*line.path, line.text)): line for line in lines}
 
     @cached_property
@@ -184,14 +186,14 @@ def _change_of_edits(name: str, edits: tuple[Edit, ...], disrupts: Mapping[str, 
 def _comparable(old: ComparedSwitch, new: ComparedSwitch, family: Family) -> tuple[Device, Device]:
     """Both Devices in the form that a switch saves, without differences in form alone."""
     running, intended = old.device, new.device
-    if old.is_text or new.is_text:
-        dialect = dialect_of(family)
+    dialect, texts = dialect_of(family), old.is_text or new.is_text
+    if texts:
         running, intended = (dialect.normal_form(each, family) for each in (running, intended))
     running = with_known_secrets(running, intended, ())
     intended = with_known_secrets(intended, running, ())
     if not new.is_text:  # objects that a remaining line uses remain too
         intended = with_used(intended, running, old.unmodelled, family)
-    return running, intended
+    return running, dialect.spelled_as(intended, running, family) if texts else intended
 
 
 def _change(  # noqa: PLR0913, PLR0917 - two sides, what each means, and their lines

@@ -20,7 +20,9 @@ from rocefort.design.new import write_new
 from rocefort.dialects.choose import dialect_of, load_dialect
 from rocefort.dialects.data import ForeignDesign, ParsedConfig, sources_of
 from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.network_text import in_one_spelling
 from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Node, Sources, TextLine
 from rocefort.models.results.actions import ImportedFabric
@@ -75,7 +77,11 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportedFa
     name = out.absolute().name
     site = site_of(out) or SHIPPED
     saved = read_directory(directory)
-    sources = [_source(config, saved) for config in saved.configs]
+    read = [(load_dialect(config.read_by), config.parsed.device, None) for config in saved.configs]
+    sources = [
+        _source(config, device, saved)
+        for config, device in zip(saved.configs, in_one_spelling(read), strict=True)
+    ]
     designs = tuple(_foreign_designs(saved.configs))
     try:
         data, notes = draft(name, sources, facts, load_catalogue(site), profiles_of(site))
@@ -114,12 +120,11 @@ def _foreign_designs(configs: Sequence[ConfigFile]) -> Iterator[str]:
         yield f"{design} on {where}: {CONTRASTS[design]}; {NOT_WHOLE}"
 
 
-def _source(config: ConfigFile, saved: ConfigDirectory) -> SwitchText:
+def _source(config: ConfigFile, device: Device, saved: ConfigDirectory) -> SwitchText:
     """A switch from its text, with model and release from its outputs."""
-    parsed = config.parsed
     model, software = hardware_of(config, saved.displays)
     unlike = partial(_unlike, config)
-    return SwitchText(parsed.device, str(config.path), software, model, unlike)
+    return SwitchText(device, str(config.path), software, model, unlike)
 
 
 def _unlike(config: ConfigFile, hardware: Hardware, family: Family) -> int:
@@ -175,6 +180,7 @@ def _not_carried(
         left += [
             _Row(node.name, f"{path}:{line.line}", _unmodelled(line, dialect, node.family))
             for line in parsed.unmodelled
+            if not dialect.written_by_itself(line, node.family)
         ]
     return left, added
 
@@ -204,9 +210,10 @@ def _edits(node: Node, parsed: ParsedConfig) -> Iterator[Edit]:
     """Differences between the text and the fabric's switch."""
     if node.family is None:
         return
-    running = dialect_of(node).normal_form(parsed.device, node.family)
+    dialect = dialect_of(node)
+    running = dialect.normal_form(parsed.device, node.family)
     running = with_known_secrets(running, node.device, ())
-    yield from compare(running, node.device)
+    yield from compare(running, dialect.spelled_as(node.device, running, node.family))
 
 
 def _edit_place(path: Path, parsed: ParsedConfig, edit: Edit) -> str:

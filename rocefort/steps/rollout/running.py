@@ -15,7 +15,6 @@ from rocefort.dialects.network_text import with_commands
 from rocefort.errors import BadInput, Problem
 from rocefort.fleet.connections import load_connections
 from rocefort.models.device.device import Device
-from rocefort.models.device.spellings import Numbering, in_one_spelling
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.models.rollout.compare import compare
@@ -275,11 +274,7 @@ def _edits(node: Node, config: ConfigFile) -> tuple[Edit, ...]:
     running = with_known_secrets(running, node.device, ()).model_copy(update={"name": node.name})
     intended = dialect.normal_form(node.device, node.family)
     intended = with_used(intended, running, parsed.unmodelled, node.family)
-    numbering = Numbering()
-    running, intended = (
-        numbering.apply(in_one_spelling(device, node.family)) for device in (running, intended)
-    )
-    return compare(running, intended)
+    return compare(running, dialect.spelled_as(intended, running, node.family))
 
 
 def _facts(node: Node, config: ConfigFile, saved: ConfigDirectory) -> Iterator[str]:

@@ -12,10 +12,10 @@ import pytest
 from text_faults import Line, findings_of, write_texts
 
 from rocefort.design.load.hardware_catalogue import load_catalogue
+from rocefort.dialects.vrp.spellings import in_one_spelling
 from rocefort.models.device.bgp import Bfd, Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import DropLimits, DropProfile
-from rocefort.models.device.spellings import in_one_spelling
 
 Rocefort = Callable[..., Any]
 Saved = Callable[..., Path]
@@ -50,6 +50,38 @@ def test_another_spelling_is_no_difference(
     assert findings_of(rocefort, "check", "--configs", texts, "--select", "TXT203") == []
 
 
+IN_GROUP = r"^ +peer 10\.1\.0\.32 group SPINE\n"
+PLAIN = " peer 10.1.0.32 description"
+OWN = """ peer 10.1.0.32 timer keepalive 10 hold 30
+ peer 10.1.0.32 bfd min-tx-interval 300 min-rx-interval 300 detect-multiplier 3
+ peer 10.1.0.32 bfd enable
+"""
+POLICY = "  peer 10.1.0.32 enable\n"
+
+
+def test_a_peer_without_its_group_is_told_what_differs(
+    rocefort: Rocefort, heps_texts: Mapping[str, str], tmp_path: Path
+) -> None:
+    text = re.sub(IN_GROUP, "", heps_texts["leaf03"], flags=re.MULTILINE)
+    texts = write_texts({**heps_texts, "leaf03": text}, tmp_path / "texts")
+    (found,) = findings_of(rocefort, "check", "--configs", texts, "--select", "TXT203")
+    assert found.message.startswith(
+        "peer 10.1.0.32: group is not set (keepalive_s is 60 for 10, hold_s is 180 for 30, "
+        "bfd is not set for min_tx_ms=300 min_rx_ms=300 multiplier=3 and export_policy is not set "
+        "for EXPORT) here, and SPINE at"
+    )
+
+
+def test_a_peer_with_the_lines_of_the_group_is_like_its_members(
+    rocefort: Rocefort, heps_texts: Mapping[str, str], tmp_path: Path
+) -> None:
+    text = re.sub(IN_GROUP, "", heps_texts["leaf03"], flags=re.MULTILINE)
+    text = text.replace(PLAIN, f"{OWN}{PLAIN}", 1)
+    text = text.replace(POLICY, f"{POLICY}  peer 10.1.0.32 route-policy EXPORT export\n", 1)
+    texts = write_texts({**heps_texts, "leaf03": text}, tmp_path / "texts")
+    assert findings_of(rocefort, "check", "--configs", texts, "--select", "TXT203") == []
+
+
 def test_an_unused_port_and_a_description_are_information(rocefort: Rocefort, saved: Saved) -> None:
     unused = "lldp enable\n#\ninterface 100GE1/0/40\n description free\n shutdown\n#"
     rack = "description to daisygn02, rack 7"
@@ -66,8 +98,8 @@ def test_limits_in_cells_are_those_in_bytes() -> None:
     cells = DropLimits(low=64, high=128, percent=10, unit="cells")
     limits = DropLimits(low=64 * 320, high=128 * 320, percent=10, unit="bytes")
     family = load_catalogue().families["v300-g2"]
-    one, other = (
-        in_one_spelling(Device(name="a", drop_profiles=(DropProfile(name="p", ecn=ecn),)), family)
+    one, other = in_one_spelling(
+        (Device(name="a", drop_profiles=(DropProfile(name="p", ecn=ecn),)), family)
         for ecn in (cells, limits)
     )
     assert one == other
@@ -75,8 +107,8 @@ def test_limits_in_cells_are_those_in_bytes() -> None:
 
 def test_default_timers_that_a_group_states_are_no_difference() -> None:
     stated = BgpGroup(name="SPINE", keepalive_s=60, hold_s=180, bfd=Bfd())
-    one, other = (
-        in_one_spelling(Device(name="a", bgp=Bgp(asn=65000, groups=(group,))), None)
+    one, other = in_one_spelling(
+        (Device(name="a", bgp=Bgp(asn=65000, groups=(group,))), None)
         for group in (stated, BgpGroup(name="SPINE"))
     )
     assert one == other
@@ -86,7 +118,7 @@ def test_a_peer_keeps_the_default_that_its_group_has_not() -> None:
     group = BgpGroup(name="SPINE", keepalive_s=10, hold_s=30)
     peer = BgpPeer(address=IPv4Address("10.1.0.1"), group="SPINE", keepalive_s=60, hold_s=180)
     device = Device(name="a", bgp=Bgp(asn=65000, groups=(group,), peers=(peer,)))
-    assert in_one_spelling(device, None) == device
+    assert in_one_spelling([(device, None)]) == [device]
 
 
 def test_another_number_of_a_gateway_is_a_finding(rocefort: Rocefort, saved: Saved) -> None:

@@ -69,7 +69,7 @@ def test_peers_of_an_overlay_do_not_differ_from_those_of_links(
     assert found == []
     plain = Line("leaf02", BGP, "", "peer 10.0.0.1 as-number 65000")
     words = ("check", "--configs", saved(plain), "--select", "TXT203")
-    assert "peer 10.0.0.1: group is not set here" in rocefort(*words).words
+    assert "peer 10.0.0.1: group is not set (keepalive_s is 60 for 10" in rocefort(*words).words
 
 
 def test_a_session_between_loopbacks_is_not_judged(rocefort: Rocefort, saved: Saved) -> None:

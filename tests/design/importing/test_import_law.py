@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -16,6 +17,7 @@ from efforts import tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from planned import make_changes
+from spelled_texts import spelled
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs
@@ -48,17 +50,21 @@ class RoundTrip:
         return {change.device: change.patch for change in changes if not change.empty}
 
 
+def facts_of(network: Network) -> SwitchInputs:
+    """Hardware and releases as a user states them."""
+    return SwitchInputs(
+        {node.name: node.hardware.model for node in network.nodes if node.hardware},
+        {node.name: node.software for node in network.nodes if node.software},
+    )
+
+
 def there_and_back(network: Network, place: Path) -> RoundTrip:
     """Render a Network, import the texts with given hardware and releases, and derive the result."""
     configs = place / "configs"
     configs.mkdir()
     for name, text in render_all(network).items():
         (configs / f"{name}.cfg").write_text(text, encoding="utf-8")
-    facts = SwitchInputs(
-        {node.name: node.hardware.model for node in network.nodes if node.hardware},
-        {node.name: node.software for node in network.nodes if node.software},
-    )
-    done = import_fabric(configs, place / "inventory" / "again", facts)
+    done = import_fabric(configs, place / "inventory" / "again", facts_of(network))
     return RoundTrip(done, network, derive(Path(done.file)))
 
 
@@ -70,6 +76,28 @@ def test_a_rendered_fabric_comes_back_without_a_changed_line(file: Path, tmp_pat
     assert (
         "\nlinks:" not in Path(trip.done.file).read_text()
     )  # the stride shows the capacity: no pins
+
+
+@pytest.mark.parametrize("file", [INVENTORY / "heps" / "fabric.yaml", BORDER])
+def test_lines_that_a_switch_saves_by_itself_are_no_intent(file: Path, tmp_path: Path) -> None:
+    """With them, and with stated defaults and repeated lines, the same fabric is imported."""
+    network = derive(file).network
+    fabrics = []
+    for name in ("plain", "spelled"):
+        random, configs = Random(7), tmp_path / name / "configs"
+        configs.mkdir(parents=True)
+        kinds: set[str] = set()
+        for node in network.nodes:
+            assert node.family
+            text = render_all(network)[node.name]
+            if name == "spelled":
+                text = spelled(text, node.family, random, kinds, numbers=False)
+            (configs / f"{node.name}.cfg").write_text(text, encoding="utf-8")
+        done = import_fabric(configs, tmp_path / name / "again", facts_of(network))
+        assert (done.whole, done.left, done.added, done.differences) == (True, (), (), ())
+        fabrics.append(Path(done.file).read_text(encoding="utf-8"))
+    assert {"default", "saved line"} <= kinds
+    assert fabrics[0] == fabrics[1]
 
 
 def test_deadlocks_that_turn_pfc_off_come_back(

@@ -95,7 +95,7 @@ class TinyOs(Dialect):
         """Return nothing: all commands are modelled."""
         return ""
 
-    def written_by_itself(self, line: TextLine) -> bool:
+    def written_by_itself(self, line: TextLine, family: Family | None = None) -> bool:
         """Return False: no line is implicit."""
         return False
 

@@ -32,7 +32,7 @@ INDEPENDENT = (rows_by_view, parse_format, environment)  # caches that no change
 PATCHING = (f"{PACKAGE}.patch", f"{PACKAGE}.rulebook")  # not used here; annet may be set up once
 # Golden texts test the place of a row and the order of saved lines. `source` and `instead` are for
 # users; `written` is the format.
-UNCHANGED = ("view", "source", "instead", "written", "rank", "block")
+UNCHANGED = ("view", "source", "instead", "written", "rank", "block", "equal")
 BRACKETS = {"{": "}", "[": "]", "(": ")"}
 TYPED = ("ip", "mask", "asn", "interface", "ports", "split-type", "snmp-versions", "acl-matches")
 BOUNDS = re.compile(r"(?P<head><(?:\w+:)?)(?P<low>\d+)-(?P<high>\d+)>")

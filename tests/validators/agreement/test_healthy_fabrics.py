@@ -1,4 +1,4 @@
-"""Law: texts that are rendered from a healthy fabric have no finding that the fabric has not."""
+"""Law: texts of a healthy fabric have no finding that the fabric has not, in any equal spelling."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from typing import Any
 
 import pytest
 from efforts import tries
+from new_fabrics import random_fabric
+from spelled_texts import spelled
 
-from rocefort.design.derive.derive import derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.models.finding import Severity
+from rocefort.steps.fabric.compare import compare_sides, drift_of
 from rocefort.steps.rollout.running import check_subject, judged_subject, judging_rules
 
 BORDER = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
+VERSION = """<{}>display version
+YunShan OS, Version 1.23.0.1 (CE6800 {})
+HUAWEI {} uptime is 3 days
+"""
 Findings = set[tuple[str, str | None]]
 Draw = Callable[[Random], dict[str, Any]]
 
@@ -40,6 +47,66 @@ def new_findings(fabric: Path, configs: Path) -> Findings:
         (configs / f"{name}.cfg").write_text(text, encoding="utf-8")
     both = findings(None, configs) | findings(fabric, configs)
     return both - findings(fabric, None)
+
+
+def respelled(derived: DerivedNetwork, configs: Path, random: Random) -> set[str]:
+    """Write the texts of a fabric in other spellings of equal meaning; returns the kinds of edits."""
+    configs.mkdir()
+    kinds: set[str] = set()
+    texts = render_all(derived.network)
+    for node in derived.network.nodes:
+        assert node.family
+        assert node.hardware
+        text = spelled(texts[node.name], node.family, random, kinds)
+        (configs / f"{node.name}.cfg").write_text(text, encoding="utf-8")
+        version = VERSION.format(node.name, node.software, node.hardware.model)
+        (configs / f"{node.name}.txt").write_text(version, encoding="utf-8")
+    return kinds
+
+
+def differences(fabric: Path, configs: Path) -> list[str]:
+    """Edits and lines of `drift` and `diff` between texts and their fabric."""
+    both = drift_of(fabric, configs), compare_sides(str(configs), str(fabric))
+    return [
+        f"{switch.device}: {each}"
+        for difference in both
+        for switch in difference.switches
+        for each in (*switch.change.edits, *switch.change.patch, *switch.unowned)
+    ]
+
+
+def assert_equal_in_any_spelling(file: Path, configs: Path, random: Random) -> set[str]:
+    """Assert that no command reports respelled texts of a fabric; returns the kinds of edits."""
+    kinds = respelled(derive(file), configs, random)
+    assert differences(file, configs) == []
+    both = findings(None, configs) | findings(file, configs)
+    assert both - findings(file, None) == set()
+    return kinds
+
+
+def test_other_spellings_of_any_fabric(draw_intent: Draw, tmp_path: Path) -> None:
+    kinds = {"size"}  # of static ECN on one family; the fabrics of a quick run need not have it
+    for seed in range(tries(60)):
+        random, folder = Random(seed), tmp_path / str(seed)
+        if seed % 2:
+            random_fabric(seed, folder)
+        else:
+            folder.mkdir()
+            (folder / "fabric.yaml").write_text(json.dumps(draw_intent(random)), encoding="utf-8")
+        kinds |= assert_equal_in_any_spelling(folder / "fabric.yaml", folder / "texts", random)
+    assert kinds == {"default", "number", "otherwise", "repeated", "saved line", "size"}
+
+
+def test_other_spellings_of_two_ways_out_and_of_heps(heps_file: Path, tmp_path: Path) -> None:
+    assert_equal_in_any_spelling(BORDER, tmp_path / "border", Random(1))
+    assert_equal_in_any_spelling(heps_file, tmp_path / "heps", Random(2))
+
+
+@pytest.mark.parametrize("leaf", ["CE8851-32CQ8DQ-P", "CE8855-32CQ4BQ"])
+def test_other_spellings_of_a_new_fabric(leaf: str, tmp_path: Path) -> None:
+    file = tmp_path / "fabric.yaml"
+    file.write_text(new_fabric("lab", Size(3, 4, 2, 4, 8), leaf, leaf), encoding="utf-8")
+    assert_equal_in_any_spelling(file, tmp_path / "texts", Random(3))
 
 
 def test_texts_of_any_fabric_with_exits_bonds_and_a_policy(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.models.device.defaults import without_port_defaults
 from rocefort.models.device.eth_trunk import MANUAL, trunk_name, trunk_number
 from rocefort.models.device.interface import Interface
 from rocefort.models.finding import Severity
@@ -120,7 +121,7 @@ def settings_in_their_place(subject: Subject) -> Iterator[Verdict]:
 def _in_place(subject: Subject, node: Node) -> Iterator[Verdict]:
     for number, ports in node.device.members.items():
         for port in ports:
-            for field in _set(port, OF_TRUNKS):
+            for field in _set(without_port_defaults(port), OF_TRUNKS):
                 yield subject.finding(
                     _end(node, port),
                     f"{OF_TRUNKS[field]} on a member of {trunk_name(number)}, which has it for all "

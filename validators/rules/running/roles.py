@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rocefort.models.device.bgp import BgpPeer
+from rocefort.models.device.defaults import without_port_defaults
 from rocefort.models.device.interface import gateway_vlan
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Role, RoleEvidence
@@ -74,7 +75,7 @@ def every_vlan_has_a_gateway(subject: VoteSubject) -> Iterator[Verdict]:
     ports: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     having: set[tuple[str, int]] = set()
     for node in subject.network.role(Role.LEAF):
-        for port in node.device.interfaces:
+        for port in map(without_port_defaults, node.device.interfaces):
             vlans = {port.access_vlan} if port.access_vlan else set(port.trunk_vlans)
             for vlan in vlans if port.kind in ("ethernet", "eth-trunk") else ():
                 ports[node.name, vlan].append(port.name)

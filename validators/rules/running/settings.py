@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.device.bgp import BgpPeer
-from rocefort.models.device.interface import Interface
+from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.device.interface import ETHERNET_MTU, Interface
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Node
 from rocefort.models.vote import Vote
+from rocefort.models.wording import listing
 from rocefort.validators.rules.facts import Overview, outside_peers, overlay_peers
 
 # Fields of a Device that switches of a kind share; what each has of its own is in OWN.
@@ -169,14 +170,17 @@ def release_fields(settings: Settings) -> frozenset[str]:
 
 
 def port_settings(port: Interface) -> Settings:
-    """Return the shared settings of a port; of a gateway also its number in its subnet."""
+    """Return the shared settings of a port; of a gateway also its number in its subnet.
+
+    The MTU of a routed port is the one in effect, with or without a line.
+    """
     settings: Settings = {}
     if port.kind == "vlanif" and port.addresses:
         first = port.addresses[0]
         settings["addresses.host"] = int(first.ip) - int(first.network.network_address)
     for name in SHARED_OF_PORT:
         settings.update(_flat(name, getattr(port, name)))
-    return settings
+    return settings | ({"mtu": port.mtu or ETHERNET_MTU} if port.routed else {})
 
 
 def port_kind(port: Interface) -> PortKind | None:
@@ -242,12 +246,15 @@ def peer_settings(node: Node, outside: Outside) -> dict[tuple[PeerKind, str], Se
     """Return the own settings of each BGP peer; those of groups are the switch's.
 
     Peers of an overlay are left out: most peers are those of links, and differ from them. Of a
-    peer outside, only whether it has policies is compared.
+    peer outside, only whether it has policies is compared. A peer without the group that its switch
+    usually has is compared with a member of it.
     """
     bgp = node.device.bgp
     if bgp is None:
         return {}
     overlay = overlay_peers(node)
+    groups = Counter(peer.group for peer in bgp.peers if bgp.group_of(peer))
+    usual = groups.most_common(1)[0][0] if groups else None
     rows: dict[tuple[PeerKind, str], Settings] = {}
     for peer in bgp.peers:
         if (node.name, peer.address) in outside.peers:
@@ -256,8 +263,44 @@ def peer_settings(node: Node, outside: Outside) -> dict[tuple[PeerKind, str], Se
             rows["external peer", str(peer.address)] = policies
         elif peer.address not in overlay:
             own: Settings = {name: getattr(peer, name) for name in SHARED_OF_PEER}
-            rows["peer", str(peer.address)] = own
+            plain = peer.group is None and usual is not None
+            rows["peer", str(peer.address)] = _as_member(bgp, peer, usual) if plain else own
     return rows
+
+
+def _as_member(bgp: Bgp, peer: BgpPeer, group: str | None) -> Settings:
+    """Return the settings of a peer without a group: those of a member, or what differs from it."""
+    member = BgpPeer(address=peer.address, group=group)
+    here, there = (_effective(bgp.settings(each)) for each in (peer, member))
+    different = [
+        f"{name} is {value_text(here[name])} for {value_text(there[name])}"
+        for name in here
+        if here[name] != there[name]
+    ]
+    own: Settings = {name: getattr(member, name) for name in SHARED_OF_PEER}
+    own["active"] = peer.active
+    return own | ({"group": f"not set ({listing(different)})"} if different else {})
+
+
+def _effective(settings: BgpSettings) -> Settings:
+    keepalive_s, hold_s = settings.timers_s
+    return {
+        "keepalive_s": keepalive_s,
+        "hold_s": hold_s,
+        "bfd": (settings.bfd or Bfd()) if settings.bfd_enabled else None,
+        **{name: getattr(settings, name) for name in POLICIES},
+    }
+
+
+def value_text(value: Hashable) -> str:
+    """Return a setting in words."""
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return "/".join(map(str, value))
+    return str(value)
 
 
 def kinds_of(network: Network, settings: Mapping[str, Settings]) -> dict[str, str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rocefort.models.device.lossless import PfcProfile
-from rocefort.models.device.spellings import Numbering, in_one_spelling
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.network_text import in_one_spelling
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
 from rocefort.models.vote import FEWEST, Vote
@@ -28,6 +28,7 @@ from rocefort.validators.rules.running.settings import (
     ports_of,
     release_fields,
     settings_of,
+    value_text,
 )
 from rocefort.validators.rules.running.subject import VoteSubject
 
@@ -106,11 +107,11 @@ def _profile_path(node: Node, queues: frozenset[int]) -> str:
 
 def _nothing_paused(subject: VoteSubject) -> Iterator[Verdict]:
     """Report switches that are prepared for RoCE, if no switch pauses a queue."""
-    for node in subject.network.nodes:
+    for node in _in_one_spelling(subject.network.nodes):
         device = node.device
         signs = {
             "AI-ECN": (bool(device.ai_ecn.queues), "ai_ecn"),
-            "PFC profile": (any(row != PfcProfile() for row in device.pfc.profiles), "pfc"),
+            "PFC profile": (bool(device.pfc.profiles), "pfc"),
             "PFC thresholds": (any(port.thresholds for port in device.interfaces), "pfc"),
         }
         present = [(words, path) for words, (has, path) in signs.items() if has]
@@ -154,13 +155,7 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     """
     if len(subject.network.nodes) < FEWEST:
         return
-    numbering = Numbering()
-    nodes = [
-        node.model_copy(
-            update={"device": numbering.apply(in_one_spelling(node.device, node.family))}
-        )
-        for node in subject.network.nodes
-    ]
+    nodes = _in_one_spelling(subject.network.nodes)
     outside = Outside.of(subject.overview)
     settings = {node.name: settings_of(node, outside) for node in nodes}
     ports = {node.name: ports_of(node, outside) for node in nodes}
@@ -170,6 +165,15 @@ def like_the_others(subject: VoteSubject) -> Iterator[Verdict]:
     yield from _of_ports(subject, ports, kinds)
     yield from _of_peers(subject, nodes, outside, kinds)
     yield from _of_filters(subject, nodes)
+
+
+def _in_one_spelling(nodes: Sequence[Node]) -> list[Node]:
+    """Switches without differences in spelling alone, and without lines that they save alone."""
+    devices = in_one_spelling([(dialect_of(node), node.device, node.family) for node in nodes])
+    return [
+        node.model_copy(update={"device": device})
+        for node, device in zip(nodes, devices, strict=True)
+    ]
 
 
 def _usual(ports: list[PortOfKind]) -> Settings:
@@ -350,7 +354,7 @@ def _differs(
         have = "do not have it" if vote.taken is None else "have it"
         message = f"{path} is {'missing' if value is None else 'here'}, but {count} {have}"
     else:
-        message = f"{path} is {_text(value)} here, and {_text(vote.taken)} at {count}"
+        message = f"{path} is {value_text(value)} here, and {value_text(vote.taken)} at {count}"
     at = f"{voter.prefix}.{path}" if voter.prefix else path
     if voter.prefix:
         message = f"peer {voter.prefix[len('bgp.peers[') : -1]}: {message}"
@@ -361,7 +365,7 @@ def _differs(
 def _tie(
     subject: VoteSubject, path: str, vote: Vote[Hashable], group: str, severity: Severity
 ) -> Finding:
-    sides = (f"{_text(value)} ({_names(vote.voters(value))})" for value in vote.counts)
+    sides = (f"{value_text(value)} ({_names(vote.voters(value))})" for value in vote.counts)
     message = f"{path}: {_many(len(vote.values), group)} do not agree: {listing(sides)}"
     hint = "give both switches the intended value" if severity is Severity.WARNING else ""
     return subject.finding(None, message, hint, severity=severity)
@@ -384,13 +388,3 @@ def _names(names: list[str]) -> str:
     shown = names[:MOST_NAMED]
     more = [f"{len(names) - MOST_NAMED} more"] if names[MOST_NAMED:] else []
     return listing([*shown, *more])
-
-
-def _text(value: Hashable) -> str:
-    if value is None:
-        return "not set"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, tuple):
-        return "/".join(map(str, value))
-    return str(value)

@@ -91,6 +91,23 @@ class Loss:
 
 
 @dataclass(frozen=True)
+class Spelling:
+    """Other forms of a row's lines with the same meaning.
+
+    lender: beginning of a line that names another holder of such lines, whose line holds here, too:
+    to repeat it changes nothing, and to state `otherwise` changes nothing where it has none.
+    number: the argument that only orders the lines. size: words of a form whose sizes, times the
+    number of a field of Family, are those of the form without the last of these words.
+    """
+
+    source: str
+    lender: str = ""
+    otherwise: str = ""
+    number: str = ""
+    size: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
 class Row:
     """One command of one view.
 
@@ -98,10 +115,10 @@ class Row:
     trailing `*` removes every line whose key begins so. `on_set` and `on_undo` are commands that
     the switch runs automatically (`view: command`); `losses` are lines that it deletes besides the
     command's own, and besides those of a view that is undone. `default` is the setting without a
-    line; `layer` 2 or 3 limits a port's mode. A name of the family's data is replaced by its range,
-    `<xoff_kbytes>`, its values or its number. `needs` are beginnings of lines of this view
-    or one around it, and one must exist. A patch undoes a line by the first undo format that
-    matches its key or all of it, `*` last.
+    line, and `equal` are other forms of one; `layer` 2 or 3 limits a port's mode. A name of the
+    family's data is replaced by its range, `<xoff_kbytes>`, its values or its number. `needs` are
+    beginnings of lines of this view or one around it, and one must exist. A patch undoes a line by
+    the first undo format that matches its key or all of it, `*` last.
 
     `sets` maps a line to a Device, from the model that its view fills: fields, each with an
     argument of the line or a constant, and rows by their keys (parse/bindings.py):
@@ -127,6 +144,7 @@ class Row:
     kind: str = "set"  # set: line per key; list: line of ranges; each: line per number; pairs;
     # ports: line per port of a list; versions: line of words; action: no line
     default: str = ""
+    equal: Spelling | None = None
     on: str = ""  # names of interfaces that have the command
     layer: int = 0
     service: bool = False  # like the rows of a layer: not on a member of an Eth-Trunk

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.commands.command import V300, Loss, Row, command, group, wider
+from rocefort.dialects.vrp.commands.command import (
+    V300,
+    Loss,
+    Row,
+    Spelling,
+    command,
+    group,
+    wider,
+)
 from rocefort.dialects.vrp.readers import routing
+from rocefort.models.device.bgp import HOLD_S, KEEPALIVE_S, Bfd
 
 AF4 = "ipv4-family unicast"
+TIMERS = f"keepalive {KEEPALIVE_S} hold {HOLD_S}"
+INTERVALS = (
+    f"min-tx-interval {Bfd().min_tx_ms} min-rx-interval {Bfd().min_rx_ms} "
+    f"detect-multiplier {Bfd().multiplier}"
+)
 
 
 def setting(text: str, *fields_of: str, **fields: object) -> Row:
     """Return a setting of a BGP peer or group, which must exist (by its AS number or group)."""
     needs = ("peer {peer} as-number", "group {peer}")
     return command(text, *of_peer(*fields_of), needs=needs, **fields)
+
+
+def of_group(otherwise: str = "") -> Spelling:
+    """Return the spelling of a setting that members take from their group, with its default."""
+    source = "CR `peer group`: members have the settings of the group, unless they have their own"
+    return Spelling(source, lender="peer {peer} group", otherwise=otherwise)
 
 
 def of_peer(*fields: str) -> tuple[str, ...]:
@@ -111,6 +131,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "source_interface={interface}",
             "source_address={ip}",
             undo=("peer <peer> connect-interface",),
+            equal=of_group(),
         ),
         setting("peer <peer> ebgp-max-hop ( [ <1-255> ] )", undo=("peer <peer> ebgp-max-hop",)),
         setting("peer <peer> valid-ttl-hops ( [ <1-255> ] )", undo=("peer <peer> valid-ttl-hops",)),
@@ -122,6 +143,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 "peer <peer> timer keepalive ( <0-21845> ) hold ( <0-65535> )",
                 "peer <peer> timer keepalive hold",
             ),
+            equal=of_group(f"peer {{peer}} timer {TIMERS}"),
         ),
         wider(
             "peer <peer> timer keepalive ( <0-65535> ) hold ( <0-4294967295> )",
@@ -145,11 +167,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             undo=(
                 "peer <peer> bfd ( [ min-tx-interval ] [ min-rx-interval ] [ detect-multiplier ] )",
             ),
+            equal=of_group(f"peer {{peer}} bfd {INTERVALS}"),
         ),
         setting(
             "peer <peer> bfd enable ( [ single-hop-prefer ] )",
             "bfd_enabled=yes",
             undo=("peer <peer> bfd enable",),
+            equal=of_group(),
         ),
         together=True,
     ),
@@ -198,6 +222,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 f"peer <peer> route-policy ( <name> ) {way}",
                 f"{way}_policy={{name}}",
                 undo=(f"peer <peer> route-policy ( <name> ) {way}",),
+                equal=of_group(),
             )
             for way in ("import", "export")
         ),

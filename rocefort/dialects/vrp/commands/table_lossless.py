@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.commands.command import G1, G2, OFFSET, V200, Row, command, group, wider
+from rocefort.dialects.vrp.commands.command import (
+    G1,
+    G2,
+    OFFSET,
+    V200,
+    Row,
+    Spelling,
+    command,
+    group,
+    wider,
+)
 from rocefort.dialects.vrp.readers import lossless
 from rocefort.models.device.drop_profile import DROPS_WHEN_FULL
 from rocefort.models.device.lossless import BUILT_IN_QUEUE
@@ -15,7 +25,10 @@ PHB = "{ be | af1 | af2 | af3 | af4 | ef | cs6 | cs7 }"
 COLOUR = "{ green | yellow | red }"
 AI_MODELS = "{ ai_ecn_centralizedstorage | ai_ecn_hpc | ai_ecn_distributedfilestorage }"
 
-
+CELLS = Spelling(
+    "CR `ecn (drop profile view)`, `color`: the same limits in bytes and in cells of the buffer",
+    size=("buffer-size cell", "cell_bytes"),
+)
 LIMITS = (
     "{ buffer-size low-limit <ecn_bytes> high-limit <ecn_bytes> "
     "| buffer-size cell low-limit <ecn_cells> high-limit <ecn_cells> "
@@ -123,10 +136,11 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 reads=lossless.colour(colour),
                 undo=(f"color {colour}",),
                 default=f"color {colour} {FULL}",
+                equal=CELLS,
             )
             for colour in ("green", "red", "yellow")
         ),
-        command(f"ecn ( {LIMITS} )", "ecn", reads=lossless.ecn, undo=("ecn",)),
+        command(f"ecn ( {LIMITS} )", "ecn", reads=lossless.ecn, undo=("ecn",), equal=CELLS),
     ),
     group(
         "ai-service",

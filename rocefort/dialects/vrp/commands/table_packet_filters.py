@@ -6,11 +6,15 @@ policy binds (V300R023C00, `traffic policy`, `traffic classifier`, `traffic beha
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.commands.command import SYSTEM, V200, Row, command, group
+from rocefort.dialects.vrp.commands.command import SYSTEM, V200, Row, Spelling, command, group
 from rocefort.dialects.vrp.readers import management, packet_filters
 
 NUMBER = "<0-4294967294>"
 RULE = f"rule {NUMBER}"
+ORDER = Spelling(
+    "CR `rule`: by default the numbers order the rules; the first that matches counts",
+    number=NUMBER[1:-1],
+)
 
 SECTIONS: tuple[tuple[Row, ...], ...] = (
     group(
@@ -71,6 +75,7 @@ VIEWS: tuple[tuple[Row, ...], ...] = (
             "rules[]",
             reads=management.basic_rule,
             undo=(RULE,),
+            equal=ORDER,
         ),
         command("description ( <text:127> )", undo=("description",)),
         command("step ( <1-20> )", undo=("step",), default="step 5"),
@@ -83,6 +88,7 @@ VIEWS: tuple[tuple[Row, ...], ...] = (
             "rules[]",
             reads=packet_filters.advanced_rule,
             undo=(RULE,),
+            equal=ORDER,
         ),
         command("description ( <text:127> )", undo=("description",)),
         command("step ( <1-20> )", undo=("step",), default="step 5"),

@@ -12,6 +12,7 @@ from rocefort.dialects.vrp.commands.command import (
     V300,
     Loss,
     Row,
+    Spelling,
     command,
     group,
     wider,
@@ -22,6 +23,7 @@ from rocefort.models.device.interface import DEFAULT_VLAN
 RECOVERY = "{ forwarding | discard }"
 POOL = "<kbytes:headroom_pool_kbytes> { kbytes | mbytes }"
 AF4 = "ipv4-family unicast"
+ORDER = "the numbers order the {}; the first that matches counts"
 ROUTE_VALUE = "( [ preference <1-255> ] [ description <text:150> ] )"
 
 GROUPS: tuple[tuple[Row, ...], ...] = (
@@ -270,6 +272,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "route_policies[{name}].nodes[{0-65535}].action={word}",
             opens="route-policy",
             undo=("route-policy <name> [ node <0-65535> ] *",),
+            equal=Spelling(f"CR `route-policy`: {ORDER.format('nodes')}", number="0-65535"),
         ),
         command(
             "ip ip-prefix <name> index <1-4294967295> ( { permit | deny } <ip> <0-32> "
@@ -277,6 +280,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "prefix_lists[].entries[]",
             reads=routing.prefix,
             undo=("ip ip-prefix <name> [ index <1-4294967295> ] *",),
+            equal=Spelling(f"CR `ip ip-prefix`: {ORDER.format('entries')}", number="1-4294967295"),
         ),
     ),
     group(
