@@ -9,7 +9,7 @@ from pathlib import Path
 from rocefort.design.derive.derive import derive
 from rocefort.design.load.load import FABRIC_FILE
 from rocefort.models.finding import Report
-from rocefort.models.results.routing import FailureStudy
+from rocefort.models.results.routing import FailureStudy, NotCertain
 from rocefort.steps.fabric.failures import NONE, study_failures
 from rocefort.steps.fabric.git_revisions import (
     checked_out,
@@ -21,6 +21,7 @@ from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived, subje
 from rocefort.validators import checks, engine_choice
 from rocefort.validators.batfish.access import LIMIT_S, Service, service_at
 from rocefort.validators.engine_choice import Engine, StudyOptions, VerificationResult
+from rocefort.validators.rules.certainty import certain, sentences, uncertain
 from rocefort.validators.rules.running.subject import RunningSubject
 from rocefort.validators.rules.verification.change import with_servers_of
 from rocefort.validators.rules.verification.failures import verify_failures
@@ -67,7 +68,11 @@ def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> Ver
         before = with_servers_of(subject.network, before)
     wishes = StudyOptions(_forks(asked), before, subject.running is not None)
     verified = engine_choice.run(subject.network, subject.sources, asked.engine, service, wishes)
+    if verified.readings:
+        subject = replace(subject, network=verified.readings.first.network)
     done = _with_failures(subject, verified, asked)
+    if verified.readings:
+        done = replace(done, notes=(*sentences(verified.readings), *done.notes))
     if subject.running is None:
         return done
     # A switch without a text counts as intended; a verification of what runs reports it, too.
@@ -86,6 +91,11 @@ def segment_pairs_of(subject: ReadNetwork, verified: VerificationResult) -> tupl
     if alone or verified.solution is None:
         return None
     return verified.solution.gateways.delivered, verified.solution.gateways.pairs
+
+
+def uncertain_answers(verified: VerificationResult) -> NotCertain | None:
+    """Numbers of answers that depend on a doubtful line; None: no line is doubtful."""
+    return uncertain(verified.solutions) if len(verified.solutions) > 1 else None
 
 
 def _forks(asked: VerifyRequest) -> str | None:
@@ -116,7 +126,9 @@ def _with_failures(
     if asked.engine is not Engine.BATFISH:
         failing = study_failures(subject, asked.failures, verified.solution)
         studies = (failing.study,) if failing.study else ()
-        report = done.report.joined(failing.report) if failing.report else done.report
+        report = done.report
+        if failing.report:
+            report = report.joined(_of_all_readings(subject, failing.report, verified, asked))
         done = replace(
             done, report=report, studies=studies, notes=(failing.note,) if failing.note else ()
         )
@@ -126,6 +138,21 @@ def _with_failures(
         judged = verify_failures(subject.network, theirs, subject.sources)
         return replace(done, report=done.report.joined(judged), studies=(theirs,))
     return _compared_studies(subject, done, theirs)
+
+
+def _of_all_readings(
+    subject: ReadNetwork, first: Report, verified: VerificationResult, asked: VerifyRequest
+) -> Report:
+    """Findings of failures that all readings share; first: those of the first reading."""
+    if verified.readings is None or not verified.readings.doubts:
+        return first
+    rows = zip(verified.readings.all[1:], verified.solutions[1:], strict=True)
+    others = (
+        study_failures(replace(subject, network=reading.network), asked.failures, solution).report
+        for reading, solution in rows
+    )
+    reports = [first, *(report for report in others if report)]
+    return certain(reports, verified.readings, subject.network)
 
 
 def _compared_studies(

@@ -112,6 +112,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "source_address={ip}",
             undo=("peer <peer> connect-interface",),
         ),
+        setting("peer <peer> ignore", undo=("peer <peer> ignore",)),  # see routing_lines
         setting("peer <peer> ebgp-max-hop ( [ <1-255> ] )", undo=("peer <peer> ebgp-max-hop",)),
         setting("peer <peer> valid-ttl-hops ( [ <1-255> ] )", undo=("peer <peer> valid-ttl-hops",)),
         setting(
