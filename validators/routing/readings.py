@@ -288,23 +288,18 @@ def _of_names(network: Network, sources: Sources) -> Iterator[Doubt]:
             uses[kind, name].append(DevicePlace(node.name, path))
     for (kind, name), places in uses.items():
         devices = list(dict.fromkeys(place.device for place in places))
-        edits: tuple[Edit, Edit]
+        define = with_policy if kind == "route-policy" else with_list
+        usual: Edit = partial(define, name=name, permit=True)
+        other: Edit = partial(define, name=name, permit=False)
         if kind == "peer group":
-            edits = partial(_ungrouped, name=name), partial(_closing_some, name=name)
-        else:
-            define = with_policy if kind == "route-policy" else with_list
-            edits = (
-                partial(define, name=name, permit=True),
-                partial(define, name=name, permit=False),
-            )
-        usual, other = (dict.fromkeys(devices, edit) for edit in edits)
+            usual, other = partial(_ungrouped, name=name), partial(_closing_some, name=name)
         yield Doubt(
             name=f"{kind} {name}, which is not defined",
             words=f"{kind} {name} is not defined, with an unconfirmed effect "
             f"({_at(places, sources)})",
             places=tuple(places),
-            usual=usual,
-            others=(other,),
+            usual=dict.fromkeys(devices, usual),
+            others=(dict.fromkeys(devices, other),),
         )
 
 

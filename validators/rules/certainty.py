@@ -105,9 +105,9 @@ def uncertain(solutions: Sequence[Solution]) -> NotCertain:
     sources = first.gateways.by_device
     least = min(solved.reachability.delivered for solved in solutions)
     return NotCertain(
-        sessions=len(up[0] - set.intersection(*up)),
+        sessions=len(up[0].difference(up[0].intersection(*up))),
         pairs=first.reachability.delivered - least,
-        segment_pairs=sum(sources[source] for source, _ in set.union(*lost) - lost[0]),
+        segment_pairs=sum(sources[source] for source, _ in lost[0].union(*lost) - lost[0]),
     )
 
 

@@ -10,7 +10,7 @@ from rocefort.design.derive.derive import derive
 from rocefort.design.load.load import FABRIC_FILE
 from rocefort.models.finding import Report
 from rocefort.models.results.routing import FailureStudy, NotCertain
-from rocefort.steps.fabric.failures import NONE, study_failures
+from rocefort.steps.fabric.failures import NONE, FailureReport, study_failures
 from rocefort.steps.fabric.git_revisions import (
     checked_out,
     looks_like_revision,
@@ -124,11 +124,11 @@ def _with_failures(
     done = VerifyResult(verified, verified.report)
     theirs = verified.asked.study if verified.asked else None
     if asked.engine is not Engine.BATFISH:
-        failing = study_failures(subject, asked.failures, verified.solution)
+        failing = _of_all_readings(
+            subject, study_failures(subject, asked.failures, verified.solution), verified, asked
+        )
         studies = (failing.study,) if failing.study else ()
-        report = done.report
-        if failing.report:
-            report = report.joined(_of_all_readings(subject, failing.report, verified, asked))
+        report = done.report.joined(failing.report) if failing.report else done.report
         done = replace(
             done, report=report, studies=studies, notes=(failing.note,) if failing.note else ()
         )
@@ -141,18 +141,23 @@ def _with_failures(
 
 
 def _of_all_readings(
-    subject: ReadNetwork, first: Report, verified: VerificationResult, asked: VerifyRequest
-) -> Report:
-    """Findings of failures that all readings share; first: those of the first reading."""
-    if verified.readings is None or not verified.readings.doubts:
+    subject: ReadNetwork, first: FailureReport, verified: VerificationResult, asked: VerifyRequest
+) -> FailureReport:
+    """Findings of failures that all readings share; first: of the first reading."""
+    read = verified.readings
+    if read is None or not read.doubts or first.study is None or first.report is None:
         return first
-    rows = zip(verified.readings.all[1:], verified.solutions[1:], strict=True)
-    others = (
-        study_failures(replace(subject, network=reading.network), asked.failures, solution).report
+    rows = zip(read.all[1:], verified.solutions[1:], strict=True)
+    others = [
+        study_failures(replace(subject, network=reading.network), asked.failures, solution)
         for reading, solution in rows
-    )
-    reports = [first, *(report for report in others if report)]
-    return certain(reports, verified.readings, subject.network)
+    ]
+    reports = [first.report, *(other.report for other in others if other.report)]
+    report = certain(reports, read, subject.network)
+    if all(other.study and other.study.circles == first.study.circles for other in others):
+        return replace(first, report=report)
+    circles = f"not judged: {'; '.join(doubt.words for doubt in read.doubts)}"
+    return replace(first, report=report, study=first.study.model_copy(update={"circles": circles}))
 
 
 def _compared_studies(

@@ -85,9 +85,10 @@ def test_the_rest_of_the_directory_is_judged(
     rows = [row for row in unjudged(ran) if row["reason"].endswith(f"depending on {name}")]
     pairs = "BGP103" if fabric else "BGP201"  # of servers, or of segments
     assert {row["rule"] for row in rows} >= {pairs if rule == "PAIRS" else rule for rule in rules}
-    assert all("leaf02" in f"{row['where']} {row['reason']}" for row in rows)
+    assert all("leaf02" in f"{row['where']} {row['reason']}" for row in rows if not fabric)
     found = {(each.rule, each.switch) for each in findings_of(rocefort, *words)}
-    assert found == known
+    assert found <= known
+    assert {switch for _, switch in known - found} <= {"leaf02"}  # its pairs depend on the line
     assert ("BGP102", "leaf05") in known
     assert ran.code == 1
     text = rocefort(*words)

@@ -214,7 +214,7 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
                 yield subject.finding(
                     node,
                     f"{_line_text(line)} changes {effect}; `rocefort verify` takes it into account",
-                    "check that it is meant to stay",
+                    "check that it is intended",
                     path=path,
                     severity=Severity.WARNING,
                 )

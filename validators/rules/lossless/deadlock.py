@@ -70,7 +70,8 @@ def no_cycle(subject: Subject) -> Iterator[Verdict]:
         verdicts = () if excluded(network) else tuple(_judge(subject, reading.network, queues))
         reports.append(_report(subject, verdicts))
     merged = certain(reports, read, subject.network)
-    yield from (*merged.findings, *merged.not_judged)
+    yield from merged.findings
+    yield from merged.not_judged
 
 
 def _report(subject: Subject, verdicts: Iterable[Verdict]) -> Report:
