@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from rocefort.models.device.bgp import PrefixList
 from rocefort.models.finding import Finding, NotJudged, Report, Where
 from rocefort.models.network.network import Network, Sources, TextLine
+from rocefort.validators.batfish.snapshot import snapshot_files
 from rocefort.validators.engine_choice import Engine, VerificationResult, run
 from rocefort.validators.routing.readings import readings
+from rocefort.validators.routing.running_lines import as_it_runs
 from rocefort.validators.rules.verification.reachability import verify
 
 Clos = Callable[..., Network]
@@ -185,6 +187,14 @@ def test_a_closed_session_is_named_by_its_line(clos: Clos, line: tuple[str, str]
         "BGP session of leaf1 with spine1 (172.16.0.0) is not compatible: "
         f"leaf1 closes it by `{text}`"
     )
+
+
+@pytest.mark.parametrize("line", [*CERTAIN[:3], None])
+def test_batfish_gets_the_effect_of_a_line(clos: Clos, line: tuple[str, str] | None) -> None:
+    network = with_line(clos(), "leaf1", *line) if line else clos()
+    text = snapshot_files(as_it_runs(network, Sources()).network)["configs/leaf1.cfg"].decode()
+    assert ("  neighbor 172.16.0.0 " in text) is (line not in CERTAIN[:2])
+    assert ("network 172.16.0.0/31" in text) is (line == CERTAIN[2])
 
 
 def test_an_imported_subnet_is_announced(clos: Clos, edits: Edits) -> None:
