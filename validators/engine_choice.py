@@ -51,9 +51,9 @@ class VerificationResult:
     report: Report
     state: RoutingState
     engines: tuple[str, ...]
+    readings: Readings  # of the texts; state and solution are of the first one
     note: str = ""
     solution: Solution | None = None  # of the embedded engine, if it ran
-    readings: Readings | None = None  # of the texts; the state and the solution are of the first
     solutions: tuple[Solution, ...] = ()  # of every reading
     asked: BatfishResult | None = None  # of Batfish, if it ran
     changes: tuple[RoutingChange, ...] = ()  # from an earlier version, by each engine
@@ -97,8 +97,8 @@ def run(
         certain(reports, read, network),
         solution.state,
         (solution.state.engine,),
+        read,
         solution=solution,
-        readings=read,
         solutions=solutions,
     )
     done = _with_change(done, network, sources, options)
@@ -166,7 +166,7 @@ def _by_batfish(
     ]
     report = certain(reports, read, network)
     done = VerificationResult(
-        report, answers.state, (answers.state.engine,), answers.note, asked=answers, readings=read
+        report, answers.state, (answers.state.engine,), read, answers.note, asked=answers
     )
     report = report.joined(
         verify_checks(with_outside(network), answers.files, answers.checks, sources)
@@ -187,9 +187,13 @@ def _with_change(
     with Step("earlier state"):
         before = _solved_before(options.before)
     both_have = common_switches(options.before, network)
-    change = change_since(before, done.state, done.solution, both_have)
-    report = verify_change(network, change, sources, done.solution)
-    return replace(done, report=done.report.joined(report), changes=(change,))
+    changes = [change_since(before, one.state, one, both_have) for one in done.solutions]
+    reports = [
+        verify_change(reading.network, change, sources, solved)
+        for reading, change, solved in zip(done.readings.all, changes, done.solutions, strict=True)
+    ]
+    report = done.report.joined(certain(reports, done.readings, network))
+    return replace(done, report=report, changes=(changes[0],))
 
 
 def _solved_before(network: Network) -> Solution:

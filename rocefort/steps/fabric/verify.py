@@ -68,11 +68,9 @@ def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> Ver
         before = with_servers_of(subject.network, before)
     wishes = StudyOptions(_forks(asked), before, subject.running is not None)
     verified = engine_choice.run(subject.network, subject.sources, asked.engine, service, wishes)
-    if verified.readings:
-        subject = replace(subject, network=verified.readings.first.network)
+    subject = replace(subject, network=verified.readings.first.network)
     done = _with_failures(subject, verified, asked)
-    if verified.readings:
-        done = replace(done, notes=(*sentences(verified.readings), *done.notes))
+    done = replace(done, notes=(*sentences(verified.readings), *done.notes))
     if subject.running is None:
         return done
     # A switch without a text counts as intended; a verification of what runs reports it, too.
@@ -145,7 +143,7 @@ def _of_all_readings(
 ) -> FailureReport:
     """Findings of failures that all readings share; first: of the first reading."""
     read = verified.readings
-    if read is None or not read.doubts or first.study is None or first.report is None:
+    if not read.doubts or first.study is None or first.report is None:
         return first
     rows = zip(read.all[1:], verified.solutions[1:], strict=True)
     others = [

@@ -105,9 +105,7 @@ def all_pairs(network: Network) -> list[tuple[str, str]]:
 def check_laws(before: Network, after: Network, switch: str, *, local: bool) -> None:
     """Every answer is certain, or named with the line; pairs that cannot use it keep theirs."""
     was, now = verified(before), verified(after)
-    for reading, solved in zip(
-        now.readings.all if now.readings else (), now.solutions, strict=True
-    ):
+    for reading, solved in zip(now.readings.all, now.solutions, strict=True):
         report = verify(reading.network, solved.state, Sources(), solved)
         assert places(report) <= named(now.report)
         assert {(f.rule, f.where) for f in now.report.findings} <= named(report)
