@@ -16,6 +16,9 @@ from rocefort.validators.batfish.access import Service
 from rocefort.validators.failures.study import single_failures
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.external_peers import with_outside
+from rocefort.validators.routing.readings import Readings, readings
+from rocefort.validators.routing.running_lines import as_it_runs
+from rocefort.validators.rules.certainty import certain
 from rocefort.validators.rules.registry import registered
 from rocefort.validators.rules.verification.batfish import verify_checks
 from rocefort.validators.rules.verification.change import (
@@ -48,8 +51,10 @@ class VerificationResult:
     report: Report
     state: RoutingState
     engines: tuple[str, ...]
+    readings: Readings  # of the texts; state and solution are of the first one
     note: str = ""
     solution: Solution | None = None  # of the embedded engine, if it ran
+    solutions: tuple[Solution, ...] = ()  # of every reading
     asked: BatfishResult | None = None  # of Batfish, if it ran
     changes: tuple[RoutingChange, ...] = ()  # from an earlier version, by each engine
 
@@ -78,16 +83,29 @@ def run(
     is a note, and the embedded result stays.
     """
     options = wishes or StudyOptions()
+    read = readings(network, sources)
+    network = read.first.network
     if engine is Engine.BATFISH:
-        return _by_batfish(network, sources, service or Service(), options)
-    solution = analyse(network, sources)
-    report = _judged(network, solution.state, sources, solution, options)
-    done = VerificationResult(report, solution.state, (solution.state.engine,), solution=solution)
+        return _by_batfish(read, sources, service or Service(), options)
+    solutions = tuple(analyse(reading.network, sources) for reading in read.all)
+    solution = solutions[0]
+    reports = [
+        _judged(reading.network, solved.state, sources, solved, options)
+        for reading, solved in zip(read.all, solutions, strict=True)
+    ]
+    done = VerificationResult(
+        certain(reports, read, network),
+        solution.state,
+        (solution.state.engine,),
+        read,
+        solution=solution,
+        solutions=solutions,
+    )
     done = _with_change(done, network, sources, options)
     if engine is Engine.EMBEDDED or (engine is Engine.AUTO and service is None):
         return done
     try:
-        answers = _ask(network, solution, service or Service(), options)
+        answers = _ask(network, solution, service or Service(), options, sources)
     except (ServiceFailed, Refused) as error:
         if engine is Engine.BOTH:
             raise
@@ -112,27 +130,43 @@ def _judged(
 
 
 def _ask(
-    network: Network, solution: Solution | None, service: Service, options: StudyOptions
+    network: Network,
+    solution: Solution | None,
+    service: Service,
+    options: StudyOptions,
+    sources: Sources,
 ) -> BatfishResult:
     chosen = None
     if options.failures is not None:
         singles = single_failures(network, solution) if solution else cabled_failures(network)
         chosen = choose(singles, options.failures)
-    return ask_all(network, service, chosen, options.before)
+    return ask_all(as_it_runs(network, sources).network, service, chosen, options.before)
 
 
 def _by_batfish(
-    network: Network, sources: Sources, service: Service, options: StudyOptions
+    read: Readings, sources: Sources, service: Service, options: StudyOptions
 ) -> VerificationResult:
-    """Verify with Batfish alone; the embedded engine adds causes if it models the network."""
+    """Verify with Batfish alone; the embedded engine adds causes if it models the network.
+
+    It also solves further readings, if any: Batfish answers the first one.
+    """
+    network = read.first.network
+    solution, solutions = None, tuple[Solution, ...]()
     try:
-        solution = analyse(network, sources)
+        solutions = tuple(analyse(reading.network, sources) for reading in read.all)
+        solution = solutions[0]
     except Refused:
-        solution = None
-    answers = _ask(network, solution, service, options)
-    report = _judged(network, answers.state, sources, solution, options)
+        if read.doubts:
+            raise
+    answers = _ask(network, solution, service, options, sources)
+    reports = [_judged(network, answers.state, sources, solution, options)]
+    reports += [
+        _judged(reading.network, solved.state, sources, solved, options)
+        for reading, solved in zip(read.all[1:], solutions[1:], strict=True)
+    ]
+    report = certain(reports, read, network)
     done = VerificationResult(
-        report, answers.state, (answers.state.engine,), answers.note, asked=answers
+        report, answers.state, (answers.state.engine,), read, answers.note, asked=answers
     )
     report = report.joined(
         verify_checks(with_outside(network), answers.files, answers.checks, sources)
@@ -153,9 +187,13 @@ def _with_change(
     with Step("earlier state"):
         before = _solved_before(options.before)
     both_have = common_switches(options.before, network)
-    change = change_since(before, done.state, done.solution, both_have)
-    report = verify_change(network, change, sources, done.solution)
-    return replace(done, report=done.report.joined(report), changes=(change,))
+    changes = [change_since(before, one.state, one, both_have) for one in done.solutions]
+    reports = [
+        verify_change(reading.network, change, sources, solved)
+        for reading, change, solved in zip(done.readings.all, changes, done.solutions, strict=True)
+    ]
+    report = done.report.joined(certain(reports, done.readings, network))
+    return replace(done, report=report, changes=(changes[0],))
 
 
 def _solved_before(network: Network) -> Solution:

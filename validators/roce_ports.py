@@ -48,12 +48,6 @@ def paused_queues(node: Node) -> frozenset[int]:
     return node.device.paused_queues
 
 
-def lossless_queue(network: Network) -> int | None:
-    """Lossless queue, if there is one only."""
-    queues = lossless_queues(network)
-    return queues[0] if len(queues) == 1 else None
-
-
 def lossless_queues(network: Network) -> tuple[int, ...]:
     """Intended lossless queue; without intent those that all, or most, PFC switches pause."""
     if network.lossless is not None:

@@ -70,6 +70,14 @@ class RoutingState(Frozen):
     answers: tuple[FlowVerdict, ...] = ()
 
 
+class NotCertain(Frozen):
+    """Numbers of good answers that a line may change whose effect is not certain."""
+
+    sessions: int = 0
+    pairs: int = 0
+    segment_pairs: int = 0
+
+
 class Timing(Frozen):
     """Wall-clock time of a service for one question."""
 

@@ -103,7 +103,12 @@ def verify(
     )
     from rocefort.reports.formats.json_report import findings_output
     from rocefort.steps.fabric.report import write_findings
-    from rocefort.steps.fabric.verify import VerifyRequest, segment_pairs_of, verify_subject
+    from rocefort.steps.fabric.verify import (
+        VerifyRequest,
+        segment_pairs_of,
+        uncertain_answers,
+        verify_subject,
+    )
     from rocefort.steps.rollout.running import judged_subject
     from rocefort.validators import engine_choice
     from rocefort.validators.checks import titles
@@ -120,7 +125,10 @@ def verify(
     blocks: list[Block] = []
     if form is options.Format.TEXT:
         pairs = segment_pairs_of(subject, verified)
-        blocks.append(verified_report(verified.state, verified.engines, verified.note, pairs))
+        unsure = uncertain_answers(verified)
+        blocks.append(
+            verified_report(verified.state, verified.engines, verified.note, pairs, unsure)
+        )
         blocks += [change_report(change, against or "") for change in verified.changes]
         blocks += [failures_report(study) for study in done.studies[:1]]
     if timings and service and form is not options.Format.JSON:

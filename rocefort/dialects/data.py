@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from ipaddress import IPv4Network
 
 from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.models.device.device import Device
@@ -22,6 +23,40 @@ class ForeignDesign(StrEnum):
     MLAG = "M-LAG"
     STACK = "a stack"
     MPLS = "MPLS"
+
+
+class RoutingEffect(StrEnum):
+    """Effect on routing of a line that no Device represents; MAY_..: its result is not certain."""
+
+    CLOSES = "closes the sessions of a peer"
+    DISABLES = "disables IPv4 routes of a peer"
+    IMPORTS = "announces connected subnets or static routes"
+    MAY_IMPORT = "announces some of them"
+    MAY_ANNOUNCE = "announces a prefix"
+    MAY_ANNOUNCE_DEFAULT = "announces a default route"
+    MAY_ANNOUNCE_ALL = "announces prefixes of other origins"
+    MAY_PREFER_BGP = "prefers routes of BGP to static ones"
+    MAY_CHANGE_PEER = "changes the routes of a peer, or its sessions"
+    MAY_CHANGE_BGP = "changes the routes of all peers, or their sessions"
+    MAY_CHANGE_POLICY = "changes the routes that a route-policy passes"
+    MAY_CHANGE_LIST = "changes the prefixes that a list permits"
+    MAY_ROUTE = "changes a static route"
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingLine:
+    """Effect of a line on routing, and what it names.
+
+    name: of a peer, group, policy or list. static: static routes are announced, not subnets.
+    preference: of routes from external BGP; 0: not given. routes_only: no session changes.
+    """
+
+    effect: RoutingEffect
+    name: str = ""
+    static: bool = False
+    prefix: IPv4Network | None = None
+    preference: int = 0
+    routes_only: bool = False
 
 
 class AccessWeakness(StrEnum):

@@ -23,6 +23,7 @@ from rocefort.dialects.data import (
     ExtraLine,
     ForeignDesign,
     ParsedConfig,
+    RoutingLine,
     WeakAccess,
 )
 from rocefort.errors import Refused
@@ -237,9 +238,9 @@ class UnmodelledLines(OperatingSystem, Protocol):
         """Return the answers of a routing engine that a line may change, in words; empty: none."""
         raise self.lacks(NOT_READ)
 
-    def changes_nothing(self, line: TextLine, device: Device) -> bool:
-        """Whether a line without a model changes no answer of a routing engine on its Device."""
-        return False
+    def routing_line(self, line: TextLine) -> RoutingLine | None:
+        """Return what a line without a model does to routing; None: no engine can represent it."""
+        return None
 
     def other_family_peer(self, line: TextLine) -> str | None:
         """Return the BGP peer or group that a line enables in a family other than IPv4 unicast."""

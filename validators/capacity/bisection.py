@@ -63,7 +63,9 @@ def _served(solution: Solution, leaf: str) -> Set[IPv4Network]:
 
 
 def _widths_of(solution: Solution, leaf: str, served: Mapping[str, Set[IPv4Network]]) -> Set[int]:
-    table = solution.bgp.get(leaf, {})
+    table, static = solution.bgp.get(leaf, {}), solution.underlay.static[leaf]
     others = {p for name, prefixes in served.items() if name != leaf for p in prefixes}
     targets = others - served[leaf]
-    return {len(table[prefix].next_hops) if prefix in table else 0 for prefix in targets}
+    hops = {prefix: selection.next_hops for prefix, selection in table.items()}
+    ways = (static.get(prefix) or hops.get(prefix, ()) for prefix in targets)
+    return {sum(hop is not None for hop in way) for way in ways}

@@ -21,6 +21,7 @@ from rocefort.models.results.routing import Failure
 from rocefort.progress import tracked
 from rocefort.validators.capacity.bisection import bisection_gbps
 from rocefort.validators.capacity.failure_scope import chosen_groups
+from rocefort.validators.capacity.forwarded_loads import loads_of
 from rocefort.validators.capacity.link_loads import Loads, PortLoads
 from rocefort.validators.capacity.symmetry import SymmetryClasses
 from rocefort.validators.capacity.traffic_matrix import DemandMatrix, spread
@@ -81,7 +82,9 @@ def capacity(
     the speed of a cable is not known; BadInput for an unknown scope.
     """
     solved = solution or analyse(network, sources)
-    return _CapacityStudy(network, demand, Loads(solved, spread(demand, solved)), scope).capacity()
+    return _CapacityStudy(
+        network, demand, loads_of(solved, spread(demand, solved)), scope
+    ).capacity()
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from rocefort.models.network.network import End, Role
 from rocefort.models.results.routing import Failure
-from rocefort.validators.capacity.traffic_matrix import DemandMatrix
+from rocefort.validators.capacity.traffic_matrix import DemandMatrix, carrying_statics
 from rocefort.validators.failures.bgp_delta import FailureBaseline
 from rocefort.validators.roce_ports import ends_of
 from rocefort.validators.routing.engine import Solution
@@ -40,7 +40,7 @@ class SymmetryClasses:
     def kinds(self) -> Mapping[str, Hashable]:
         """Key of each switch: equal for symmetric switches."""
         network = self.solution.underlay.network
-        if self._ties_broken:
+        if self._ties_broken or any(carrying_statics(self.solution, self.spread)):
             return {node.name: node.name for node in network.nodes}
         demands = self._demands
         return {

@@ -13,9 +13,12 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 
 from rocefort.errors import Refused
+from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.network.demand import Demand, members
 from rocefort.models.network.network import Server
 from rocefort.validators.routing.engine import Solution
+from rocefort.validators.routing.external_peers import outside_name
+from rocefort.validators.routing.longest_match import PrefixTable
 
 Target = tuple[str, IPv4Network]  # leaf, and the prefix that leads to it
 Inflow = dict[str, float]  # Gb/s by leaf that sends
@@ -96,7 +99,7 @@ class DemandMatrix:
 def spread(demand: Demand | None, solution: Solution) -> DemandMatrix:
     """Spread a demand; demand that is not delivered by every path is cut off.
 
-    Raises Refused if another switch than the leaf has the prefix of a server in its own table.
+    Raises Refused if another switch than the leaf has the subnet of a server on an interface.
     """
     network = solution.underlay.network
     servers = {server.name: server for server in network.servers or ()}
@@ -130,19 +133,51 @@ def _terms(demand: Demand, solution: Solution) -> Iterator[Term]:
 
 
 def _targets(solution: Solution, servers: Iterable[Server]) -> dict[str, Target]:
-    """Leaf of each server, and the longest prefix of any table for its address."""
-    forwarder, local = solution.trips.forwarder, solution.underlay.local
+    """Leaf of each server, and the longest prefix of any table for its address.
+
+    A static route counts even if it is not in use: after a failure it may be.
+    """
+    forwarder, connected = solution.trips.forwarder, solution.underlay.connected
+    statics = PrefixTable(route.prefix for _, route in static_routes(solution))
     targets: dict[str, Target] = {}
     for server in servers:
-        leaf = server.port.device
-        prefix = next(iter(forwarder.matching(server.address.ip)), server.address.network)
-        others = sorted(set(local.get(prefix, ())) - {leaf})
+        leaf, address = server.port.device, server.address.ip
+        known = next(iter(forwarder.matching(address)), server.address.network)
+        prefix = max([known, *statics.holding(address)[:1]], key=lambda one: one.prefixlen)
+        others = [name for name in sorted(connected) if name != leaf and prefix in connected[name]]
         if others:
             what = f"{others[0]} has {prefix} in its own table, and so has {leaf}"
-            how = "capacity follows BGP alone: give each leaf its own prefix"
+            how = "give each leaf its own prefix: which servers a sender reaches is not modelled"
             raise Refused(what, where=server.name, how=how)
         targets[server.name] = leaf, prefix
     return targets
+
+
+def static_routes(solution: Solution) -> Iterator[tuple[str, StaticRoute]]:
+    """Static routes of all public tables, in use or not, with their switches."""
+    network = solution.underlay.network
+    outside = {outside_name(exit_) for exit_ in network.exits or ()}
+    for node in (node for node in network.nodes if node.name not in outside):
+        yield from ((node.name, r) for r in node.device.static_routes if r.vrf is None)
+
+
+def carrying_statics(solution: Solution, matrix: DemandMatrix) -> Iterator[StaticRoute]:
+    """Static routes that may carry demand: to a part of a target, or on to another switch.
+
+    A wider prefix that leads nowhere in the network drops packets, as no route does.
+    """
+    prefixes = {prefix for _, prefix in matrix.targets.values()}
+    owned = {
+        address.ip
+        for node in solution.underlay.network.nodes
+        for interface in node.device.interfaces
+        for address in interface.addresses
+    }
+    for _, route in static_routes(solution):
+        within = any(route.prefix.subnet_of(prefix) for prefix in prefixes)
+        around = route.next_hop in owned and any(p.subnet_of(route.prefix) for p in prefixes)
+        if within or around:
+            yield route
 
 
 def _add(matrix: DemandMatrix, term: Term) -> None:

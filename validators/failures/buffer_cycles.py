@@ -16,7 +16,7 @@ from ipaddress import IPv4Network
 
 from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.failures.lost_pairs import TablesAfterFailure
-from rocefort.validators.roce_ports import lossless_queue
+from rocefort.validators.roce_ports import lossless_queues
 from rocefort.validators.rules.lossless.buffer_cycles import (
     Graph,
     Hop,
@@ -40,8 +40,8 @@ class Buffers:
 
     @cached_property
     def queue(self) -> int | None:
-        """Lossless queue; None: not known."""
-        return lossless_queue(self.base.solution.underlay.network)
+        """Lossless queue; None: not known. Of several one: packets of all take the same paths."""
+        return next(iter(lossless_queues(self.base.solution.underlay.network)), None)
 
     @cached_property
     def excluded(self) -> str:

@@ -27,6 +27,7 @@ from rocefort.validators.routing.gateways import GatewayJourneys
 from rocefort.validators.routing.next_hops import NextHopChanges, NextHops, Selection, Widths
 from rocefort.validators.routing.packet_filters import questions
 from rocefort.validators.routing.reachability_classes import reachability_of
+from rocefort.validators.routing.running_lines import as_it_runs
 from rocefort.validators.routing.sessions import ConfiguredSession, Peerings, peerings
 from rocefort.validators.routing.underlay import Underlay, build
 
@@ -225,8 +226,9 @@ def analyse(network: Network, sources: Sources | None = None) -> Solution:
     """
     origins = sources or Sources()
     with Step("routing"):
-        underlay = build(with_outside(network), origins)
-        peers = peerings(underlay, origins)
+        running = as_it_runs(network, origins)
+        underlay = build(with_outside(running.network), origins)
+        peers = peerings(underlay, origins, running.closed)
         return Solution(underlay, peers, solve_bgp(underlay, peers, origins))
 
 

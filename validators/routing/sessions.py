@@ -15,7 +15,7 @@ from rocefort.models.device.bgp import Bgp, BgpPeer, BgpSettings
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import kind_of
 from rocefort.models.device.subnets import Subnets
-from rocefort.models.network.network import Network, Sources
+from rocefort.models.network.network import Network, Sources, TextLine
 from rocefort.models.results.routing import SessionStatus
 from rocefort.validators.routing.underlay import DevicePlace, Port, Underlay, refuse
 
@@ -44,6 +44,7 @@ class _SessionEndState:
     settings: BgpSettings
     local: tuple[Port, IPv4Address] | None  # interface and address in the peer's subnet
     broadcast_of: IPv4Network | None = None  # the local subnet whose broadcast address the peer is
+    closed_by: TextLine | None = None  # line outside the Device that closes the session
 
     @property
     def ready(self) -> bool:
@@ -70,21 +71,24 @@ class Peerings:
         return self.ends[device][int(peer)].settings
 
 
-def peerings(underlay: Underlay, sources: Sources) -> Peerings:
+_Closed = Mapping[tuple[str, IPv4Address], TextLine]
+
+
+def peerings(underlay: Underlay, sources: Sources, closed: _Closed | None = None) -> Peerings:
     """Every configured peer.
 
-    Raises Refused for iBGP, for an undefined group and for sessions over anything but a routed
-    port.
+    closed: by device and peer, the line outside the Device that closes a session. Raises Refused
+    for iBGP, for an undefined group and for sessions over anything but a routed port.
     """
     ends = {
-        node.name: {int(end.peer.address): end for end in _ends(node.device, sources)}
+        node.name: {int(end.peer.address): end for end in _ends(node.device, sources, closed or {})}
         for node in underlay.network.nodes  # in order of names
     }
     every = (end for own in ends.values() for end in own.values())
     return Peerings(ends, tuple(_session(end, ends, underlay, sources) for end in every))
 
 
-def _ends(device: Device, sources: Sources) -> Iterator[_SessionEndState]:
+def _ends(device: Device, sources: Sources, closed: _Closed) -> Iterator[_SessionEndState]:
     """Ends of one device in order of addresses; Refused for the first fault in the text."""
     bgp = device.bgp
     if bgp is None:
@@ -99,7 +103,8 @@ def _ends(device: Device, sources: Sources) -> Iterator[_SessionEndState]:
         match = next(table.of(peer.address), None)
         local = ((device.name, match[0]), match[1].ip) if match else None
         broadcast = match[1].network if match and _is_broadcast(peer.address, match[1]) else None
-        end = _SessionEndState(device, bgp, peer, bgp.settings(peer), local, broadcast)
+        line = closed.get((device.name, peer.address))
+        end = _SessionEndState(device, bgp, peer, bgp.settings(peer), local, broadcast, line)
         if peer.group is not None and peer.group not in groups:
             what = f"peer {peer.address} is in group {peer.group}, which is not defined"
             raise refuse(what, end.place(".group"), sources)
@@ -203,6 +208,9 @@ def _unfinished(end: _SessionEndState) -> tuple[str, DevicePlace] | None:
         return f"{what} {port}", DevicePlace(name, f"interfaces[{port}].addresses", port)
     if end.settings.asn is None:
         return f"{name} gives the peer {address} no AS number", end.place(".asn")
+    if end.closed_by is not None:
+        what = f"{name} closes it by `{end.closed_by.shown_text}`"
+        return what, DevicePlace(name, f"unmodelled[{end.closed_by.line}]")
     if not end.settings.active:
         return f"{name} does not enable the peer {address} for IPv4", end.place(".active")
     return None

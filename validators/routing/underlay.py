@@ -188,11 +188,14 @@ def _interface(network: Network, port: Port) -> Interface:
 
 
 def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
-    """Lines outside the models that may change an answer of the engine, each with a message."""
+    """Lines outside the models that may change an answer of the engine, each with a message.
+
+    The node is one of `as_it_runs`, without lines whose effect its Device has.
+    """
     dialect = dialect_of(node)
     for line in node.unmodelled:
         effect = dialect.forwarding_effect(line)
-        if effect and not dialect.changes_nothing(line, node.device):
+        if effect:
             yield line, f"`{line.shown_text}` may change {effect} and is not modelled"
 
 

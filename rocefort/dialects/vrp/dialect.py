@@ -13,6 +13,7 @@ from rocefort.dialects.data import (
     ExtraLine,
     ForeignDesign,
     ParsedConfig,
+    RoutingLine,
     WeakAccess,
 )
 from rocefort.dialects.dialect import Dialect
@@ -21,6 +22,7 @@ from rocefort.dialects.vrp import (
     foreign_designs,
     line_queries,
     provenance,
+    routing_lines,
     running_state,
     saved_displays,
     spellings,
@@ -157,9 +159,9 @@ class Vrp(Dialect):
         """Decide by the line's command."""
         return line_queries.forwarding_effect(line)
 
-    def changes_nothing(self, line: TextLine, device: Device) -> bool:
-        """Compare disabled BGP peers and preferences of routes with the Device."""
-        return line_queries.changes_nothing(line, device)
+    def routing_line(self, line: TextLine) -> RoutingLine | None:
+        """Decide by the line's view and command."""
+        return routing_lines.routing_line(line)
 
     def other_family_peer(self, line: TextLine) -> str | None:
         """Decide by the line's view."""
@@ -191,7 +193,7 @@ class Vrp(Dialect):
 
     def closed_peer(self, line: str) -> str | None:
         """Decide by the line's command."""
-        return line_queries.closed_peer(line)
+        return routing_lines.closed_peer(line)
 
     def in_use(self, command: str, device: Device) -> bool | None:
         """Look up a table of commands."""

@@ -58,15 +58,9 @@ HARMLESS = re.compile(
 ACL = re.compile(r"(?<!\S)acl (?:(?:ipv4|number|name) )?(\S+)", re.ASCII)
 POLICY = re.compile(r"traffic-policy (\S+)", re.ASCII)  # in a VLAN, for the whole switch
 BINDING = re.compile(r"classifier (\S+) behavior (\S+)", re.ASCII)
-DISABLED = re.compile(r"bgp \S+ / ipv4-family unicast / undo peer (\S+) enable", re.ASCII)
-# CR `preference` and `import-route` (BGP-IPv4 unicast address family view).
-OF_STATIC = re.compile(
-    r"bgp \S+ / ipv4-family unicast / (preference \d+ \d+ \d+|import-route static\b.*)", re.ASCII
-)
 OTHER_FAMILY = re.compile(
     r"bgp \S+ / (?:(?!ipv4-family unicast)\S+-family [^/]*/ )+peer (\S+) enable", re.ASCII
 )
-CLOSED = re.compile(r"bgp \S+ / peer (\S+) ignore", re.ASCII)
 READABLE = (f" simple {MASK}", f" plain {MASK}")  # ends of lines with a masked secret
 UNDO, QUIT = "undo", "quit"
 # Conditions on a Device for a command in its text, by the command's first words in the hardware
@@ -109,22 +103,6 @@ def forwarding_effect(line: TextLine) -> str:
     if not effect or HARMLESS.match(bare) or written_by_itself(line):
         return ""
     return "" if ignored_command(view_of(line.path), line.text) else effect
-
-
-def changes_nothing(line: TextLine, device: Device) -> bool:
-    """Whether a line disables a BGP peer that none enables, or is on static routes without any.
-
-    A connected route has preference 0, which no line changes; other routing protocols are refused.
-    """
-    whole, bgp = _whole(line), device.bgp
-    if OF_STATIC.fullmatch(whole):
-        return all(route.vrf is not None for route in device.static_routes)
-    match = DISABLED.fullmatch(whole)
-    if match is None or bgp is None:
-        return False
-    named = [bgp.settings(peer) for peer in bgp.peers if str(peer.address) == match[1]]
-    named += [group for group in bgp.groups if group.name == match[1]]
-    return bool(named) and not any(settings.active for settings in named)
 
 
 def other_family_peer(line: TextLine) -> str | None:
@@ -219,12 +197,6 @@ def uses(line: TextLine) -> Uses:
         return Uses()
     acls, policies, bound = (names.findall(line.text) for names in (ACL, POLICY, BINDING))
     return Uses(frozenset(acls), frozenset(policies), frozenset(bound))
-
-
-def closed_peer(line: str) -> str | None:
-    """Return the peer or group whose sessions a line shuts down, with its views."""
-    match = CLOSED.fullmatch(line)
-    return match[1] if match else None
 
 
 def in_use(command: str, device: Device) -> bool | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rocefort.models.results.reachability import Reachability
-from rocefort.models.results.routing import RoutingState, SessionStatus, Timing
+from rocefort.models.results.routing import NotCertain, RoutingState, SessionStatus, Timing
 from rocefort.models.results.routing_change import RoutingChange
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Note, Section, Table, TableColumn
@@ -19,35 +19,47 @@ def verified_report(
     engines: Sequence[str],
     note: str = "",
     segment_pairs: tuple[int, int] | None = None,
+    uncertain: NotCertain | None = None,
 ) -> Section:
     """Show the verified state and the engines.
 
-    segment_pairs: delivered, and all; of texts, between gateways.
+    segment_pairs: delivered, and all; of texts, between gateways. uncertain: to take off.
     """
+    unsure = uncertain or NotCertain()
     up = sum(s.status is SessionStatus.ESTABLISHED for s in state.sessions)
     widths = Counter(route.width for route in state.routes)
     reached = state.reachability
     shares = ", ".join(f"{widths[width]} of width {width}" for width in sorted(widths))
     sentences = (
         f"verified by: {' and '.join(engines)}" + (f" ({note})" if note else ""),
-        f"BGP sessions established: {up} of {len(state.sessions)} ends",
+        f"BGP sessions established: {_certain(up, len(state.sessions), unsure.sessions, ' ends')}",
         f"BGP routes: {len(state.routes)} ({shares or 'none'})",
-        *_pairs(reached, segment_pairs),
+        *_pairs(reached, segment_pairs, unsure),
     )
     return Section("", (*map(Note, sentences), *segments(reached)))
 
 
-def _pairs(reached: Reachability, segment_pairs: tuple[int, int] | None) -> Iterator[str]:
+def _certain(good: int, total: int, uncertain: int, unit: str = "") -> str:
+    """`30 of 32 ends`, or `30 of 32 ends, 2 not judged`."""
+    rest = f", {uncertain} not judged" if uncertain else ""
+    return f"{good - uncertain} of {total}{unit}{rest}"
+
+
+def _pairs(
+    reached: Reachability, segment_pairs: tuple[int, int] | None, unsure: NotCertain
+) -> Iterator[str]:
     """Pairs of servers and of segments that were probed, each kind in a sentence."""
     if reached.pairs:
-        yield f"server pairs delivered by every path: {reached.delivered} of {reached.pairs}"
+        share = _certain(reached.delivered, reached.pairs, unsure.pairs)
+        yield f"server pairs delivered by every path: {share}"
     else:
         yield "server pairs: none, no two servers are known"
     if segment_pairs is None:
         return
     delivered, pairs = segment_pairs
     if pairs:
-        yield f"segment pairs delivered by every path between gateways: {delivered} of {pairs}"
+        share = _certain(delivered, pairs, unsure.segment_pairs)
+        yield f"segment pairs delivered by every path between gateways: {share}"
     else:
         yield "segment pairs: none, fewer than two switches have a gateway that is up"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from rocefort.design.derive.derive import derive
 from rocefort.design.load.load import FABRIC_FILE
 from rocefort.models.finding import Report
-from rocefort.models.results.routing import FailureStudy
-from rocefort.steps.fabric.failures import NONE, study_failures
+from rocefort.models.results.routing import FailureStudy, NotCertain
+from rocefort.steps.fabric.failures import NONE, FailureReport, study_failures
 from rocefort.steps.fabric.git_revisions import (
     checked_out,
     looks_like_revision,
@@ -21,6 +21,7 @@ from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived, subje
 from rocefort.validators import checks, engine_choice
 from rocefort.validators.batfish.access import LIMIT_S, Service, service_at
 from rocefort.validators.engine_choice import Engine, StudyOptions, VerificationResult
+from rocefort.validators.rules.certainty import certain, sentences, uncertain
 from rocefort.validators.rules.running.subject import RunningSubject
 from rocefort.validators.rules.verification.change import with_servers_of
 from rocefort.validators.rules.verification.failures import verify_failures
@@ -67,7 +68,9 @@ def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> Ver
         before = with_servers_of(subject.network, before)
     wishes = StudyOptions(_forks(asked), before, subject.running is not None)
     verified = engine_choice.run(subject.network, subject.sources, asked.engine, service, wishes)
+    subject = replace(subject, network=verified.readings.first.network)
     done = _with_failures(subject, verified, asked)
+    done = replace(done, notes=(*sentences(verified.readings), *done.notes))
     if subject.running is None:
         return done
     # A switch without a text counts as intended; a verification of what runs reports it, too.
@@ -86,6 +89,11 @@ def segment_pairs_of(subject: ReadNetwork, verified: VerificationResult) -> tupl
     if alone or verified.solution is None:
         return None
     return verified.solution.gateways.delivered, verified.solution.gateways.pairs
+
+
+def uncertain_answers(verified: VerificationResult) -> NotCertain | None:
+    """Numbers of answers that depend on a doubtful line; None: no line is doubtful."""
+    return uncertain(verified.solutions) if len(verified.solutions) > 1 else None
 
 
 def _forks(asked: VerifyRequest) -> str | None:
@@ -114,7 +122,9 @@ def _with_failures(
     done = VerifyResult(verified, verified.report)
     theirs = verified.asked.study if verified.asked else None
     if asked.engine is not Engine.BATFISH:
-        failing = study_failures(subject, asked.failures, verified.solution)
+        failing = _of_all_readings(
+            subject, study_failures(subject, asked.failures, verified.solution), verified, asked
+        )
         studies = (failing.study,) if failing.study else ()
         report = done.report.joined(failing.report) if failing.report else done.report
         done = replace(
@@ -126,6 +136,26 @@ def _with_failures(
         judged = verify_failures(subject.network, theirs, subject.sources)
         return replace(done, report=done.report.joined(judged), studies=(theirs,))
     return _compared_studies(subject, done, theirs)
+
+
+def _of_all_readings(
+    subject: ReadNetwork, first: FailureReport, verified: VerificationResult, asked: VerifyRequest
+) -> FailureReport:
+    """Findings of failures that all readings share; first: of the first reading."""
+    read = verified.readings
+    if not read.doubts or first.study is None or first.report is None:
+        return first
+    rows = zip(read.all[1:], verified.solutions[1:], strict=True)
+    others = [
+        study_failures(replace(subject, network=reading.network), asked.failures, solution)
+        for reading, solution in rows
+    ]
+    reports = [first.report, *(other.report for other in others if other.report)]
+    report = certain(reports, read, subject.network)
+    if all(other.study and other.study.circles == first.study.circles for other in others):
+        return replace(first, report=report)
+    circles = f"not judged: {'; '.join(doubt.words for doubt in read.doubts)}"
+    return replace(first, report=report, study=first.study.model_copy(update={"circles": circles}))
 
 
 def _compared_studies(

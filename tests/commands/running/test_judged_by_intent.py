@@ -144,7 +144,7 @@ UNDONE: list[tuple[str, str, str, str]] = [
 def test_an_undo_of_a_modelled_line_is_a_warning_that_quotes_it(
     rocefort: Rocefort, saved: Saved, view: str, after: str, line: str, effect: str
 ) -> None:
-    """No switch saves such a line; a routing engine refuses one that changes an answer."""
+    """No switch saves such a line; without a reading of it, a routing engine refuses it."""
     texts = saved(Line("leaf01", view, after, f"{after}\n{line}"))
     why = (
         f"may change {effect}" if effect else "removes a setting; no switch saves such a line"
@@ -153,7 +153,7 @@ def test_an_undo_of_a_modelled_line_is_a_warning_that_quotes_it(
     words = ("check", "heps", "--configs", texts, "--select", "TXT004")
     assert findings_of(rocefort, *words) == [Found("TXT004", "leaf01", line, f"{shown} {why}")]
     ran = rocefort("verify", "heps", "--configs", texts)
-    assert ran.code == (4 if effect else 0)
+    assert ran.code == (4 if effect and "BGP" not in effect else 0)
     assert (f"`{line}` may change {effect}" in " ".join(ran.err.split())) is bool(effect)
 
 

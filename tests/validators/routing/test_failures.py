@@ -310,7 +310,7 @@ def test_a_failure_that_closes_a_circle_is_an_error(
         f for f in verify_failures(network, done, sources).findings if f.rule == "DLK101"
     )
     assert finding.message == (
-        f"after loss of {LEAF1_SPINE2} there is a cyclic buffer dependency: "
+        f"after loss of {LEAF1_SPINE2} there is a cyclic buffer dependency in queue 4: "
         "leaf3 > spine1 > leaf4 > spine2 > leaf3"
     )
     whole = _single(_bouncing(clos, edits))

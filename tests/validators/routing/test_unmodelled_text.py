@@ -1,4 +1,7 @@
-"""Lines outside the models: refused if they may change an answer, which is named, else ignored."""
+"""Lines outside the models: refused by `solve` if they may change an answer, else ignored.
+
+A verification has readings of many such lines instead: tests/validators/routing/test_readings.py.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.errors import Refused
 from rocefort.models.network.network import Network, Node, Sources
 from rocefort.validators.routing.engine import solve
+from rocefort.validators.routing.running_lines import as_it_runs
 from rocefort.validators.routing.underlay import unmodelled_forwarding
 
 TEXT = """#
@@ -61,12 +65,10 @@ def node(view: str, line: str) -> tuple[Node, Sources, int]:
         ("port", "isis enable 1", "the routes"),
         ("vlanif", "vrrp vrid 1 virtual-ip 10.2.0.254", "the gateways"),
         ("vlanif", "ip address unnumbered interface LoopBack0", "the connected subnets"),
-        ("bgp", "peer 10.1.0.0 ignore", "the BGP sessions"),
         ("bgp", "peer 10.1.0.0 ebgp-max-hop 2", "the BGP sessions"),
         ("bgp", "default local-preference 200", "the BGP sessions"),
-        ("family", "import-route direct", "the routes that BGP uses or announces"),
+        ("family", "import-route direct med 5", "the routes that BGP uses or announces"),
         ("family", "peer 10.1.0.0 allow-as-loop", "the routes that BGP uses or announces"),
-        ("family", "preference route-policy P", "the routes that BGP uses or announces"),
     ],
 )
 def test_a_line_that_may_change_an_answer_is_refused_by_it(
@@ -103,13 +105,18 @@ def test_a_line_that_may_change_an_answer_is_refused_by_it(
         ("bgp", "peer 10.1.0.0 bfd block"),
         ("bgp", "undo default ipv4-unicast"),
         ("family", "undo synchronization"),
+        ("bgp", "peer 10.1.0.0 ignore"),  # certain: the session is closed
+        ("family", "import-route direct"),
         ("family", "preference 20 200 200"),  # without a static route
+        ("family", "preference route-policy P"),
         ("family", "peer 10.1.0.0 advertise-community"),
     ],
 )
 def test_a_line_that_does_not_is_let_be(view: str, line: str) -> None:
-    leaf, _, _ = node(view, line)
-    assert list(unmodelled_forwarding(leaf)) == []
+    leaf, sources, _ = node(view, line)
+    network = Network(name="text", origin="text", nodes=(leaf,))
+    (running,) = as_it_runs(network, sources).network.nodes
+    assert list(unmodelled_forwarding(running)) == []
 
 
 def test_a_password_of_a_peer_is_let_be_and_never_shown() -> None:

@@ -10,6 +10,7 @@ from rocefort.dialects.data import ForeignDesign
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node, TextLine
 from rocefort.models.wording import count_of
+from rocefort.validators.routing.running_lines import as_it_runs
 from rocefort.validators.rules.missing import Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
@@ -184,8 +185,10 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
     The command is known. Its setting is outside the scope of Rocefort, or the line is in a view
     where it has no effect. Passwords and keys are among these on purpose. A line of a running
     configuration stays on the switch: a plan neither changes nor removes it. A line that may change
-    routes, sessions or paths is a warning: rules judge as if it were not there. So is a line that
-    removes a setting and that no switch saves: rules judge the setting as if it stayed.
+    routes, sessions or paths is a warning: most rules judge as if it were not there. Paths and
+    sessions are judged with it where its effect is certain, as that of a closed session. A line
+    that removes a setting and that no switch saves is a warning, too: rules judge the setting as if
+    it stayed.
 
     Example: «timeout of LACP» is known, but nothing judges what it sets
     """
@@ -198,13 +201,24 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
                 path=f"unmodelled[{line.line}]",
             )
         )
+    running = as_it_runs(subject.network, subject.sources)
     for node in _switches(subject, templates=False):
         dialect = dialect_of(node)
+        effective = running.effective.get(node.name, ())
+        inert = running.inert.get(node.name, ())
         for line in node.unmodelled:
             if not line.command or dialect.foreign_design(line) is not None:
                 continue
             path, effect = f"unmodelled[{line.line}]", dialect.forwarding_effect(line)
-            if effect and not dialect.changes_nothing(line, node.device):
+            if line.line in effective:
+                yield subject.finding(
+                    node,
+                    f"{_line_text(line)} changes {effect}; `rocefort verify` takes it into account",
+                    "check that it is intended",
+                    path=path,
+                    severity=Severity.WARNING,
+                )
+            elif effect and line.line not in inert:
                 yield subject.finding(
                     node,
                     f"{_line_text(line)} may change {effect}, and nothing judges it",

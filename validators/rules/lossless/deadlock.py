@@ -10,13 +10,16 @@ from ipaddress import IPv4Network
 from rocefort.errors import Refused
 from rocefort.models.device.bgp import PolicyNode
 from rocefort.models.device.device import Device
-from rocefort.models.finding import Severity
+from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.network.network import Network
 from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queues
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.forwarding import Forwarder
 from rocefort.validators.routing.longest_match import PrefixTable
+from rocefort.validators.routing.readings import readings
+from rocefort.validators.routing.running_lines import as_it_runs
 from rocefort.validators.routing.underlay import Underlay, unmodelled_forwarding
+from rocefort.validators.rules.certainty import certain
 from rocefort.validators.rules.lossless.buffer_cycles import (
     Buffer,
     Graph,
@@ -52,16 +55,33 @@ def no_cycle(subject: Subject) -> Iterator[Verdict]:
     Example: cyclic buffer dependency in queue 4: leaf01 > spine01 > leaf02 > spine02 > leaf01
     Fix: Remove the link, or the route, that leads up again.
     """
-    network = subject.network
-    queues = lossless_queues(network)
+    queues = lossless_queues(subject.network)
     if not queues:
         yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
-    unmodelled = next((x for node in network.nodes for x in unmodelled_forwarding(node)), None)
-    if unmodelled is not None:
-        yield subject.not_judged(None, f"the paths are not known: {unmodelled[1]}", PATHS)
-    elif not excluded(network):
-        yield from _judge(subject, queues)
+    read = readings(subject.network, subject.sources)
+    reports = []
+    for reading in read.all:
+        network = as_it_runs(reading.network, subject.sources).network
+        lines = (x for node in network.nodes for x in unmodelled_forwarding(node))
+        if unmodelled := next(lines, None):
+            yield subject.not_judged(None, f"the paths are not known: {unmodelled[1]}", PATHS)
+            return
+        verdicts = () if excluded(network) else tuple(_judge(subject, reading.network, queues))
+        reports.append(_report(subject, verdicts))
+    merged = certain(reports, read, subject.network)
+    yield from merged.findings
+    yield from merged.not_judged
+
+
+def _report(subject: Subject, verdicts: Iterable[Verdict]) -> Report:
+    rows = tuple(verdicts)
+    return Report(
+        network=subject.network.name,
+        rules=(subject.rule.id,),
+        findings=tuple(row for row in rows if isinstance(row, Finding)),
+        not_judged=tuple(row for row in rows if isinstance(row, NotJudged)),
+    )
 
 
 def excluded(network: Network) -> str:
@@ -160,9 +180,9 @@ def _announces_its_own(device: Device, origins: Counter[IPv4Network]) -> bool:
     )
 
 
-def _judge(subject: Subject, queues: Iterable[int]) -> Iterator[Verdict]:
+def _judge(subject: Subject, network: Network, queues: Iterable[int]) -> Iterator[Verdict]:
     try:
-        solution = analyse(subject.network, subject.sources)
+        solution = analyse(network, subject.sources)
     except Refused as refused:
         yield subject.not_judged(None, f"the paths are not known: {refused.problem.what}", PATHS)
         return

@@ -15,7 +15,7 @@ from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Network, Role, Sources
 from rocefort.models.results.routing import FailureEffect, FailureStudy, PairLoss, WidthLoss
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.roce_ports import lossless_queue
+from rocefort.validators.roce_ports import lossless_queues, queue_words
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.missing import QUEUE, Missing, Need
@@ -169,23 +169,23 @@ def circles(subject: FailureSubject) -> Iterator[Verdict]:
     """No failure causes a cyclic buffer dependency.
 
     After a failure packets may go up again after coming down. Lossless buffers can then wait for
-    each other in a cycle, and PFC stops all of them permanently. DLK001 judges the fabric without
-    failures.
+    each other in a cycle, and PFC stops all of them permanently. All lossless queues take the same
+    paths. DLK001 judges the fabric without failures.
 
-    Example: cyclic buffer dependency: leaf3 > spine1 > leaf4 > spine2 > leaf3
+    Example: cyclic buffer dependency in queue 4: leaf3 > spine1 > leaf4 > spine2 > leaf3
     Fix: Let leaves announce only their own prefixes, by an export policy, or let all spines share
     one AS.
     """
-    study = subject.study
+    study, queues = subject.study, lossless_queues(subject.network)
     if study.circles.startswith("not judged: "):
-        queue = lossless_queue(subject.network)
         reason = study.circles.removeprefix("not judged: ")
-        yield subject.not_judged(None, reason, QUEUE if queue is None else NO_CYCLE)
+        yield subject.not_judged(None, reason, NO_CYCLE if queues else QUEUE)
     by_cycle: defaultdict[str, list[FailureEffect]] = defaultdict(list)
     for effect in study.effects:
         if effect.circle:
             by_cycle[effect.circle].append(effect)
     for circle, effects in by_cycle.items():
-        message = f"{_after(effects)} there is a cyclic buffer dependency: {circle}"
+        message = f"{_after(effects)} there is a cyclic buffer dependency in "
+        message += f"{queue_words(queues)}: {circle}"
         hint = "let leaves announce only their own prefixes: an export policy"
         yield subject.at(DevicePlace(circle.partition(" ")[0], "bgp"), message, hint)

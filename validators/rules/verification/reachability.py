@@ -187,7 +187,7 @@ def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
     own = solution is not None and solution.state is state
     width: Widths = solution.widths if solution and own else _by_prefix(state.routes)
     leaves = network.role(Role.LEAF)
-    served = _served(subject.overview, leaves)
+    served = _served(subject, leaves)
     silent = {} if solution is None else _silent(solution, served, width, spines, subject.sources)
     cables = _links_per_pair(network)
     expected = {leaf.name: spines * cables.get(leaf.name, 1) for leaf in leaves}
@@ -313,13 +313,16 @@ def _hidden(
     return subject.at(cause.place, message, cause.hint or hint)
 
 
-def _served(overview: Overview, leaves: Iterable[Node]) -> dict[str, set[IPv4Network]]:
+def _served(subject: EngineSubject, leaves: Iterable[Node]) -> dict[str, set[IPv4Network]]:
     """Prefixes of each leaf that other leaves should reach: announced ones, and its segments.
 
-    Prefixes of static routes are announced outside only, or are the default route: see BGP105.
-    Those of gateways that wait for servers are left out. Beside what runs, those that the fabric
-    announces count, too.
+    Of connected subnets that a line announces, those of its gateways and loopbacks. Prefixes of
+    static routes are announced outside only, or are the default route: see BGP105. Those of
+    gateways that wait for servers are left out. Beside what runs, those that the fabric announces
+    count, too.
     """
+    overview, solution = subject.overview, subject.solution
+    running = solution.underlay.network.by_name if solution else {}
     segments: defaultdict[str, set[IPv4Network]] = defaultdict(set)
     for segment in overview.network.segments or ():
         segments[segment.leaf].add(segment.prefix)
@@ -329,12 +332,20 @@ def _served(overview: Overview, leaves: Iterable[Node]) -> dict[str, set[IPv4Net
     prefixes = {}
     for leaf in leaves:
         announced = set(leaf.device.bgp.networks) if leaf.device.bgp else set()
+        bgp = running[leaf.name].device.bgp if leaf.name in running else None
+        announced |= _inner_subnets(leaf) & set(bgp.networks if bgp else ())
         announced -= {route.prefix for route in leaf.device.static_routes}
         announced |= intended[leaf.name]
         idle = overview.idle_gateways.get(leaf.name, ())
         waiting = {address.network for gateway in idle for address in gateway.addresses}
         prefixes[leaf.name] = (announced | segments[leaf.name]) - waiting
     return prefixes
+
+
+def _inner_subnets(leaf: Node) -> set[IPv4Network]:
+    """Subnets of a leaf that are on no link to another switch."""
+    inner = (i for i in leaf.device.interfaces if i.kind in ("vlanif", "loopback") and not i.vrf)
+    return {address.network for interface in inner for address in interface.addresses}
 
 
 def _subnets(leaf: Node) -> set[IPv4Network]:

@@ -133,6 +133,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             undo=("peer <peer> connect-interface",),
             equal=of_group(),
         ),
+        setting("peer <peer> ignore", undo=("peer <peer> ignore",)),  # see routing_lines
         setting("peer <peer> ebgp-max-hop ( [ <1-255> ] )", undo=("peer <peer> ebgp-max-hop",)),
         setting("peer <peer> valid-ttl-hops ( [ <1-255> ] )", undo=("peer <peer> valid-ttl-hops",)),
         setting(
