@@ -6,6 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rocefort.errors import BadInput
+
+
+class OtherSystemError(BadInput):
+    """A text is of a network operating system that is not read."""
+
+
 EVIDENCE = 60  # length of the line shown, in characters
 
 

@@ -19,10 +19,10 @@ from rocefort.dialects.data import (
     NO_WORDS,
     ConfigPatch,
     DialectWords,
-    Display,
     ExtraLine,
     ForeignDesign,
     ParsedConfig,
+    SavedPart,
     WeakAccess,
 )
 from rocefort.errors import Refused
@@ -298,9 +298,9 @@ class FirstDay(OperatingSystem, Protocol):
 class Displays(OperatingSystem, Protocol):
     """Output of commands that show state."""
 
-    def read_display(self, text: str) -> Display | None:
-        """Read saved output: LLDP neighbours, model, release; None for text without any."""
-        return None
+    def saved_parts(self, text: str) -> Sequence[SavedPart]:
+        """Return what a saved file holds, for each switch: its configuration and its outputs."""
+        return (SavedPart(text=text),) if self.is_config(text) else ()
 
     def read_topic(
         self,

@@ -9,10 +9,10 @@ from pathlib import Path
 from rocefort.clock import utc_now
 from rocefort.dialects.data import (
     ConfigPatch,
-    Display,
     ExtraLine,
     ForeignDesign,
     ParsedConfig,
+    SavedPart,
     WeakAccess,
 )
 from rocefort.dialects.dialect import Dialect
@@ -22,7 +22,7 @@ from rocefort.dialects.vrp import (
     line_queries,
     provenance,
     running_state,
-    saved_displays,
+    saved_text,
     terms,
 )
 from rocefort.dialects.vrp import device_diff as comparing
@@ -250,9 +250,9 @@ class Vrp(Dialect):
         """Accept the passwords of `local-user password`."""
         return day0.check_password(value, user, reference)
 
-    def read_display(self, text: str) -> Display | None:
-        """Read `display lldp neighbor`, `display version`, `display device`."""
-        return saved_displays.read_display(text)
+    def saved_parts(self, text: str) -> Sequence[SavedPart]:
+        """Split by prompts, and read `display lldp neighbor`, `.. version`, `.. device`."""
+        return saved_text.saved_parts(text)
 
     def read_topic(
         self,

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pydantic import ValidationError
 
 from rocefort.dialects.data import ParsedConfig
-from rocefort.dialects.detect import COMWARE, looks_like
+from rocefort.dialects.detect import COMWARE, OtherSystemError, looks_like
 from rocefort.dialects.vrp.parse.kept_lines import kept_lines
 from rocefort.dialects.vrp.parse.lines import UNMODELLED, View, read
 from rocefort.dialects.vrp.readers import interface, lossless
@@ -143,7 +143,7 @@ class _ConfigReader:
         self.problems.append(Problem("", masked_text(what), how, self.file, number))
 
     def refuse_others(self, text: str) -> None:
-        """Raise BadInput for text of another system; called only after an error in the text.
+        """Raise an error for text of another system; called only after an error in the text.
 
         Comware names a switch by `sysname` as VRP does.
         """
@@ -153,7 +153,7 @@ class _ConfigReader:
         other = looks_like(text, (COMWARE,) if has_name else None)
         if other is not None:
             what = f"this looks like {other.system} (`{masked_text(other.evidence)}`), not like VRP"
-            raise BadInput(what, how=WANTED, file=self.file, line=other.line)
+            raise OtherSystemError(what, how=WANTED, file=self.file, line=other.line)
 
     def finish(self) -> ParsedConfig:
         """Build the Device; raise BadInput with all problems."""
