@@ -16,12 +16,16 @@ class ForeignDesign(StrEnum):
 
     OSPF = "OSPF"
     ISIS = "IS-IS"
+    RIP = "RIP"
     EVPN = "EVPN"
     VXLAN = "VXLAN"
     VPN = "BGP in VPN instances"
     MLAG = "M-LAG"
+    VRRP = "VRRP"
     STACK = "a stack"
     MPLS = "MPLS"
+    SEGMENT_ROUTING = "segment routing"
+    IPV6 = "IPv6"
 
 
 class AccessWeakness(StrEnum):

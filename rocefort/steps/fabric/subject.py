@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -164,15 +163,15 @@ def coverage_notes(configs: Mapping[str, ConfigFile], nodes: Iterable[Node]) -> 
 def coverage_note(node: Node, total: int) -> str:
     """Number of lines of a text that its Device contains, and of the others by kind.
 
-    Lines of another design, such as OSPF, are named by it, whether or not they are known.
+    Lines of another design, such as OSPF, are one kind, whether or not they are known.
     """
     lines, dialect = node.unmodelled, dialect_of(node)
-    designs = Counter(design for line in lines if (design := dialect.foreign_design(line)))
     other = [line for line in lines if not dialect.foreign_design(line)]
+    foreign = len(lines) - len(other)
     count = total - len(lines)
     share = count * 100 // total  # never 100 % where a line is missing
     recognised = sum(1 for line in other if line.command)
-    rest = [f"{number} of {design}" for design, number in designs.items()]
+    rest = [f"{foreign} of other designs"] if foreign else []
     rest += [f"{recognised} known, but not modelled"] if recognised else []
     rest += [f"{len(other) - recognised} unknown"] if recognised < len(other) else []
     return f"{node.name}: {count} of {total} lines understood ({share} %); {', '.join(rest)}"

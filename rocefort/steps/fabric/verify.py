@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rocefort.design.derive.derive import derive
 from rocefort.design.load.load import FABRIC_FILE
+from rocefort.dialects.designs import designs_in
 from rocefort.models.finding import Report
 from rocefort.models.results.routing import FailureStudy
 from rocefort.steps.fabric.failures import NONE, study_failures
@@ -68,6 +69,8 @@ def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> Ver
     wishes = StudyOptions(_forks(asked), before, subject.running is not None)
     verified = engine_choice.run(subject.network, subject.sources, asked.engine, service, wishes)
     done = _with_failures(subject, verified, asked)
+    designs = map(str, designs_in(subject.network))  # those that change no answer
+    done = replace(done, notes=(*done.notes, *designs))
     if subject.running is None:
         return done
     # A switch without a text counts as intended; a verification of what runs reports it, too.
