@@ -148,7 +148,7 @@ def check_facts(facts: SwitchInputs, names: Collection[str], catalogue: Catalogu
     """
     problems: list[Problem] = []
     if facts.listed and not set(names).intersection(facts.listed):
-        what = f"none of its {count_of(len(facts.listed), 'row')} names a switch that has a text"
+        what = "no row of the table names a switch that has a text"
         problems.append(Problem("--switches", what, nearest(facts.listed[0], names)))
     for option, values in (("hardware", facts.hardware), ("software", facts.software)):
         for name in values:

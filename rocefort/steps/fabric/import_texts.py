@@ -166,6 +166,7 @@ def _not_carried(
         left += [
             _Row(node.name, f"{path}:{line.line}", _unmodelled(line, dialect, node.family))
             for line in parsed.unmodelled
+            if dialect.foreign_design(line) is None  # else it is one of `designs`
         ]
     return left, added
 
