@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from rocefort.errors import BadInput
 
 
-class OtherSystemError(BadInput):
-    """A text is of a network operating system that is not read."""
+class NoConfigurationError(BadInput):
+    """A text is no configuration of a network operating system that is read."""
 
 
 EVIDENCE = 60  # length of the line shown, in characters

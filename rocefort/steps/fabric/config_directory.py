@@ -11,7 +11,7 @@ from pathlib import Path
 from napalm_cloudengine import regular_file
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.data import Display, ParsedConfig, SavedPart, UnreadOutput
-from rocefort.dialects.detect import OtherSystemError
+from rocefort.dialects.detect import NoConfigurationError
 from rocefort.dialects.words import in_words
 from rocefort.errors import BadInput, Problem
 from rocefort.models.wording import listing
@@ -160,7 +160,7 @@ def _add_config(path: Path, part: SavedPart, read_by: str, files: _DirectoryFile
     """Add the configuration of a file with its outputs; a second one of a switch is a problem."""
     try:
         parsed = load_dialect(read_by).parse(part.text, str(path))
-    except OtherSystemError as error:
+    except NoConfigurationError as error:
         if _has_usual_ending(path):
             raise
         files.notes.append(f"{path}: not read: {error.problem.what}")

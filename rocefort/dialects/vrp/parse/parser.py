@@ -10,7 +10,7 @@ from functools import lru_cache
 from pydantic import ValidationError
 
 from rocefort.dialects.data import ParsedConfig
-from rocefort.dialects.detect import COMWARE, OtherSystemError, looks_like
+from rocefort.dialects.detect import COMWARE, NoConfigurationError, looks_like
 from rocefort.dialects.vrp.parse.kept_lines import kept_lines
 from rocefort.dialects.vrp.parse.lines import UNMODELLED, View, read
 from rocefort.dialects.vrp.readers import interface, lossless
@@ -153,7 +153,7 @@ class _ConfigReader:
         other = looks_like(text, (COMWARE,) if has_name else None)
         if other is not None:
             what = f"this looks like {other.system} (`{masked_text(other.evidence)}`), not like VRP"
-            raise OtherSystemError(what, how=WANTED, file=self.file, line=other.line)
+            raise NoConfigurationError(what, how=WANTED, file=self.file, line=other.line)
 
     def finish(self) -> ParsedConfig:
         """Build the Device; raise BadInput with all problems."""
@@ -175,7 +175,7 @@ class _ConfigReader:
         if self.problems:
             raise BadInput(problems=self.problems)
         if "name" not in self.root.fields:
-            raise BadInput(
+            raise NoConfigurationError(
                 "no sysname, so this is no configuration of a CloudEngine",
                 file=self.file,
                 how=WANTED,
