@@ -193,8 +193,13 @@ def test_a_file_that_is_not_read_is_one_note(
     ["check --configs", "check heps --configs", "verify --engine embedded --configs", "diff heps"],
 )
 def test_commands_read_an_archive_as_plain_texts(
-    rocefort: Rocefort, texts: dict[str, str], tmp_path: Path, command: str
+    rocefort: Rocefort,
+    texts: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "400")  # one line of positions
     outputs = []
     for folder in ("plain", "saved"):
         directory = tmp_path / folder / "configs"
