@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,7 +38,7 @@ from rocefort.steps.fabric.config_directory import (
 )
 from rocefort.validators.rules.running.subject import RunningComparison
 
-__all__ = ["CONFIG_ENDINGS", "ReadNetwork", "parse_directory", "subject_of"]
+__all__ = ["CONFIG_ENDINGS", "ReadNetwork", "subject_of"]
 
 # Saved by V200R005C10 on a CE6880: FIELD, published configurations.
 BOARD = re.compile(r"device board \d+ board-type (CE\S+)", re.ASCII)
@@ -177,17 +177,17 @@ def coverage_note(node: Node, total: int) -> str:
     return f"{node.name}: {count} of {total} lines understood ({share} %); {', '.join(rest)}"
 
 
-def parse_directory(directory: Path) -> list[tuple[Path, ParsedConfig, str]]:
-    """Read all configurations with file and text; raises BadInput with all problems."""
-    saved = read_directory(directory)
-    return [(config.path, config.parsed, config.text) for config in saved.configs]
+def running_texts(source: Path, say: Callable[[str], None] | None = None) -> dict[str, str]:
+    """Texts by sysname, read from a directory of configurations or rendered from a fabric.
 
-
-def running_texts(source: Path) -> dict[str, str]:
-    """Texts by sysname, read from a directory of configurations or rendered from a fabric."""
-    if source.is_dir() and not (source / "fabric.yaml").exists():
-        return {parsed.device.name: text for _, parsed, text in parse_directory(source)}
-    return render_all(derive(source).network)
+    say: receives notes on files that are not read.
+    """
+    if not source.is_dir() or (source / "fabric.yaml").exists():
+        return render_all(derive(source).network)
+    saved = read_directory(source)
+    for note in saved.notes if say is not None else ():
+        say(note)
+    return {config.parsed.device.name: config.text for config in saved.configs}
 
 
 def with_secrets(texts: Mapping[str, str], network: Network) -> dict[str, str]:
