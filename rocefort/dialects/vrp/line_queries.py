@@ -30,13 +30,17 @@ FILTERS = (
     r"|traffic policy|traffic (classifier|behavior)"
     r"|acl ((number )?3\d{3}|name \S+ advance) rule"
 )
+OVERLAY = (
+    r"evpn|bridge-domain|vxlan|interface (Nve|Vbdif)\S* vxlan"
+    r"|bgp \S+ (l2vpn-family|ipv4-family vpn-instance)"
+)
 # What commands change that decide on forwarding and that no Device represents: static routes, other
 # routing protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and
 # unknown lines in the BGP and route-policy views (command reference, IP Routing, QoS, M-LAG).
 FORWARDING: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (answer, re.compile(rf"({pattern})\b"))
     for answer, pattern in (
-        ("the routes of an overlay", r"evpn|bgp \S+ (l2vpn-family|ipv4-family vpn-instance)"),
+        ("the routes of an overlay", OVERLAY),
         ("the BGP sessions", r"bgp \S+ (undo )?(peer|group|default)"),
         ("the routes that BGP uses or announces", r"bgp|route-policy|ip ip-prefix"),
         ("the routes", r"ip route-static|ospf|isis|rip"),
