@@ -50,12 +50,14 @@ def designs_of(
     texts: Iterable[tuple[str, Dialect, Iterable[TextLine]]],
 ) -> tuple[DesignLines, ...]:
     """Return the designs in the unmodelled lines of switches, in the order of ForeignDesign."""
-    found: dict[ForeignDesign, list[tuple[str, TextLine]]] = {}
+    by_design: dict[ForeignDesign, list[tuple[str, TextLine]]] = {}
     for name, dialect, lines in texts:
         for line in lines:
             if (design := dialect.foreign_design(line)) is not None:
-                found.setdefault(design, []).append((name, line))
-    return tuple(DesignLines(each, tuple(found[each])) for each in ForeignDesign if each in found)
+                by_design.setdefault(design, []).append((name, line))
+    return tuple(
+        DesignLines(each, tuple(by_design[each])) for each in ForeignDesign if each in by_design
+    )
 
 
 def designs_in(network: Network) -> tuple[DesignLines, ...]:

@@ -96,6 +96,10 @@ class ConfigTexts(OperatingSystem, Protocol):
         """Whether a text holds a configuration of this operating system."""
         return False
 
+    def saved_parts(self, text: str) -> Sequence[SavedPart]:
+        """Return what a saved file holds, for each switch: its configuration and its outputs."""
+        return (SavedPart(text=text),) if self.is_config(text) else ()
+
     def parse(self, text: str, file: str) -> ParsedConfig:
         """Read a saved configuration; lines without a model are kept and reported.
 
@@ -297,10 +301,6 @@ class FirstDay(OperatingSystem, Protocol):
 
 class Displays(OperatingSystem, Protocol):
     """Output of commands that show state."""
-
-    def saved_parts(self, text: str) -> Sequence[SavedPart]:
-        """Return what a saved file holds, for each switch: its configuration and its outputs."""
-        return (SavedPart(text=text),) if self.is_config(text) else ()
 
     def read_topic(
         self,

@@ -105,11 +105,11 @@ class Overview:
 
     @cached_property
     def _designs(self) -> dict[str, set[ForeignDesign]]:
-        found = defaultdict(set)
+        designs = defaultdict(set)
         for each in designs_in(self.network):
             for name, _ in each.lines:
-                found[name].add(each.design)
-        return found
+                designs[name].add(each.design)
+        return designs
 
     @cached_property
     def switches(self) -> tuple[LosslessSwitch, ...]:

@@ -83,6 +83,10 @@ class Vrp(Dialect):
         """Whether a text has a sysname."""
         return parser.SYSNAME.search(text) is not None
 
+    def saved_parts(self, text: str) -> Sequence[SavedPart]:
+        """Split by prompts, and read `display lldp neighbor`, `.. version`, `.. device`."""
+        return saved_text.saved_parts(text)
+
     def parse(self, text: str, file: str) -> ParsedConfig:
         """Parse any syntax family."""
         return parser.parse(text, file)
@@ -249,10 +253,6 @@ class Vrp(Dialect):
     def check_password(self, value: str, user: str, reference: str) -> str:
         """Accept the passwords of `local-user password`."""
         return day0.check_password(value, user, reference)
-
-    def saved_parts(self, text: str) -> Sequence[SavedPart]:
-        """Split by prompts, and read `display lldp neighbor`, `.. version`, `.. device`."""
-        return saved_text.saved_parts(text)
 
     def read_topic(
         self,

@@ -28,7 +28,7 @@ LINES: tuple[tuple[ForeignDesign, re.Pattern[str]], ...] = tuple(
 )
 # IPv6 of the fabric, as the line with its views: not that of the management port.
 IPV6 = re.compile(
-    r"(interface (?!MEth)[^/]\S* / )?ipv6\b|acl ipv6\b|ip ipv6-prefix\b"
+    r"(interface (?!MEth)\S+ / )?ipv6\b|acl ipv6\b|ip ipv6-prefix\b"
     r"|bgp \S+ / (ipv6-family\b|(.* / )?(undo )?peer [\da-f]*:)",
     re.IGNORECASE,
 )

@@ -6,24 +6,24 @@ A configuration keeps the line numbers of its file: all other lines become empty
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from napalm_cloudengine.masking import MASK
 from rocefort.dialects.data import SavedPart, UnreadOutput
-from rocefort.dialects.vrp.parse.parser import SYSNAME
+from rocefort.dialects.vrp.parse.parser import SYSNAME, title_lines
 from rocefort.dialects.vrp.saved_displays import read_display
 from rocefort.dialects.vrp.text.config_tree import RETURN, prompt_in
 
 DISPLAY, WHOLE = "display", ("current-configuration", "saved-configuration")
-# Arguments with which these commands still show the whole configuration. Oxidized, model `vrp`,
-# asks with `all`.
+# Arguments with which these commands still show the whole configuration. `all`: Oxidized, model
+# `vrp`.
 STILL_WHOLE = ("", "all", "include-default", "| no-more")
 # A line that a tool wrote, not the switch: Oxidized's begin with `# `, RANCID's with `!`.
 COMMENT = re.compile(r"[#!]+ ?(?P<text>.*\S.*)")
 # A secret that such a tool has taken out, and the line that RANCID turns into a comment with it.
 TAKEN_OUT = re.compile(r"<(?:[a-z]+ )?(?:hidden|removed)>", re.IGNORECASE)
-HIDDEN_LINE = re.compile(rf"!(?P<line>[ \t]*[a-z].* {re.escape(MASK)}.*)")
+HIDDEN_LINE = re.compile(rf"^!(?P<line>[ \t]*[a-z].* {re.escape(MASK)}.*)")
 FIRST = re.compile(r"[#!]|sysname ")  # begin of the first line of a configuration
 
 
@@ -63,7 +63,7 @@ class _Answer:
 def saved_parts(text: str) -> Sequence[SavedPart]:
     """Return the parts of a saved file, one for each switch with a prompt in it."""
     lines = TAKEN_OUT.sub(MASK, text).split("\n") if "<" in text else text.split("\n")
-    answers = list(_answers(lines))
+    answers = list(_answers(lines, title_lines(text)))
     devices = dict.fromkeys(answer.device for answer in answers)
     if len(devices) > 1 and not _has_content(lines, answers[0]):
         devices.pop(None)  # lines above the first prompt
@@ -77,18 +77,19 @@ def _has_content(lines: Sequence[str], answer: _Answer) -> bool:
     return SYSNAME.search(body) is not None or read_display(body) is not None
 
 
-def _answers(lines: Sequence[str]) -> Iterator[_Answer]:
+def _answers(lines: Sequence[str], titles: Container[int]) -> Iterator[_Answer]:
+    """Yield the answers of a session; titles: numbers of lines that are text of the user's."""
     device, command, start = None, "", 0
     for number, line in enumerate(lines):
         prompt = prompt_in(line.strip())
-        if prompt is None:
+        if prompt is None or number + 1 in titles:
             continue
         yield _Answer(device, command, start, number)
-        device, command, start = _prompting(prompt, device), prompt["command"] or "", number + 1
+        device, command, start = _device_of(prompt, device), prompt["command"] or "", number + 1
     yield _Answer(device, command, start, len(lines))
 
 
-def _prompting(prompt: re.Match[str], before: str | None) -> str:
+def _device_of(prompt: re.Match[str], before: str | None) -> str:
     """Return the switch of a prompt; that of a view continues the name of the one before it."""
     if prompt["user"]:
         return prompt["user"]

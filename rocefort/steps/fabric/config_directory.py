@@ -235,10 +235,10 @@ def _outputs_by_switch(files: _DirectoryFiles) -> tuple[tuple[DisplayFile, ...],
     stems = {config.path.stem: name for name, config in files.configs.items()}
     used: list[DisplayFile] = []
     notes: list[str] = []
-    for path, prompting, display in files.displays:
-        device = _owner(path, prompting, files.configs, stems)
+    for path, prompt_name, display in files.displays:
+        device = _owner(path, prompt_name, files.configs, stems)
         if device is None:
-            whose = prompting or path.name.split(".")[0]
+            whose = prompt_name or path.name.split(".")[0]
             notes.append(f"{path}: not used, for no configuration of {whose} is here")
         else:
             used.append(DisplayFile(path, device, display))
@@ -246,11 +246,11 @@ def _outputs_by_switch(files: _DirectoryFiles) -> tuple[tuple[DisplayFile, ...],
 
 
 def _owner(
-    path: Path, prompting: str | None, configs: Mapping[str, ConfigFile], stems: Mapping[str, str]
+    path: Path, prompt_name: str | None, configs: Mapping[str, ConfigFile], stems: Mapping[str, str]
 ) -> str | None:
     """Switch of an output: by its prompt, else by the file's name, NAME.lldp or NAME.lldp.txt."""
-    if prompting is not None:
-        return prompting if prompting in configs else None
+    if prompt_name is not None:
+        return prompt_name if prompt_name in configs else None
     name = path.name
     while "." in name:
         name = name.rpartition(".")[0]

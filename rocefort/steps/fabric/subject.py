@@ -185,8 +185,9 @@ def running_texts(source: Path, say: Callable[[str], None] | None = None) -> dic
     if not source.is_dir() or (source / "fabric.yaml").exists():
         return render_all(derive(source).network)
     saved = read_directory(source)
-    for note in saved.notes if say is not None else ():
-        say(note)
+    if say is not None:
+        for note in saved.notes:
+            say(note)
     return {config.parsed.device.name: config.text for config in saved.configs}
 
 

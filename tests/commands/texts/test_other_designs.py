@@ -161,7 +161,7 @@ def test_roles_that_another_protocol_hides_are_not_asked_from_bgp(tmp_path: Path
     assert {n.reason for n in roles} == {
         "whether this switch is a spine or a leaf is not known: OSPF is not modelled"
     }
-    assert {n.missing.ask for n in roles if n.missing} == {""}
+    assert {n.missing.ask for n in roles} == {""}
 
 
 def test_a_line_of_no_design_is_no_reason_to_change_a_switch(

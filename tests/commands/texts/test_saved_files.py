@@ -132,7 +132,7 @@ def _kept(directory: Path, texts: Mapping[str, str], form: str) -> None:
         (directory / file).write_bytes(content)
 
 
-def _findings(directory: Path) -> list[tuple[object, ...]]:
+def _findings(directory: Path) -> list[tuple[str, ...]]:
     """Findings and verdicts without their files, and the content of the lines that they name."""
     subject = subject_of_texts(directory)
     report = check(subject.network, subject.sources)
@@ -213,6 +213,15 @@ def test_secrets_that_a_tool_took_out_count_as_set(
     assert config.parsed.device == plain.parsed.device
     unmodelled = ([line.text for line in each.parsed.unmodelled] for each in (plain, config))
     assert next(unmodelled) == next(unmodelled)
+
+
+def test_a_banner_is_no_prompt(texts: dict[str, str], tmp_path: Path) -> None:
+    banner = 'header login information "\n<leaf01>keep out\n[b]display nothing\n"\n'
+    text = texts["leaf01"].replace("lldp enable\n", f"{banner}lldp enable\n")
+    (tmp_path / "leaf01").write_text(text)
+    saved = read_directory(tmp_path)
+    (config,) = saved.configs
+    assert (config.text, config.parsed.device.lldp, saved.notes) == (text, True, ())
 
 
 def test_one_log_of_two_switches_is_two_configurations(

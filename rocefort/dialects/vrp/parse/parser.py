@@ -61,9 +61,11 @@ def places_in(text: str, file: str) -> Mapping[str, int]:
     return reader.places() | {f"unmodelled[{n}]": n for n in sorted(reader.unmodelled)}
 
 
-def _titles(text: str) -> dict[int, str]:
+def title_lines(text: str) -> dict[int, str]:
     """Return lines that continue the title of the `header` above them, which is the value."""
     titles: dict[int, str] = {}
+    if "header " not in text:
+        return titles
     first, counted = 1, 0
     for match in TITLE.finditer(text):
         first += text.count("\n", counted, match.start())
@@ -101,7 +103,7 @@ class _ConfigReader:
     def read(self, text: str) -> None:
         """Pass every line to the commands of its view."""
         stack = [_Frame(-1, (), View("system", self.root))]
-        titles = _titles(text) if "header " in text else {}
+        titles = title_lines(text)
         for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
             line = " ".join(raw.split())
             if number in titles:  # not a command, regardless of its form
