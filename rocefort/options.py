@@ -363,7 +363,10 @@ SwitchReleases = Annotated[
 ]
 SwitchTable = Annotated[
     Path | None,
-    typer.Option(help="CSV of switches: name, hardware, software, rack.", **values.FILE),
+    typer.Option(
+        help="CSV of switches, as NetBox or Excel writes it: name, hardware, software, rack.",
+        **values.FILE,
+    ),
 ]
 Failures = Annotated[
     str | None,

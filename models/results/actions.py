@@ -37,7 +37,8 @@ class ImportedFabric(Frozen):
     """Fabric that was made from configurations, and the points that its author must review.
 
     designs: other designs in the texts. left: lines that the fabric does not have; equal ones of
-    several switches are together, and lines_left is their number. whole: nothing is left.
+    several switches are together, and lines_left is their number. whole: nothing is left. notes: on
+    files and columns that were not read.
     """
 
     file: str
@@ -48,6 +49,7 @@ class ImportedFabric(Frozen):
     left: tuple[str, ...]
     lines_left: int
     added: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 class GrowthOutput(Growth):

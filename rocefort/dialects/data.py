@@ -17,12 +17,16 @@ class ForeignDesign(StrEnum):
 
     OSPF = "OSPF"
     ISIS = "IS-IS"
+    RIP = "RIP"
     EVPN = "EVPN"
     VXLAN = "VXLAN"
     VPN = "BGP in VPN instances"
     MLAG = "M-LAG"
+    VRRP = "VRRP"
     STACK = "a stack"
     MPLS = "MPLS"
+    SEGMENT_ROUTING = "segment routing"
+    IPV6 = "IPv6"
 
 
 class RoutingEffect(StrEnum):
@@ -175,15 +179,35 @@ class ExtraLine:
 
 @dataclass(frozen=True)
 class Display:
-    """Content of a file of saved displays; device: from its prompts, None without prompts.
+    """Content of saved displays.
 
     neighbours: those with a name; port "" where it is not an interface's name.
     """
 
-    device: str | None = None
     software: str | None = None
     model: str | None = None
     neighbours: tuple[Neighbor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class UnreadOutput:
+    """Output in a saved file that is not read: the line of its prompt, and its command."""
+
+    line: int
+    command: str
+
+
+@dataclass(frozen=True)
+class SavedPart:
+    """Part of a saved file that is of one switch; device: from its prompts, None without prompts.
+
+    text: its configuration, with the line numbers of the file; "" without one.
+    """
+
+    device: str | None = None
+    text: str = ""
+    display: Display | None = None
+    unread: tuple[UnreadOutput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rocefort.errors import BadInput
+
+
+class NoConfigurationError(BadInput):
+    """A text is no configuration of a network operating system that is read."""
+
+
 EVIDENCE = 60  # length of the line shown, in characters
 
 

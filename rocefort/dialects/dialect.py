@@ -19,11 +19,11 @@ from rocefort.dialects.data import (
     NO_WORDS,
     ConfigPatch,
     DialectWords,
-    Display,
     ExtraLine,
     ForeignDesign,
     ParsedConfig,
     RoutingLine,
+    SavedPart,
     WeakAccess,
 )
 from rocefort.errors import Refused
@@ -96,6 +96,10 @@ class ConfigTexts(OperatingSystem, Protocol):
     def is_config(self, text: str) -> bool:
         """Whether a text holds a configuration of this operating system."""
         return False
+
+    def saved_parts(self, text: str) -> Sequence[SavedPart]:
+        """Return what a saved file holds, for each switch: its configuration and its outputs."""
+        return (SavedPart(text=text),) if self.is_config(text) else ()
 
     def parse(self, text: str, file: str) -> ParsedConfig:
         """Read a saved configuration; lines without a model are kept and reported.
@@ -309,10 +313,6 @@ class FirstDay(OperatingSystem, Protocol):
 
 class Displays(OperatingSystem, Protocol):
     """Output of commands that show state."""
-
-    def read_display(self, text: str) -> Display | None:
-        """Read saved output: LLDP neighbours, model, release; None for text without any."""
-        return None
 
     def read_topic(
         self,

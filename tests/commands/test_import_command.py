@@ -56,7 +56,7 @@ def test_strict_ends_with_1_for_what_is_not_carried_over(
     assert rocefort(*words, tmp_path / "lax").code == 0
     strict = rocefort(*words, tmp_path / "site", "--strict")
     assert strict.code == 1
-    assert strict.words.startswith("OSPF on 1 switch (leaf01): a fabric of Rocefort routes by eBGP")
+    assert strict.words.startswith("OSPF is not modelled: 1 line on 1 switch (leaf01); ")
     assert (tmp_path / "site" / "fabric.yaml").exists()
 
 

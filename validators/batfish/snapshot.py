@@ -24,7 +24,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DEFAULT_VLAN, Interface
 from rocefort.models.network.network import End, Network, Segment, Server
 from rocefort.validators.routing.packet_filters import unevaluated
-from rocefort.validators.routing.underlay import LEAVE_OUT, unmodelled_forwarding
+from rocefort.validators.routing.underlay import design_problems, refused_lines
 
 HOST_PORT = "eth0"
 NOWHERE = "rocefort-nowhere"  # far end of the edge that marks a switch as uncabled for Batfish
@@ -126,11 +126,11 @@ def _check_names(network: Network) -> None:
 def _configurations(network: Network) -> dict[str, bytes]:
     used = _used_ports(network)
     files: dict[str, bytes] = {}
-    problems: list[Problem] = []
+    problems = list(design_problems(network))
     for node in network.nodes:
         problems += [
-            Problem(f"{node.name} line {line.line}", what, LEAVE_OUT)
-            for line, what in unmodelled_forwarding(node)
+            Problem(f"{node.name} line {line.line}", what, how)
+            for line, what, how in refused_lines(node)
         ]
         problems += [
             Problem(f"{node.name} {interface.name}", what)

@@ -14,8 +14,10 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import ForeignDesign
+from rocefort.dialects.designs import designs_in
 from rocefort.dialects.words import in_words
-from rocefort.errors import Refused
+from rocefort.errors import Problem, Refused
 from rocefort.models.device.device import Device
 from rocefort.models.device.eth_trunk import trunk_number
 from rocefort.models.device.interface import Interface, gateway_vlan
@@ -107,7 +109,9 @@ def enabled_place(port: Port) -> DevicePlace:
     return DevicePlace(port[0], f"interfaces[{port[1]}].enabled", port[1])
 
 
-LEAVE_OUT = "leave the line out: no routing engine models it"
+NO_SOURCES = Sources()
+LEAVE_OUT = "leave the line out: no routing engine models it"  # advice for a site's template
+NO_ENGINE = "no routing engine models it"
 
 
 def refuse(what: str, place: DevicePlace, sources: Sources, how: str = "") -> Refused:
@@ -127,10 +131,12 @@ def build(network: Network, sources: Sources) -> Underlay:
     # In order of names, so that no answer and no message depends on the order of the nodes.
     ordered = tuple(sorted(network.nodes, key=lambda node: node.name))
     network = network.model_copy(update={"nodes": ordered})
+    if problems := list(design_problems(network, sources)):
+        raise Refused(problems=problems)
     for node in network.nodes:
-        for line, what in unmodelled_forwarding(node):
+        for line, what, how in refused_lines(node):
             place = DevicePlace(node.name, f"unmodelled[{line.line}]")
-            raise refuse(what, place, sources, LEAVE_OUT)
+            raise refuse(what, place, sources, how)
         _check_device(node.device, sources)
         _check_filters(node.device, sources)
     far = _cables(network, sources)
@@ -187,6 +193,28 @@ def _interface(network: Network, port: Port) -> Interface:
     return interface or Interface(name=port[1])
 
 
+def design_problems(network: Network, sources: Sources = NO_SOURCES) -> Iterator[Problem]:
+    """Yield one problem for each design in texts that decides on forwarding: see `designs_in`."""
+    without_bgp = not any(n.device.bgp.peers for n in network.nodes if n.device.bgp)
+    for each in designs_in(network):
+        ipv6_alone = without_bgp and each.design is ForeignDesign.IPV6
+        rows = ((dialect_of(network.by_name[name]), line) for name, line in each.lines)
+        if ipv6_alone or any(dialect.forwarding_effect(line) for dialect, line in rows):
+            name, line = each.lines[0]
+            position = sources.find(name, f"unmodelled[{line.line}]")
+            file, number = (position.file, position.line or 0) if position else ("", 0)
+            yield Problem("", str(each), file=file, line=number)
+
+
+def refused_lines(node: Node) -> Iterator[tuple[TextLine, str, str]]:
+    """Lines that may change forwarding and are of no design in a text: message and hint of each."""
+    for line, what in unmodelled_forwarding(node):
+        if node.read_by is None:
+            yield line, what, LEAVE_OUT
+        elif dialect_of(node).foreign_design(line) is None:
+            yield line, what, NO_ENGINE
+
+
 def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
     """Lines outside the models that may change an answer of the engine, each with a message.
 
@@ -194,9 +222,10 @@ def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
     """
     dialect = dialect_of(node)
     for line in node.unmodelled:
-        effect = dialect.forwarding_effect(line)
-        if effect:
-            yield line, f"`{line.shown_text}` may change {effect} and is not modelled"
+        if effect := dialect.forwarding_effect(line):
+            design = dialect.foreign_design(line) if node.read_by else None
+            what = design or f"`{line.shown_text}`"
+            yield line, f"{what} may change {effect} and is not modelled"
 
 
 def _check_device(device: Device, sources: Sources) -> None:

@@ -10,6 +10,8 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import NamedTuple
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import ForeignDesign
+from rocefort.dialects.designs import designs_in
 from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, gateway_vlan
@@ -19,6 +21,9 @@ from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Network, Node, Port, Role, Server, Sources
 from rocefort.validators.roce_ports import ports_by_device
 
+ROUTING = (ForeignDesign.OSPF, ForeignDesign.ISIS, ForeignDesign.RIP)
+# Designs in which two switches have one address on purpose.
+SHARING = (ForeignDesign.MLAG, ForeignDesign.VXLAN, ForeignDesign.VRRP)
 OF_SWITCHES = ("role", "hardware", "family")  # facts that a part of the switches may lack
 
 Owner = tuple[Node, Interface]  # of an address
@@ -93,6 +98,18 @@ class Overview:
         if getattr(self.network, what) is None:
             return (None,)
         return self.network.loose_ends if what == "links" else ()
+
+    def design_of(self, node: Node, *designs: ForeignDesign) -> ForeignDesign | None:
+        """First of some designs that the text of a switch has; None: it has none of them."""
+        return next((each for each in designs if each in self._designs.get(node.name, ())), None)
+
+    @cached_property
+    def _designs(self) -> dict[str, set[ForeignDesign]]:
+        designs = defaultdict(set)
+        for each in designs_in(self.network):
+            for name, _ in each.lines:
+                designs[name].add(each.design)
+        return designs
 
     @cached_property
     def switches(self) -> tuple[LosslessSwitch, ...]:

@@ -105,6 +105,9 @@ ROLE = Missing(
     "state of BGP peers",
     key=fabric_key("spines, leaves"),
 )
+ROLE_BY_DESIGN = Missing(ROLE.fact, key=ROLE.key)  # where no BGP shows it
+SHARED = Missing("whether both switches are to have the address", "what runs")
+ADDRESSES = Missing("the addresses of the link", "what runs")
 ROUTES = Missing("the routes of the switches", "routing table")
 SESSION = Missing("whether the session is established", "state of BGP peers")
 POLICY = Missing("the policy between segments", key=fabric_key("security.policy"))

@@ -14,6 +14,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 from typing import ClassVar, Protocol, TypeVar, overload
 
+from rocefort.dialects.data import ForeignDesign
 from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
 from rocefort.models.network.network import (
@@ -27,8 +28,15 @@ from rocefort.models.network.network import (
 )
 from rocefort.models.network.observed import StateTopic
 from rocefort.validators import rules
-from rocefort.validators.rules.facts import LosslessSwitch, Overview, path_at
-from rocefort.validators.rules.missing import LOOSE_END, MISSING, UNKNOWN, Missing, Need
+from rocefort.validators.rules.facts import ROUTING, LosslessSwitch, Overview, path_at
+from rocefort.validators.rules.missing import (
+    LOOSE_END,
+    MISSING,
+    ROLE_BY_DESIGN,
+    UNKNOWN,
+    Missing,
+    Need,
+)
 
 FAMILIES = {  # in the order of reports
     "TOP": "topology and cabling",
@@ -122,13 +130,23 @@ class Subject:
         missing = {need: self.lacking(need) for need in (*rule.needs, *rule.wants)}
         for need, places in missing.items():
             for place in places:
-                yield self.not_judged(place, self.unknown(need, place), MISSING[need])
+                design = self._routing_of(place) if need is Need.ROLE else None
+                reason = self.unknown(need, place)
+                if design is None:
+                    yield self.not_judged(place, reason, MISSING[need])
+                else:
+                    reason = f"{reason}: {design} is not modelled"
+                    yield self.not_judged(place, reason, ROLE_BY_DESIGN)
         if not any(None in missing[need] for need in rule.needs):
             yield from rule.judge(self)
 
     def lacking(self, need: Need) -> tuple[Place, ...]:
         """Positions without a need: a switch, a port, or None for the whole network."""
         return self.overview.lacking(need)
+
+    def _routing_of(self, place: Place) -> ForeignDesign | None:
+        """Another routing protocol than BGP in the text of a switch."""
+        return self.overview.design_of(place, *ROUTING) if isinstance(place, Node) else None
 
     def unknown(self, need: Need, place: Place) -> str:
         """Reason why a need is not met at a place."""

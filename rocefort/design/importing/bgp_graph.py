@@ -17,6 +17,10 @@ from rocefort.models.wording import count_of
 LOOPBACK = "LoopBack0"
 
 
+class NoFabricError(BadInput):
+    """The texts are not those of one fabric of eBGP."""
+
+
 @dataclass(frozen=True, slots=True)
 class CableEnd:
     """End of a cable."""
@@ -60,12 +64,14 @@ def connect(sources: Sequence[SwitchText]) -> CablingGraph:
     """Build the graph of sessions; raises BadInput if the texts are not those of one fabric."""
     ordered = sorted(sources, key=lambda source: natural(source.name))
     if not any(source.device.bgp for source in ordered):
-        raise BadInput(
+        raise NoFabricError(
             f"nothing here looks like a fabric: none of {count_of(len(ordered), 'switch')} has BGP",
             how="give the texts of spines and leaves that peer by eBGP",
         )
-    if problems := [*_names(ordered), *_loopbacks(ordered)]:
+    if problems := list(_names(ordered)):
         raise BadInput(problems=problems)
+    if problems := list(_loopbacks(ordered)):
+        raise NoFabricError(problems=problems)
     owners = {
         address.ip: CableEnd(source.name, port)
         for source in ordered

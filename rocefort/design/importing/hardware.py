@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,18 +17,33 @@ from rocefort.errors import BadInput, Problem
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import Family, Hardware
-from rocefort.models.wording import listing
+from rocefort.models.wording import count_of, listing
 
-COLUMNS = ("name", "hardware", "software", "rack")
+# Columns with their other names, in lower case and without `_`: those of NetBox (list of devices
+# and bulk import), and of other inventories. The first one that a table has is read.
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "name": ("name", "device name", "device", "sysname", "hostname", "host name", "host", "switch"),
+    "hardware": ("hardware", "model", "hardware model", "device type", "type"),
+    "software": ("software", "release", "software release", "software version", "os version"),
+    "rack": ("rack",),
+}
+SEPARATORS = (",", ";", "\t")
+EXCEL_SEPARATOR = re.compile(r"sep=(.)\n")  # first line, for Excel alone
+MAKER = re.compile(r"huawei ", re.IGNORECASE)  # before a model
 
 
 @dataclass(frozen=True)
 class SwitchInputs:
-    """Facts that the user gives for switches, by sysname; texts do not contain them."""
+    """Facts that the user gives for switches, by sysname; texts do not contain them.
+
+    listed: names in a table, which may list other devices, too. notes: on what it has beside.
+    """
 
     hardware: Mapping[str, str] = field(default_factory=dict)
     software: Mapping[str, str] = field(default_factory=dict)
     rack: Mapping[str, str] = field(default_factory=dict)
+    listed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def over(self, others: SwitchInputs) -> SwitchInputs:
         """Return these facts, and others for missing ones."""
@@ -35,6 +51,8 @@ class SwitchInputs:
             {**others.hardware, **self.hardware},
             {**others.software, **self.software},
             {**others.rack, **self.rack},
+            (*self.listed, *others.listed),
+            (*self.notes, *others.notes),
         )
 
 
@@ -52,28 +70,58 @@ def option_values(option: str, rows: Sequence[str]) -> dict[str, str]:
 
 
 def read_facts(text: str, file: str) -> SwitchInputs:
-    """Read facts from a CSV file with a header: name, and some of hardware, software, rack."""
-    rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
-    head = [name.strip() for name in rows.fieldnames or ()]
-    unknown = [name for name in head if name not in COLUMNS]
-    if "name" not in head or unknown or len(head) < 2:
-        what = f"no column {unknown[0]!r} is known" if unknown else "no columns of switches"
-        raise BadInput(what, how=f"use a head line of {', '.join(COLUMNS)}", file=file, line=1)
-    rows.fieldnames = head
-    columns: dict[str, dict[str, str]] = {column: {} for column in COLUMNS}
-    problems = []
-    for row in rows:
-        name = (row["name"] or "").strip()
-        if not name or None in row or name in columns["name"]:
-            what = f"{name} is there twice" if name in columns["name"] else "not one value a column"
-            problems.append(Problem("", what, "write one line a switch", file, rows.line_num))
-            continue
-        for column in head:
-            if value := (row[column] or "").strip():
-                columns[column][name] = value
+    """Read facts from a CSV file with a head line: names, and some of hardware, software, rack.
+
+    The separator is the one that the head line has most. Columns of other names are passed over,
+    with a note; so are empty lines and rows without a name.
+    """
+    if first := EXCEL_SEPARATOR.match(text):
+        text = f"\n{text[first.end() :]}"  # the numbers of its lines stay
+    head = next((line for line in text.split("\n") if line.strip()), "")
+    separator = first[1] if first else max(SEPARATORS, key=head.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    filled = ((rows.line_num, [cell.strip() for cell in row]) for row in rows)
+    filled = ((line, cells) for line, cells in filled if any(cells))
+    line, titles = next(filled, (1, []))
+    at = _column_indices(titles)
+    if "name" not in at or len(at) < 2:
+        what = "no column with the names of switches" if titles else "an empty table"
+        what = f"none of the columns {listing(tuple(COLUMNS)[1:])}" if "name" in at else what
+        how = f"use a head line of {', '.join(COLUMNS)}"
+        raise BadInput(what, how=how, file=file, line=line)
+    values: dict[str, dict[str, str]] = {column: {} for column in COLUMNS}
+    problems: list[Problem] = []
+    nameless = 0
+    for line, cells in filled:
+        row = {column: cells[index] for column, index in at.items() if index < len(cells)}
+        name = row.get("name", "")
+        if not name:
+            nameless += 1
+        elif name in values["name"] or any(cells[len(titles) :]):
+            twice = name in values["name"]
+            what = f"{name} is there twice" if twice else "more values than columns"
+            problems.append(Problem("", what, "write one line a switch", file, line))
+        else:
+            for column, value in row.items():
+                if value:
+                    values[column][name] = MAKER.sub("", value) if column == "hardware" else value
     if problems:
         raise BadInput(problems=problems)
-    return SwitchInputs(columns["hardware"], columns["software"], columns["rack"])
+    others = [title for n, title in enumerate(titles) if title and n not in at.values()]
+    notes = [f"{file}: columns that are not used: {', '.join(others)}"] if others else []
+    notes += [f"{file}: {count_of(nameless, 'row')} without a name"] if nameless else []
+    named = tuple(values.pop("name"))
+    return SwitchInputs(**values, listed=named, notes=tuple(notes))
+
+
+def _column_indices(titles: Sequence[str]) -> dict[str, int]:
+    """Return the index of each column of a head line, in any of its names."""
+    plain = [" ".join(title.replace("_", " ").casefold().split()) for title in titles]
+    return {
+        column: plain.index(name)
+        for column, names in COLUMNS.items()
+        if (name := next((name for name in names if name in plain), None))
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +142,23 @@ class UsedPorts:
 
 
 def check_facts(facts: SwitchInputs, names: Collection[str], catalogue: Catalogue) -> None:
-    """Raise BadInput for facts of unknown switches, and for unknown models."""
+    """Raise BadInput for facts of unknown switches, and for unknown models.
+
+    A table may list other devices, too, but not these alone.
+    """
     problems: list[Problem] = []
+    if facts.listed and not set(names).intersection(facts.listed):
+        what = "no row of the table names a switch that has a text"
+        problems.append(Problem("--switches", what, nearest(facts.listed[0], names)))
     for option, values in (("hardware", facts.hardware), ("software", facts.software)):
         for name in values:
-            if name not in names:
+            if name not in names and name not in facts.listed:
                 what = f"{option} of {name}, which has no text"
                 problems.append(Problem("", what, nearest(name, names)))
     models = catalogue.hardware
     problems += [
         Problem("", f"no hardware {model!r} in inventory/hardware", nearest(model, models))
-        for model in dict.fromkeys(facts.hardware.values())
+        for model in dict.fromkeys(v for name, v in facts.hardware.items() if name in names)
         if model not in models
     ]
     if problems:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.design.importing.assumptions import Notes, SwitchText
-from rocefort.design.importing.bgp_graph import CablingGraph
+from rocefort.design.importing.bgp_graph import CablingGraph, NoFabricError
 from rocefort.errors import BadInput, Problem
 from rocefort.models.wording import count_of, listing
 
@@ -25,14 +25,14 @@ class Roles:
 def roles_of(graph: CablingGraph) -> Roles:
     """Separate spines and leaves; raises BadInput if the cabling is not leaf-spine."""
     if not graph.cables:
-        raise BadInput(
+        raise NoFabricError(
             "no spines: none of these switches peers with another",
             where=listing(source.file for source in list(graph.sources.values())[:3]),
             how="add the texts of the spines",
         )
     alone = [s for s in graph.sources.values() if not graph.neighbours(s.name)]
     if alone:
-        raise BadInput(
+        raise NoFabricError(
             problems=[
                 Problem(
                     "",
@@ -49,7 +49,7 @@ def roles_of(graph: CablingGraph) -> Roles:
         tuple(s for s in graph.sources.values() if s.name not in spines),
     )
     if problems := list(_incomplete(graph, roles)):
-        raise BadInput(problems=problems)
+        raise NoFabricError(problems=problems)
     return roles
 
 
@@ -74,7 +74,7 @@ def _spines(graph: CablingGraph) -> set[str]:
             continue
         sides = _sides(graph, name, colours)
         if sides is None or all(side & leaves for side in sides):
-            raise BadInput(problems=list(_same_role(graph, leaves)))
+            raise NoFabricError(problems=list(_same_role(graph, leaves)))
         spines |= _spine_side(graph, sides, leaves)
     return spines
 

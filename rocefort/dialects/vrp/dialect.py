@@ -9,11 +9,11 @@ from pathlib import Path
 from rocefort.clock import utc_now
 from rocefort.dialects.data import (
     ConfigPatch,
-    Display,
     ExtraLine,
     ForeignDesign,
     ParsedConfig,
     RoutingLine,
+    SavedPart,
     WeakAccess,
 )
 from rocefort.dialects.dialect import Dialect
@@ -24,7 +24,7 @@ from rocefort.dialects.vrp import (
     provenance,
     routing_lines,
     running_state,
-    saved_displays,
+    saved_text,
     spellings,
     terms,
 )
@@ -91,6 +91,10 @@ class Vrp(Dialect):
     def is_config(self, text: str) -> bool:
         """Whether a text has a sysname."""
         return parser.SYSNAME.search(text) is not None
+
+    def saved_parts(self, text: str) -> Sequence[SavedPart]:
+        """Split by prompts, and read `display lldp neighbor`, `.. version`, `.. device`."""
+        return saved_text.saved_parts(text)
 
     def parse(self, text: str, file: str) -> ParsedConfig:
         """Parse any syntax family."""
@@ -267,10 +271,6 @@ class Vrp(Dialect):
     def check_password(self, value: str, user: str, reference: str) -> str:
         """Accept the passwords of `local-user password`."""
         return day0.check_password(value, user, reference)
-
-    def read_display(self, text: str) -> Display | None:
-        """Read `display lldp neighbor`, `display version`, `display device`."""
-        return saved_displays.read_display(text)
 
     def read_topic(
         self,

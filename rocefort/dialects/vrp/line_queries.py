@@ -8,9 +8,11 @@ from functools import cache, lru_cache
 
 from napalm_cloudengine.masking import MASK
 from napalm_cloudengine.text import quotable, why_not_sent
+from rocefort.dialects.data import ForeignDesign
 from rocefort.dialects.dialect import FILTERED
 from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
 from rocefort.dialects.vrp.commands.unmodelled import row_of, view_of
+from rocefort.dialects.vrp.foreign_designs import foreign_design
 from rocefort.dialects.vrp.interpreter.execute import VrpRefusal, view_kind
 from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
@@ -28,13 +30,17 @@ FILTERS = (
     r"|traffic policy|traffic (classifier|behavior)"
     r"|acl ((number )?3\d{3}|name \S+ advance) rule"
 )
+OVERLAY = (
+    r"evpn|bridge-domain|vxlan|interface (Nve|Vbdif)\S* vxlan"
+    r"|bgp \S+ (l2vpn-family|ipv4-family vpn-instance)"
+)
 # What commands change that decide on forwarding and that no Device represents: static routes, other
 # routing protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and
 # unknown lines in the BGP and route-policy views (command reference, IP Routing, QoS, M-LAG).
 FORWARDING: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (answer, re.compile(rf"({pattern})\b"))
     for answer, pattern in (
-        ("the routes of an overlay", r"evpn|bgp \S+ (l2vpn-family|ipv4-family vpn-instance)"),
+        ("the routes of an overlay", OVERLAY),
         ("the BGP sessions", r"bgp \S+ (undo )?(peer|group|default)"),
         ("the routes that BGP uses or announces", r"bgp|route-policy|ip ip-prefix"),
         ("the routes", r"ip route-static|ospf|isis|rip"),
@@ -100,9 +106,15 @@ def forwarding_effect(line: TextLine) -> str:
     commands = [" ".join((*line.path, text)) for text in dict.fromkeys((line.text, bare))]
     effects = (answer for answer, begin in FORWARDING if any(map(begin.match, commands)))
     effect = next(effects, "")
-    if not effect or HARMLESS.match(bare) or written_by_itself(line):
+    if not effect or HARMLESS.match(bare) or _is_ipv6_alone(line) or written_by_itself(line):
         return ""
     return "" if ignored_command(view_of(line.path), line.text) else effect
+
+
+def _is_ipv6_alone(line: TextLine) -> bool:
+    """Whether a line is of IPv6, and does not take IPv4 routes over IPv6 sessions."""
+    ipv6 = foreign_design(line) is ForeignDesign.IPV6
+    return ipv6 and not any(view.startswith("ipv4-family") for view in line.path)
 
 
 def other_family_peer(line: TextLine) -> str | None:

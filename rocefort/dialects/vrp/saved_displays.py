@@ -11,22 +11,24 @@ from napalm_cloudengine.displays.lldp import Neighbor
 from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine, UnreadableError
 from napalm_cloudengine.displays.table import Form
 from rocefort.dialects.data import Display
+from rocefort.dialects.vrp.text.config_tree import prompt_in
 from rocefort.dialects.vrp.text.names import interface_name
 
 # From `display version`. A neighbour's description in `display lldp neighbor` has the line of the
-# release, too, but none with `uptime is`.
+# release, too, but its heading has a label before it, and no line has `uptime is`. Oxidized removes
+# that line of the switch itself.
 RELEASE = re.compile(r"V\d{3}R\d{3}C\d{2}\w*", re.ASCII)
-PROMPT = re.compile(r"<([\w.-]+)> ?dis\w* .*", re.ASCII)
+HEADING = "Huawei Versatile Routing Platform Software"  # of the switch itself, alone in its line
 
 
 @dataclass
 class _DisplayContext:
-    device: str | None = None
     software: str | None = None
     model: str | None = None
     neighbours: list[Neighbor] = field(default_factory=list)
     known: bool = False  # some heading was found
     release: str | None = None  # of this switch, if `uptime is` follows
+    headed: bool = False  # whether the heading of `display version` is above
     boards: bool = False  # whether rows of `display device` may follow
     form: Form | None = None  # of the current table
     detail: list[DisplayLine] = field(default_factory=list)  # current paragraphs
@@ -40,14 +42,13 @@ def read_display(text: str) -> Display | None:
     _end_detail(reading)
     if not reading.known:
         return None
-    return Display(reading.device, reading.software, reading.model, tuple(reading.neighbours))
+    return Display(reading.software, reading.model, tuple(reading.neighbours))
 
 
 def _read_line(reading: _DisplayContext, line: DisplayLine) -> None:
     text = line.text.strip()
-    if prompt := PROMPT.fullmatch(text):
-        reading.device = reading.device or prompt[1]
-        reading.form = None
+    if prompt_in(text):
+        reading.form, reading.headed = None, False
         _end_detail(reading)
     elif form := lldp.BRIEF.form_of(line):
         reading.form, reading.known = form, True
@@ -91,8 +92,12 @@ def _add_neighbour(reading: _DisplayContext, neighbour: Neighbor, *, is_name: bo
 
 def _version_line(reading: _DisplayContext, line: DisplayLine) -> None:
     values = system.VERSION_V300.match(line) or system.VERSION_V200.match(line)
-    if release := RELEASE.search(values.get("release", "")):
+    if line.text.strip() == HEADING:
+        reading.headed = True
+    elif release := RELEASE.search(values.get("release", "")):
         reading.release = release[0]
+        if reading.headed:
+            reading.software, reading.known = release[0], True
     elif "uptime" in values:
         reading.model, reading.software, reading.known = values["model"], reading.release, True
     elif (name := system.device_named(line) or "").startswith("CE"):

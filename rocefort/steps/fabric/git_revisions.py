@@ -27,7 +27,7 @@ from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.paths import INVENTORY
 from rocefort.site import SETTINGS_FILE, SHIPPED, Site, places_of, site_of
-from rocefort.steps.fabric.config_directory import CONFIG_ENDINGS, DISPLAY_ENDINGS
+from rocefort.steps.fabric.config_directory import is_hidden
 
 LOG = logging.getLogger(__name__)
 
@@ -254,12 +254,9 @@ def _required_paths(
 
 
 def _is_config(path: str, prefix: str) -> bool:
+    """Whether a file may be one of a directory of configurations: its content shows it."""
     name = path.removeprefix(prefix)
-    return (
-        path.startswith(prefix)
-        and "/" not in name
-        and name.endswith(CONFIG_ENDINGS + DISPLAY_ENDINGS)
-    )
+    return path.startswith(prefix) and "/" not in name and not is_hidden(name)
 
 
 def _write(repository: Path, blobs: Mapping[str, str], directory: Path) -> None:

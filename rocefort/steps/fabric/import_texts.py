@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from napalm_cloudengine import regular_file
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.assumptions import SwitchText
+from rocefort.design.importing.bgp_graph import NoFabricError
 from rocefort.design.importing.build import draft
 from rocefort.design.importing.hardware import SwitchInputs, option_values, read_facts
 from rocefort.design.importing.write import fabric_text, one_line
@@ -18,7 +18,8 @@ from rocefort.design.load.load import FABRIC_FILE, load_catalogue
 from rocefort.design.load.profiles import profiles_of
 from rocefort.design.new import write_new
 from rocefort.dialects.choose import dialect_of, load_dialect
-from rocefort.dialects.data import ForeignDesign, ParsedConfig, sources_of
+from rocefort.dialects.data import ParsedConfig, sources_of
+from rocefort.dialects.designs import designs_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import in_one_spelling
 from rocefort.errors import BadInput, Problem, Refused
@@ -28,26 +29,20 @@ from rocefort.models.network.network import Node, Sources, TextLine
 from rocefort.models.results.actions import ImportedFabric
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.wording import count_of, listing
+from rocefort.models.wording import count_of, listing, names_text
 from rocefort.reports.blocks import Block, Items, Note, Section, Tone
 from rocefort.reports.wording import group_items, name_ranges
 from rocefort.rollout.planning.secrets import with_known_secrets
 from rocefort.site import SHIPPED, Site, site_of
-from rocefort.steps.fabric.config_directory import ConfigDirectory, ConfigFile, read_directory
+from rocefort.steps.fabric.config_directory import (
+    ConfigDirectory,
+    ConfigFile,
+    read_directory,
+    read_text,
+)
 from rocefort.steps.fabric.subject import hardware_of
 
 NOT_WHOLE = "this import is not the whole truth"
-# What a fabric has instead of another design.
-CONTRASTS = {
-    ForeignDesign.OSPF: "a fabric of Rocefort routes by eBGP",
-    ForeignDesign.ISIS: "a fabric of Rocefort routes by eBGP",
-    ForeignDesign.EVPN: "a fabric of Rocefort routes IPv4 between its leaves, without an overlay",
-    ForeignDesign.VXLAN: "a fabric of Rocefort routes IPv4 between its leaves, without an overlay",
-    ForeignDesign.VPN: "a fabric of Rocefort routes its servers in the public table",
-    ForeignDesign.MLAG: "in a fabric of Rocefort, each server is on one leaf",
-    ForeignDesign.STACK: "in a fabric of Rocefort, each switch has a configuration of its own",
-    ForeignDesign.MPLS: "a fabric of Rocefort forwards IPv4, without labels",
-}
 
 
 def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | None) -> SwitchInputs:
@@ -57,12 +52,7 @@ def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | Non
     )
     if table is None:
         return options
-    try:
-        text = regular_file.read_text(table, "utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadInput("not UTF-8", file=str(table), how="save it as UTF-8") from None
-    except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror}", file=str(table)) from None
+    text = read_text(table, "a table of switches", "save it as CSV, UTF-8")
     return options.over(read_facts(text, str(table)))
 
 
@@ -82,22 +72,29 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportedFa
         _source(config, device, saved)
         for config, device in zip(saved.configs, in_one_spelling(read), strict=True)
     ]
-    designs = tuple(_foreign_designs(saved.configs))
+    designs = designs_of(
+        (config.parsed.device.name, load_dialect(config.read_by), config.parsed.unmodelled)
+        for config in saved.configs
+    )
     try:
         data, notes = draft(name, sources, facts, load_catalogue(site), profiles_of(site))
     except BadInput as error:
-        foreign = (Problem("", design, file=str(directory)) for design in designs)
-        raise BadInput(problems=[*error.problems, *foreign]) from None
+        foreign = [Problem("", str(design), file=str(directory)) for design in designs]
+        # Where no fabric is in the texts, another design is the reason.
+        others = error.problems if not (foreign and isinstance(error, NoFabricError)) else ()
+        raise BadInput(problems=[*others, *foreign]) from None
     text = fabric_text(data, notes, directory.name)
     derived = _derived_import(text, out, site)
     left, added = _not_carried(derived, saved.configs)
     rows = tuple(_together(left))
-    text += _comments(designs, rows, tuple(_together(added)))
+    sentences = tuple(f"{design}; {NOT_WHOLE}" for design in designs)
+    text += _comments(sentences, rows, tuple(_together(added)))
     path = write_new(name, text, out.absolute().parent)
     return ImportedFabric(
         file=str(path),
         whole=not (rows or designs),
-        designs=designs,
+        designs=sentences,
+        notes=(*facts.notes, *_unlisted(facts, saved.configs), *saved.notes),
         assumed=tuple(notes.sentences()),
         differences=tuple(notes.differences),
         left=rows,
@@ -106,18 +103,12 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportedFa
     )
 
 
-def _foreign_designs(configs: Sequence[ConfigFile]) -> Iterator[str]:
-    """One sentence for each other design, with its switches."""
-    switches: dict[ForeignDesign, list[str]] = {}
-    for config in configs:
-        dialect = load_dialect(config.read_by)
-        found = {dialect.foreign_design(line) for line in config.parsed.unmodelled}
-        for design in ForeignDesign:
-            if design in found:
-                switches.setdefault(design, []).append(config.parsed.device.name)
-    for design, names in switches.items():
-        where = f"{count_of(len(names), 'switch')} ({listing(name_ranges(names))})"
-        yield f"{design} on {where}: {CONTRASTS[design]}; {NOT_WHOLE}"
+def _unlisted(facts: SwitchInputs, configs: Sequence[ConfigFile]) -> Iterator[str]:
+    """Note on rows of a table that are of no switch with a text."""
+    names = {config.parsed.device.name for config in configs}
+    if others := [name for name in facts.listed if name not in names]:
+        rows = count_of(len(others), "row")
+        yield f"--switches: {rows} of devices without a configuration: {names_text(others)}"
 
 
 def _source(config: ConfigFile, device: Device, saved: ConfigDirectory) -> SwitchText:
@@ -181,6 +172,7 @@ def _not_carried(
             _Row(node.name, f"{path}:{line.line}", _unmodelled(line, dialect, node.family))
             for line in parsed.unmodelled
             if not dialect.written_by_itself(line, node.family)
+            and dialect.foreign_design(line) is None  # else it is one of `designs`
         ]
     return left, added
 
@@ -244,6 +236,7 @@ def imported_report(done: ImportedFabric) -> Iterator[Block]:
     """Report of an import: other designs, values assumed, lines not carried over, values added."""
     for design in done.designs:
         yield Note(one_line(design), Tone.WARNING)
+    yield from map(Note, done.notes)
     for title, rows in (
         (f"{count_of(len(done.assumed), 'value')} assumed", done.assumed),
         (f"{count_of(len(done.differences), 'difference')} between switches", done.differences),

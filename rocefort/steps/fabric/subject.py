@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,7 +38,7 @@ from rocefort.steps.fabric.config_directory import (
 )
 from rocefort.validators.rules.running.subject import RunningComparison
 
-__all__ = ["CONFIG_ENDINGS", "ReadNetwork", "parse_directory", "subject_of"]
+__all__ = ["CONFIG_ENDINGS", "ReadNetwork", "subject_of"]
 
 # Saved by V200R005C10 on a CE6880: FIELD, published configurations.
 BOARD = re.compile(r"device board \d+ board-type (CE\S+)", re.ASCII)
@@ -164,31 +163,32 @@ def coverage_notes(configs: Mapping[str, ConfigFile], nodes: Iterable[Node]) -> 
 def coverage_note(node: Node, total: int) -> str:
     """Number of lines of a text that its Device contains, and of the others by kind.
 
-    Lines of another design, such as OSPF, are named by it, whether or not they are known.
+    Lines of another design, such as OSPF, are one kind, whether or not they are known.
     """
     lines, dialect = node.unmodelled, dialect_of(node)
-    designs = Counter(design for line in lines if (design := dialect.foreign_design(line)))
     other = [line for line in lines if not dialect.foreign_design(line)]
+    foreign = len(lines) - len(other)
     count = total - len(lines)
     share = count * 100 // total  # never 100 % where a line is missing
     recognised = sum(1 for line in other if line.command)
-    rest = [f"{number} of {design}" for design, number in designs.items()]
+    rest = [f"{foreign} of other designs"] if foreign else []
     rest += [f"{recognised} known, but not modelled"] if recognised else []
     rest += [f"{len(other) - recognised} unknown"] if recognised < len(other) else []
     return f"{node.name}: {count} of {total} lines understood ({share} %); {', '.join(rest)}"
 
 
-def parse_directory(directory: Path) -> list[tuple[Path, ParsedConfig, str]]:
-    """Read all configurations with file and text; raises BadInput with all problems."""
-    saved = read_directory(directory)
-    return [(config.path, config.parsed, config.text) for config in saved.configs]
+def running_texts(source: Path, say: Callable[[str], None] | None = None) -> dict[str, str]:
+    """Texts by sysname, read from a directory of configurations or rendered from a fabric.
 
-
-def running_texts(source: Path) -> dict[str, str]:
-    """Texts by sysname, read from a directory of configurations or rendered from a fabric."""
-    if source.is_dir() and not (source / "fabric.yaml").exists():
-        return {parsed.device.name: text for _, parsed, text in parse_directory(source)}
-    return render_all(derive(source).network)
+    say: receives notes on files that are not read.
+    """
+    if not source.is_dir() or (source / "fabric.yaml").exists():
+        return render_all(derive(source).network)
+    saved = read_directory(source)
+    if say is not None:
+        for note in saved.notes:
+            say(note)
+    return {config.parsed.device.name: config.text for config in saved.configs}
 
 
 def with_secrets(texts: Mapping[str, str], network: Network) -> dict[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rocefort.design.derive.derive import derive
 from rocefort.design.load.load import FABRIC_FILE
+from rocefort.dialects.designs import designs_in
 from rocefort.models.finding import Report
 from rocefort.models.results.routing import FailureStudy, NotCertain
 from rocefort.steps.fabric.failures import NONE, FailureReport, study_failures
@@ -70,7 +71,8 @@ def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> Ver
     verified = engine_choice.run(subject.network, subject.sources, asked.engine, service, wishes)
     subject = replace(subject, network=verified.readings.first.network)
     done = _with_failures(subject, verified, asked)
-    done = replace(done, notes=(*sentences(verified.readings), *done.notes))
+    designs = map(str, designs_in(subject.network))  # those that change no answer
+    done = replace(done, notes=(*sentences(verified.readings), *done.notes, *designs))
     if subject.running is None:
         return done
     # A switch without a text counts as intended; a verification of what runs reports it, too.

@@ -98,10 +98,11 @@ def running_of(
 ) -> dict[str, str]:
     """Running text by switch, from a directory or read from the switches now.
 
-    say: receives notes on switches with a pending trial, whose configuration may change.
+    say: receives notes on files that are not read, and on switches with a pending trial, whose
+    configuration may change.
     """
     if directory is not None:
-        return running_texts(directory)
+        return running_texts(directory, say)
     network = derive(fabric).network
     names = [node.name for node in network.nodes]
     with open_fleet(network, access) as nornir:

@@ -20,6 +20,7 @@ from rocefort.steps.fabric.import_texts import (
     import_fabric,
     imported_report,
 )
+from rocefort.steps.fabric.subject import write_texts
 
 Edit = Callable[[dict[str, str]], None]
 Import = Callable[[Edit], ImportedFabric]
@@ -198,22 +199,34 @@ def test_what_no_fabric_says_is_told_by_file_and_line(
     assert all(len(line) <= 80 or " " not in line.strip() for line in shown.splitlines()[:-1])
 
 
+EBGP = "Rocefort computes routes of eBGP only"
+OVERLAY = "a fabric routes IPv4 between its leaves, without an overlay"
+LABELS = "a fabric forwards IPv4, without labels"
+SERVERS = "in a fabric, each server is on one leaf"
 FOREIGN = [
-    ("ospf 1\n area 0", "OSPF", "routes by eBGP"),
-    ("isis 1\n cost-style wide", "IS-IS", "routes by eBGP"),
-    ("evpn-overlay enable", "EVPN", "without an overlay"),
-    ("bridge-domain 10\n vxlan vni 10", "VXLAN", "without an overlay"),
-    ("interface Nve1\n source 10.0.1.1", "VXLAN", "without an overlay"),
-    ("dfs-group 1\n source ip 10.0.1.1", "M-LAG", "each server is on one leaf"),
-    ("interface Eth-Trunk100\n peer-link 1", "M-LAG", "each server is on one leaf"),
-    ("stack\n stack member 1 domain 10", "a stack", "a configuration of its own"),
-    ("mpls lsr-id 10.0.1.1", "MPLS", "without labels"),
+    ("ospf 1\n area 0", "OSPF", 2, EBGP),
+    ("isis 1\n cost-style wide", "IS-IS", 2, EBGP),
+    ("rip 1\n network 10.0.0.0", "RIP", 2, EBGP),
+    ("evpn-overlay enable", "EVPN", 1, OVERLAY),
+    ("bridge-domain 10\n vxlan vni 10", "VXLAN", 2, OVERLAY),
+    ("interface Nve1\n source 10.0.1.1", "VXLAN", 1, OVERLAY),
+    ("dfs-group 1\n source ip 10.0.1.1", "M-LAG", 2, SERVERS),
+    ("interface Eth-Trunk100\n peer-link 1", "M-LAG", 1, SERVERS),
+    (
+        "stack\n stack member 1 domain 10",
+        "a stack",
+        2,
+        "each switch has a configuration of its own",
+    ),
+    ("mpls lsr-id 10.0.1.1", "MPLS", 1, LABELS),
+    ("segment-routing ipv6\n locator a", "segment routing", 2, LABELS),
+    ("ipv6 route-static :: 0 2001:db8::1", "IPv6", 1, "Rocefort judges IPv4 only"),
 ]
 
 
-@pytest.mark.parametrize(("lines", "design", "contrast"), FOREIGN)
-def test_another_design_is_named_first(
-    lines: str, design: str, contrast: str, imported: Import
+@pytest.mark.parametrize(("lines", "design", "count", "contrast"), FOREIGN)
+def test_another_design_is_one_sentence_and_the_first(
+    lines: str, design: str, count: int, contrast: str, imported: Import
 ) -> None:
     def edit(texts: dict[str, str]) -> None:
         for name in ("leaf01", "leaf02", "leaf05"):
@@ -221,9 +234,12 @@ def test_another_design_is_named_first(
 
     done = imported(edit)
     [sentence] = done.designs
-    assert sentence.startswith(f"{design} on 3 switches (leaf01, leaf02 and leaf05): ")
+    assert sentence.startswith(
+        f"{design} is not modelled: {3 * count} lines on 3 switches (leaf01, leaf02 and leaf05); "
+    )
     assert sentence.endswith(f"{contrast}; this import is not the whole truth")
     assert not done.whole
+    assert not any(line in row for line in lines.split("\n") for row in done.left)
     assert " ".join(text_of(*imported_report(done), width=80).split()).startswith(sentence)
     assert f"#   {sentence}\n" in Path(done.file).read_text()
 
@@ -254,9 +270,11 @@ def test_texts_without_bgp_but_another_protocol_are_told_so(imported: Import) ->
 
     with pytest.raises(BadInput) as error:
         imported(edit)
-    none, ospf = error.value.problems
-    assert none.what.startswith("nothing here looks like a fabric: none of 10 switches has BGP")
-    assert ospf.what.startswith("OSPF on 10 switches (")
+    [ospf] = error.value.problems
+    assert ospf.what == (
+        "OSPF is not modelled: 10 lines on 10 switches (leaf01, leaf02, leaf03, leaf04, leaf05, "
+        f"leaf06 and 4 more); {EBGP}"
+    )
 
 
 def test_switches_that_differ_are_one_sentence_and_most_of_them_win(imported: Import) -> None:
@@ -401,16 +419,96 @@ def test_wrong_facts_are_told(
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "no columns of switches"),
-        ("name,colour\nleaf01,red\n", "no column 'colour' is known"),
+        ("", "f.csv:1: an empty table"),
+        ("\n;;\n", "f.csv:1: an empty table"),
+        ("leaf01,CE8851-32CQ8DQ-P\n", "f.csv:1: no column with the names of switches"),
+        ("name,colour\nleaf01,red\n", "none of the columns hardware, software and rack"),
         ("name,hardware\nleaf01,A\nleaf01,B\n", "f.csv:3: leaf01 is there twice"),
-        ("name,hardware\nleaf01,A,B\n", "f.csv:2: not one value a column"),
+        ("name,hardware\nleaf01,A,B\n", "f.csv:2: more values than columns"),
+        ("name;hardware\n\nleaf01;A\n;;\nleaf01;B\n", "f.csv:5: leaf01 is there twice"),
     ],
 )
 def test_a_bad_table_of_switches_is_told_by_line(text: str, sentence: str) -> None:
     with pytest.raises(BadInput) as error:
         read_facts(text, "f.csv")
     assert sentence in str(error.value)
+
+
+NETBOX = (
+    "Name,Status,Tenant,Site,Location,Rack,Role,Manufacturer,Type,IP Address\n"
+    "leaf01,Active,,DC1,,R01,leaf,Huawei,CE8850-64CQ-EI,10.255.0.9/24\n"
+)
+BULK_IMPORT = "name,role,device_type,site,rack\nleaf01,leaf,Huawei CE8850-64CQ-EI,DC1,R01\n"
+OF_NETBOX = (
+    "columns that are not used: Status, Tenant, Site, Location, Role, Manufacturer, IP Address"
+)
+SEMICOLONS = "NAME;Hardware;Rack\nleaf01;CE8850-64CQ-EI;R01\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "notes"),
+    [
+        (NETBOX.encode(), [OF_NETBOX]),
+        (BULK_IMPORT.encode(), ["columns that are not used: role, site"]),
+        (SEMICOLONS.encode("utf-8-sig"), []),
+        (SEMICOLONS.replace(";", "\t").encode("utf-16"), []),
+        (f"sep=;\n{SEMICOLONS}".encode(), []),
+        (SEMICOLONS.replace("\n", "\r\n").encode() + b";;\r\n\r\n", []),
+        (f"{SEMICOLONS};Shelf;R02\n".encode(), ["1 row without a name"]),
+        (b'"Device", "Type", "Rack"\n"leaf01", "CE8850-64CQ-EI", "R01"\n', []),
+        (b"Hostname,Type,Model,Rack\nleaf01,Switch,CE8850-64CQ-EI,R01\n", ["Type"]),
+    ],
+    ids=[
+        "NetBox",
+        "bulk import",
+        "BOM",
+        "UTF-16",
+        "sep",
+        "empty rows",
+        "nameless",
+        "quotes",
+        "two",
+    ],
+)
+def test_tables_of_other_tools_are_read(data: bytes, notes: list[str], tmp_path: Path) -> None:
+    table = tmp_path / "devices.csv"
+    table.write_bytes(data)
+    facts = facts_of((), (), table)
+    assert facts.hardware == {"leaf01": "CE8850-64CQ-EI"}
+    assert facts.rack == {"leaf01": "R01"}
+    assert facts.listed == ("leaf01",)
+    assert len(facts.notes) == len(notes)
+    for note, expected in zip(facts.notes, notes, strict=True):
+        assert note.startswith(f"{table}: ")
+        assert note.endswith(expected)
+
+
+def test_other_devices_of_a_table_are_a_note(
+    texts: Mapping[str, str], facts: SwitchInputs, tmp_path: Path
+) -> None:
+    configs, table = tmp_path / "configs", tmp_path / "devices.csv"
+    write_texts(texts, configs)
+    rows = [f"{name},{model},Huawei" for name, model in facts.hardware.items()]
+    table.write_text("\n".join(["Name,Type,Manufacturer", *rows, "pdu1,AP8959,APC", "srv1,,"]))
+    done = import_fabric(configs, tmp_path / "site", facts_of((), (), table))
+    assert done.notes == (
+        f"{table}: columns that are not used: Manufacturer",
+        "--switches: 2 rows of devices without a configuration: pdu1 and srv1",
+    )
+    assert done.notes[0] in " ".join(text_of(*imported_report(done), width=200).split())
+    table.write_text("Name,Type\nleaf5,CE8850-64CQ-EI\n")
+    with pytest.raises(BadInput) as error:
+        import_fabric(configs, tmp_path / "other", facts_of((), (), table))
+    assert str(error.value) == (
+        "--switches: no row of the table names a switch that has a text; did you mean 'leaf05'?"
+    )
+
+
+def test_a_workbook_is_no_table(tmp_path: Path) -> None:
+    table = tmp_path / "devices.xlsx"
+    table.write_bytes(b"PK\x03\x04rest")
+    with pytest.raises(BadInput, match=r"a binary file .*; save it as CSV, UTF-8"):
+        facts_of((), (), table)
 
 
 def test_a_fabric_that_is_there_stays(imported: Import, tmp_path: Path) -> None:

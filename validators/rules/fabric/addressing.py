@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from enum import IntEnum
 from ipaddress import IPv4Address
 
+from rocefort.dialects.data import ForeignDesign
 from rocefort.models.device.interface import Interface
 from rocefort.models.finding import Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Node, Role, Server
 from rocefort.models.wording import listing
-from rocefort.validators.rules.facts import LinkEnds, Overview
-from rocefort.validators.rules.missing import ROLE, Need
+from rocefort.validators.rules.facts import SHARING, LinkEnds, Overview
+from rocefort.validators.rules.missing import ADDRESSES, ROLE, SHARED, Need
 from rocefort.validators.rules.registry import Place, Subject, Verdict, rule
 
 
@@ -65,6 +66,10 @@ def unique_addresses(subject: Subject) -> Iterator[Verdict]:
             o for o in owners if not (o.kind is AddressKind.ROUTER_ID and o.device in at_home)
         ]
         for owner in distinct[1:]:
+            if (design := _sharing(subject.overview, owner, distinct[0])) is not None:
+                reason = f"{design} may give two switches one address, and is not modelled"
+                yield subject.not_judged(owner.place, reason, SHARED, path=owner.path)
+                continue
             what = "router id" if owner.kind is AddressKind.ROUTER_ID else "address"
             yield subject.finding(
                 owner.place,
@@ -72,6 +77,14 @@ def unique_addresses(subject: Subject) -> Iterator[Verdict]:
                 "give one of them another address",
                 path=owner.path,
             )
+
+
+def _sharing(overview: Overview, *owners: AddressOwner) -> ForeignDesign | None:
+    """Design by which the interfaces of two switches may have one address."""
+    if any(owner.kind is not AddressKind.INTERFACE for owner in owners):
+        return None
+    nodes = [overview.network.by_name[owner.device] for owner in owners]
+    return next((d for d in SHARING if all(overview.design_of(node, d) for node in nodes)), None)
 
 
 def _shared(overview: Overview) -> dict[int, list[AddressOwner]]:
@@ -180,6 +193,10 @@ def _link_subnet(subject: Subject, cable: LinkEnds) -> Iterator[Verdict]:
         yield from _switched(subject, link)
     elif bare:
         other = link.b if bare[0] == link.a else link.a
+        if subject.overview.design_of(subject.network.by_name[bare[0].device], ForeignDesign.IPV6):
+            reason = "no IPv4 address on the link: IPv6 is not modelled"
+            yield subject.not_judged(bare[0], reason, ADDRESSES, path="addresses")
+            return
         yield subject.finding(
             bare[0],
             f"no address on the link to {other}; both ends of a routed link need one",

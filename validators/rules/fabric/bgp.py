@@ -9,6 +9,7 @@ from ipaddress import IPv4Address
 from typing import NamedTuple
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import ForeignDesign
 from rocefort.dialects.words import line
 from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
@@ -19,8 +20,8 @@ from rocefort.validators.rules.fabric.bgp_authentication import (
     differing,
     unreadable,
 )
-from rocefort.validators.rules.facts import LinkEnds, Overview, Owner, overlay_peers
-from rocefort.validators.rules.missing import ROLE, SESSION, SPINES, Missing, Need
+from rocefort.validators.rules.facts import ROUTING, LinkEnds, Overview, Owner, overlay_peers
+from rocefort.validators.rules.missing import ROLE, ROUTES, SESSION, SPINES, Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 EBGP_PATHS = "equal paths of EBGP"
@@ -164,7 +165,10 @@ def _far(side: PeerSide, owners: list[Owner], speakers: dict[str, BgpProcess]) -
 
 
 def _no_process(subject: Subject, node: Node) -> Iterator[Verdict]:
-    if node.role is None:
+    if design := subject.overview.design_of(node, *ROUTING):
+        reason = f"no BGP process: {design} may route instead, and is not modelled"
+        yield subject.not_judged(node, reason, ROUTES)
+    elif node.role is None:
         reason = "no BGP process, and without a role it may need none"
         yield subject.not_judged(node, reason, ROLE)
     else:
@@ -383,6 +387,10 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
         if other := _other_width(node):
             reason = f"`{other.text}` sets equal paths, and is not modelled"
             yield subject.not_judged(node, reason, WIDTH, path=f"unmodelled[{other.line}]")
+        elif not node.device.bgp.peers and subject.overview.design_of(node, ForeignDesign.IPV6):
+            yield subject.not_judged(
+                node, "no peer has an IPv4 address: IPv6 is not modelled", WIDTH
+            )
         else:
             yield from _width(subject, node, node.device.bgp.maximum_paths, needed)
             yield from _width_to_come(subject, node, node.device.bgp.maximum_paths, needed)

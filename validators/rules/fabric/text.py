@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.data import ForeignDesign
+from rocefort.dialects.designs import designs_in
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node, TextLine
 from rocefort.models.wording import count_of
@@ -79,32 +79,33 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
     """Every line of the text is understood.
 
     No rule judges a line that Rocefort does not understand. It stays on the switch: a plan neither
-    changes nor removes it. The lines of another design, such as OSPF, EVPN or M-LAG, are one
-    finding.
+    changes nor removes it. All lines of another design, such as OSPF, EVPN or M-LAG, are
+    one finding, with the number of their switches.
 
     Fix: Check the line by hand.
     """
     for node in _switches(subject, templates=False):
-        dialect, designs = dialect_of(node), dict[ForeignDesign, list[TextLine]]()
+        dialect = dialect_of(node)
         for line in node.unmodelled:
-            design = dialect.foreign_design(line)
-            if design is not None:
-                designs.setdefault(design, []).append(line)
-            elif not line.command and dialect.weak_access(line) is None:  # else SEC014 to SEC016
+            if dialect.foreign_design(line) is not None or line.command:
+                continue
+            if dialect.weak_access(line) is None:  # else SEC014 to SEC016
                 yield subject.finding(
                     node,
                     f"{_line_text(line)} is not understood",
                     "no rule judges it; check it by hand",
                     path=f"unmodelled[{line.line}]",
                 )
-        for design, lines in designs.items():
-            yield subject.finding(
-                node,
-                f"{count_of(len(lines), 'line')} of {design}, a design that is not modelled, from "
-                f"{_line_text(lines[0])} on",
-                "no rule judges this design; check it by hand",
-                path=f"unmodelled[{lines[0].line}]",
+    for each in designs_in(subject.network):
+        name, line = each.lines[0]
+        yield _without_device(
+            subject.finding(
+                subject.network.by_name[name],
+                str(each),
+                "no rule judges these lines; check them by hand",
+                path=f"unmodelled[{line.line}]",
             )
+        )
 
 
 @rule(
@@ -222,7 +223,7 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
                 yield subject.finding(
                     node,
                     f"{_line_text(line)} may change {effect}, and nothing judges it",
-                    "leave the line out, or check its effect by hand",
+                    "check its effect by hand",
                     path=path,
                     severity=Severity.WARNING,
                 )

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pydantic import ValidationError
 
 from rocefort.dialects.data import ParsedConfig
-from rocefort.dialects.detect import COMWARE, looks_like
+from rocefort.dialects.detect import COMWARE, NoConfigurationError, looks_like
 from rocefort.dialects.vrp.parse.kept_lines import kept_lines
 from rocefort.dialects.vrp.parse.lines import UNMODELLED, View, read
 from rocefort.dialects.vrp.readers import interface, lossless
@@ -61,9 +61,11 @@ def places_in(text: str, file: str) -> Mapping[str, int]:
     return reader.places() | {f"unmodelled[{n}]": n for n in sorted(reader.unmodelled)}
 
 
-def _titles(text: str) -> dict[int, str]:
+def title_lines(text: str) -> dict[int, str]:
     """Return lines that continue the title of the `header` above them, which is the value."""
     titles: dict[int, str] = {}
+    if "header " not in text:
+        return titles
     first, counted = 1, 0
     for match in TITLE.finditer(text):
         first += text.count("\n", counted, match.start())
@@ -101,7 +103,7 @@ class _ConfigReader:
     def read(self, text: str) -> None:
         """Pass every line to the commands of its view."""
         stack = [_Frame(-1, (), View("system", self.root))]
-        titles = _titles(text) if "header " in text else {}
+        titles = title_lines(text)
         for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
             line = " ".join(raw.split())
             if number in titles:  # not a command, regardless of its form
@@ -143,7 +145,7 @@ class _ConfigReader:
         self.problems.append(Problem("", masked_text(what), how, self.file, number))
 
     def refuse_others(self, text: str) -> None:
-        """Raise BadInput for text of another system; called only after an error in the text.
+        """Raise an error for text of another system; called only after an error in the text.
 
         Comware names a switch by `sysname` as VRP does.
         """
@@ -153,7 +155,7 @@ class _ConfigReader:
         other = looks_like(text, (COMWARE,) if has_name else None)
         if other is not None:
             what = f"this looks like {other.system} (`{masked_text(other.evidence)}`), not like VRP"
-            raise BadInput(what, how=WANTED, file=self.file, line=other.line)
+            raise NoConfigurationError(what, how=WANTED, file=self.file, line=other.line)
 
     def finish(self) -> ParsedConfig:
         """Build the Device; raise BadInput with all problems."""
@@ -175,7 +177,7 @@ class _ConfigReader:
         if self.problems:
             raise BadInput(problems=self.problems)
         if "name" not in self.root.fields:
-            raise BadInput(
+            raise NoConfigurationError(
                 "no sysname, so this is no configuration of a CloudEngine",
                 file=self.file,
                 how=WANTED,

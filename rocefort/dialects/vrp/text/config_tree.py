@@ -15,9 +15,13 @@ from functools import lru_cache
 RETURN = "return"
 # V300R023C00 command reference, `display current-configuration`: the header's first line.
 RELEASE = re.compile(r"!\s*Software Version (?P<release>V\d{3}R\d{3}C\d{2}\w*)", re.ASCII)
-# In a recorded session: a prompt with its command, and messages of a switch to the user.
-SAID = ("<", "[", "Info: ", "Warning: ")
-SESSION = re.compile(r"(?:<[\w.-]+>|\[[~*]?[\w.-]+\])(?: ?[a-z].*)?|(?:Info|Warning): .*", re.ASCII)
+# In a recorded session: a prompt of the user view, or of another one, with its command; messages of
+# a switch to the user.
+PROMPTS = ("<", "[")
+PROMPT = re.compile(
+    r"(?:<(?P<user>[\w.-]+)>|\[[~*]?(?P<view>[\w./:-]+)\])(?: ?(?P<command>[a-z].*))?", re.ASCII
+)
+MESSAGES = ("Info: ", "Warning: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,12 @@ def is_noise(text: str) -> bool:
     """Whether a stripped line is a separator, a comment, session output, or `return`."""
     if text.startswith(("#", "!")) or text == RETURN:
         return True
-    return text.startswith(SAID) and SESSION.fullmatch(text) is not None
+    return text.startswith(MESSAGES) or prompt_in(text) is not None
+
+
+def prompt_in(text: str) -> re.Match[str] | None:
+    """Return a stripped line as a prompt with its command; None for another line."""
+    return PROMPT.fullmatch(text) if text.startswith(PROMPTS) else None
 
 
 def release_in(text: str) -> str | None:

@@ -211,13 +211,15 @@ def test_lines_of_another_design_are_counted_by_its_name(tmp_path: Path) -> None
     )
     subject, found = judged(tmp_path, GOOD.replace("return\n", lines))
     assert found == [
-        "TXT002 6: 1 line of EVPN, a design that is not modelled, from `evpn-overlay enable` on",
-        "TXT002 8: 2 lines of OSPF, a design that is not modelled, from `ospf 1` on",
+        "TXT002 6: EVPN is not modelled: 1 line on 1 switch (leaf01); a fabric routes IPv4 between "
+        "its leaves, without an overlay",
+        "TXT002 8: OSPF is not modelled: 2 lines on 1 switch (leaf01); Rocefort computes routes of "
+        "eBGP only",
         "TXT002 12: `frobnicate` is not understood",
         "TXT004 11: `stp mode` is known, but nothing judges what it sets",
     ]
     assert subject.notes == (
-        "leaf01: 2 of 7 lines understood (28 %); 1 of EVPN, 2 of OSPF, 1 known, but not modelled, "
+        "leaf01: 2 of 7 lines understood (28 %); 3 of other designs, 1 known, but not modelled, "
         "1 unknown",
     )
 

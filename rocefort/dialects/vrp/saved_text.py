@@ -1,0 +1,144 @@
+"""Saved files of VRP switches: archives of tools, and sessions with the outputs of many commands.
+
+A configuration keeps the line numbers of its file: all other lines become empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from napalm_cloudengine.masking import MASK
+from rocefort.dialects.data import SavedPart, UnreadOutput
+from rocefort.dialects.vrp.parse.parser import SYSNAME, title_lines
+from rocefort.dialects.vrp.saved_displays import read_display
+from rocefort.dialects.vrp.text.config_tree import RETURN, prompt_in
+
+DISPLAY, WHOLE = "display", ("current-configuration", "saved-configuration")
+# Arguments with which these commands still show the whole configuration. `all`: Oxidized, model
+# `vrp`.
+STILL_WHOLE = ("", "all", "include-default", "| no-more")
+# A line that a tool wrote, not the switch: Oxidized's begin with `# `, RANCID's with `!`.
+COMMENT = re.compile(r"[#!]+ ?(?P<text>.*\S.*)")
+# A secret that such a tool has taken out, and the line that RANCID turns into a comment with it.
+TAKEN_OUT = re.compile(r"<(?:[a-z]+ )?(?:hidden|removed)>", re.IGNORECASE)
+HIDDEN_LINE = re.compile(rf"^!(?P<line>[ \t]*[a-z].* {re.escape(MASK)}.*)")
+FIRST = re.compile(r"[#!]|sysname ")  # begin of the first line of a configuration
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """Lines of a session from a prompt to the next one; without prompts, the whole file."""
+
+    device: str | None
+    command: str
+    start: int  # index of the first line below the prompt
+    end: int
+
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """The command as its first word, its second word, and the rest."""
+        first, second, *rest = (*self.command.split(), "", "")
+        return first, second, " ".join(rest).strip()
+
+    @property
+    def is_display(self) -> bool:
+        """Whether the command shows something."""
+        return len(self.words[0]) > 2 and DISPLAY.startswith(self.words[0])
+
+    @property
+    def shows_whole(self) -> bool:
+        """Whether the command shows a whole configuration."""
+        _, what, rest = self.words
+        whole = len(what) > 1 and any(name.startswith(what) for name in WHOLE)
+        return self.is_display and whole and rest in STILL_WHOLE
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Order of configurations of one switch: what runs before what is saved, then the last."""
+        return not self.words[1].startswith("sa"), self.start
+
+
+def saved_parts(text: str) -> Sequence[SavedPart]:
+    """Return the parts of a saved file, one for each switch with a prompt in it."""
+    lines = TAKEN_OUT.sub(MASK, text).split("\n") if "<" in text else text.split("\n")
+    answers = list(_answers(lines, title_lines(text)))
+    devices = dict.fromkeys(answer.device for answer in answers)
+    if len(devices) > 1 and not _has_content(lines, answers[0]):
+        devices.pop(None)  # lines above the first prompt
+    return tuple(
+        _part(lines, device, [a for a in answers if a.device == device]) for device in devices
+    )
+
+
+def _has_content(lines: Sequence[str], answer: _Answer) -> bool:
+    body = "\n".join(lines[answer.start : answer.end])
+    return SYSNAME.search(body) is not None or read_display(body) is not None
+
+
+def _answers(lines: Sequence[str], titles: Container[int]) -> Iterator[_Answer]:
+    """Yield the answers of a session; titles: numbers of lines that are text of the user's."""
+    device, command, start = None, "", 0
+    for number, line in enumerate(lines):
+        prompt = prompt_in(line.strip())
+        if prompt is None or number + 1 in titles:
+            continue
+        yield _Answer(device, command, start, number)
+        device, command, start = _device_of(prompt, device), prompt["command"] or "", number + 1
+    yield _Answer(device, command, start, len(lines))
+
+
+def _device_of(prompt: re.Match[str], before: str | None) -> str:
+    """Return the switch of a prompt; that of a view continues the name of the one before it."""
+    if prompt["user"]:
+        return prompt["user"]
+    view: str = prompt["view"]
+    return before if before and f"{view}-".startswith(f"{before}-") else view
+
+
+def _part(lines: Sequence[str], device: str | None, answers: Sequence[_Answer]) -> SavedPart:
+    """Return what is in the answers of one switch."""
+    configs = [answer for answer in answers if answer.shows_whole]
+    configs = configs or [a for a in answers if not a.is_display and _has_sysname(lines, a)]
+    chosen = max(configs, key=lambda answer: answer.rank, default=None)
+    text, others = "", [*lines]
+    for answer in configs:
+        start, end = _config_range(lines, answer)
+        if answer is chosen:
+            rows = ["" if not start <= n < end else line for n, line in enumerate(lines)]
+            text = "\n".join(
+                HIDDEN_LINE.sub(r"\g<line>", row) if MASK in row else row for row in rows
+            )
+        for number in range(start, end):
+            comment = COMMENT.fullmatch(lines[number])
+            others[number] = comment["text"] if comment and answer is chosen else ""
+    own = {n for answer in answers for n in range(answer.start - 1, answer.end)}
+    shown = "\n".join(line if n in own else "" for n, line in enumerate(others))
+    unread = [UnreadOutput(a.start, a.command) for a in configs if a is not chosen]
+    unread += _unread(others, (answer for answer in answers if answer not in configs))
+    return SavedPart(device, text, read_display(shown), tuple(sorted(unread)))
+
+
+def _has_sysname(lines: Sequence[str], answer: _Answer) -> bool:
+    return SYSNAME.search("\n".join(lines[answer.start : answer.end])) is not None
+
+
+def _config_range(lines: Sequence[str], answer: _Answer) -> tuple[int, int]:
+    """Return the indices of a configuration in an answer: outputs may stand above and below it."""
+    start, end = answer.start, answer.end
+    returns = [number for number in range(start, end) if lines[number].rstrip() == RETURN]
+    if returns and read_display("\n".join(lines[returns[-1] + 1 : end])) is not None:
+        end = returns[-1] + 1
+    first = next((n for n in range(start, end) if FIRST.match(lines[n])), start)
+    if read_display("\n".join(lines[start:first])) is not None:
+        start = first
+    return start, end
+
+
+def _unread(lines: Sequence[str], answers: Iterable[_Answer]) -> Iterator[UnreadOutput]:
+    """Yield the outputs in which nothing is read."""
+    for answer in answers:
+        body = "\n".join(lines[answer.start : answer.end])
+        if answer.is_display and body.strip() and read_display(body) is None:
+            yield UnreadOutput(answer.start, answer.command)
