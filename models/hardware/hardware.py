@@ -87,6 +87,17 @@ class Unconfirmed(Frozen):
     note: str
 
 
+class RefutedForm(Frozen):
+    """Form of a command that a switch of the site does not have as it is written.
+
+    why: what the switch did; source: the switch, its release and the day.
+    """
+
+    command: str
+    why: str
+    source: str
+
+
 # Defaults for data from before there were other dialects.
 FIRST_DIALECT, FIRST_DRIVER = "vrp", "cloudengine"
 # A package of rocefort.dialects, or an entry point of an installed one (dialects/choose.py).
@@ -140,6 +151,7 @@ class Family(Frozen):
     ssh_source: bool | None = None  # whether no interface takes SSH without a line; None: unknown
     split_base_r: bool = True  # whether parts of split 100GE ports have BASE-R FEC
     unconfirmed: tuple[Unconfirmed, ...] = ()
+    refuted: tuple[RefutedForm, ...] = Field(default=(), exclude_if=lambda own: not own)
     conditions: tuple[Condition, ...] = ()  # lines that take more than a commit
 
     @property

@@ -1,4 +1,4 @@
-"""`render`, `show`, `facts`, `import`, `schema`: a fabric, its texts and its documents."""
+"""`render`, `show`, `import`, `schema`: a fabric, its texts and its documents."""
 
 from __future__ import annotations
 
@@ -84,27 +84,6 @@ def show(
         typer.echo(tables.show_csv(network, shown), nl=False)
     else:
         output.write_json(tables.show_output(network, shown))
-
-
-@cli.command(
-    **documented(
-        "rocefort facts heps",
-        "rocefort facts heps --format json",
-        topic=Topic.VERIFY,
-    )
-)
-def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT) -> None:
-    """List unconfirmed facts of the switches and their commands.
-
-    A fact is unconfirmed if no source states it for the switch model and release.
-    """
-    from rocefort.dialects.words import in_words
-    from rocefort.reports.fabric.open_facts import facts_report
-    from rocefort.steps.fabric.open_facts import open_facts
-
-    found = open_facts(fabric)
-    text = form is options.TraceFormat.TEXT
-    output.write_result(found, lambda found: facts_report(found, in_words), text=text)
 
 
 @cli.command(
