@@ -97,6 +97,11 @@ class RefutedForm(Frozen):
     why: str
     source: str
 
+    @property
+    def sentence(self) -> str:
+        """What is wrong, with the evidence."""
+        return f"`{self.command}` is wrong on {self.source}: {self.why}"
+
 
 # Defaults for data from before there were other dialects.
 FIRST_DIALECT, FIRST_DRIVER = "vrp", "cloudengine"

@@ -39,13 +39,19 @@ def render(
     from rocefort.documents.suggest import nearest
     from rocefort.models.results.actions import RenderedTexts
     from rocefort.reports.actions import notes_report
-    from rocefort.steps.fabric.subject import subject_of, with_secrets, write_texts
+    from rocefort.steps.fabric.subject import (
+        refuse_refuted,
+        subject_of,
+        with_secrets,
+        write_texts,
+    )
 
     subject = subject_of(fabric, None)
     texts = subject.texts
     if device is not None and device not in texts:
         raise BadInput(f"no switch {device!r}", how=nearest(device, texts))
     chosen = {device: texts[device]} if device else dict(texts)
+    refuse_refuted(subject.network, chosen)
     if secrets and out is None:
         raise BadInput("--secrets without --out", how="secrets go into files, never on a screen")
     if out is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from os.path import commonprefix
 
 from rocefort.dialects.data import ProbeForm, ProbeQuestion
 from rocefort.dialects.vrp.device_diff import changed_lines
@@ -197,7 +198,7 @@ def _in_views(paths: Sequence[Path]) -> Iterator[str]:
     """Yield lines as in a saved text, each below the lines that open its views."""
     shown: Path = ()
     for path in paths:
-        same = next((n for n, pair in enumerate(zip(path, shown)) if pair[0] != pair[1]), len(shown))  # noqa: B905
+        same = len(commonprefix([path, shown]))
         yield from (" " * n + path[n] for n in range(min(same, len(path) - 1), len(path)))
         shown = path
 

@@ -284,8 +284,9 @@ def probe(fabric: Path, access: Connections, switch: str, limit_s: float = LIMIT
     catalogue = load_catalogue(site)
     before = _open_counts(derived, fabric)
     only = network.model_copy(update={"nodes": (node,), "servers": (), "links": ()})
-    alone = {"devices": tuple(d for d in access.devices if d.name == name), "servers": ()}
-    with open_fleet(only, access.model_copy(update=alone)) as nornir:
+    alone = tuple(device for device in access.devices if device.name == name)
+    own = access.model_copy(update={"devices": alone, "servers": ()})
+    with open_fleet(only, own) as nornir:
         require_credentials(nornir, (name,))
         with _reported(name):
             driver = nornir.inventory.hosts[name].get_connection(SESSION, nornir.config)
@@ -298,7 +299,7 @@ def probe(fabric: Path, access: Connections, switch: str, limit_s: float = LIMIT
         facts=facts,
         not_judged=(judged, judged_after),
         open_facts=(left, left_after),
-        notes=tuple(_notes(node, facts)),
+        notes=tuple(_notes(node, facts, loopback=any(d.on_loopback for d in alone))),
     )
 
 
@@ -378,9 +379,14 @@ def _written(facts: SwitchFacts, site: Site) -> Path:
     return write_files({f"{name}.yaml": text}, site.facts)[0]
 
 
-def _notes(node: Node, facts: SwitchFacts) -> Iterator[str]:
+def _notes(node: Node, facts: SwitchFacts, *, loopback: bool) -> Iterator[str]:
     if node.software is None or not facts.is_of(facts.model, node.software):
         yield (
             f"{node.name} runs {facts.release}, and the fabric has {node.software}: the answers "
             "count for the release that was probed"
+        )
+    if loopback:
+        yield (
+            f"{node.name} answers on this machine: if it is an emulated switch, its answers are no "
+            "evidence; remove the file"
         )
