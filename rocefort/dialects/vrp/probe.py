@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from os.path import commonprefix
+from itertools import takewhile
 
 from rocefort.dialects.data import ProbeForm, ProbeQuestion
 from rocefort.dialects.vrp.device_diff import changed_lines
@@ -65,7 +65,7 @@ FORMS: Mapping[str, ProbeForm] = {
         ),
         before=2,
     ),
-    "acl name X advance": ProbeForm((f"acl name {OBJECT} advance", " rule 5 permit ip")),
+    "acl name X advance": ProbeForm((f"acl name {OBJECT} advance", " rule 5 permit tcp")),
     "ip binding vpn-instance (MEth0/0/0)": ProbeForm(
         (
             f"ip vpn-instance {OBJECT}",
@@ -198,7 +198,8 @@ def _in_views(paths: Sequence[Path]) -> Iterator[str]:
     """Yield lines as in a saved text, each below the lines that open its views."""
     shown: Path = ()
     for path in paths:
-        same = len(commonprefix([path, shown]))
+        pairs = takewhile(lambda pair: pair[0] == pair[1], zip(path, shown, strict=False))
+        same = len(list(pairs))
         yield from (" " * n + path[n] for n in range(min(same, len(path) - 1), len(path)))
         shown = path
 
