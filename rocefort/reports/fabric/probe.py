@@ -62,11 +62,8 @@ def _lines(lines: tuple[str, ...]) -> str:
 
 
 def _fact(fact: FactEvidence) -> Items:
-    if fact.low is not None:
-        shown = f"{fact.low} to {fact.high}"
-    elif fact.value is not None:
-        shown = str(fact.value)
-    else:
-        first = next(iter(fact.reply.splitlines()), "") or "no answer"
-        shown = f"not shown: {first.strip()}"
-    return Items((f"{fact.field}: {shown}",), (f"> {fact.asked}",))
+    if fact.is_settled:
+        shown = str(fact.value) if fact.low is None else f"{fact.low} to {fact.high}"
+        return Items((f"{fact.field}: {shown}",), (f"> {fact.asked}",))
+    first = next(iter(fact.reply.splitlines()), "").strip()
+    return Items((f"{fact.field}: not shown",), (f"> {fact.asked}", first or "no answer"))

@@ -51,6 +51,7 @@ from rocefort.models.hardware.site_facts import (
 )
 from rocefort.models.network.network import Node
 from rocefort.models.results.probe import ProbeResult
+from rocefort.paths import shortest
 from rocefort.site import Site, site_of
 from rocefort.steps.fabric.open_facts import open_facts
 from rocefort.steps.fabric.subject import subject_of_derived, write_files
@@ -295,7 +296,7 @@ def probe(fabric: Path, access: Connections, switch: str, limit_s: float = LIMIT
     after = _open_counts(derive(fabric), fabric)
     (judged, judged_after), (left, left_after) = zip(before, after, strict=True)
     return ProbeResult(
-        file=str(file),
+        file=str(shortest(file)),
         facts=facts,
         not_judged=(judged, judged_after),
         open_facts=(left, left_after),
