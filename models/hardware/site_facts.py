@@ -32,7 +32,7 @@ class FormOutcome(StrEnum):
 class FormEvidence(Frozen):
     """One form of a command on a switch: what was typed, and what came of it."""
 
-    command: Line = Field(
+    form: Line = Field(
         examples=["fec mode rs"], description="Form, as the data of the family name it."
     )
     outcome: FormOutcome = Field(description="What the switch made of it.", examples=["taken"])

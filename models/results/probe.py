@@ -6,14 +6,21 @@ from rocefort.models.base import Frozen
 from rocefort.models.hardware.site_facts import SwitchFacts
 
 
+class OpenCounts(Frozen):
+    """Verdicts on a fabric that are not judged, and facts of its switches that are unconfirmed."""
+
+    not_judged: int
+    facts: int
+
+
 class ProbeResult(Frozen):
     """Answers of a switch, and the file that keeps them.
 
-    not_judged, open_facts: numbers on the fabric before and after; notes: sentences on the probe.
+    before, after: of the whole fabric, without and with the file. notes: sentences on the probe.
     """
 
     file: str
     facts: SwitchFacts
-    not_judged: tuple[int, int]
-    open_facts: tuple[int, int]
+    before: OpenCounts
+    after: OpenCounts
     notes: tuple[str, ...] = ()

@@ -80,10 +80,10 @@ def test_the_report_has_counts_wrong_forms_and_what_changes(
     counts = re.search(r"not judged: (\d+) before, (\d+) after", done.words)
     assert counts and int(counts[2]) < int(counts[1])
     written = yaml.safe_load(FILE.read_text())
-    refused = next(form for form in written["forms"] if form["command"] == FORM)
+    refused = next(form for form in written["forms"] if form["form"] == FORM)
     line = " priority 4 deadlock-detect time 10 deadlock-recovery time 10"
     assert refused == {
-        "command": FORM,
+        "form": FORM,
         "outcome": "refused",
         "typed": ["dcb pfc", " priority 4", line],
         "reply": UNKNOWN,
@@ -161,16 +161,16 @@ BAD: list[tuple[str, int, str]] = [
     ),
     (GOOD.replace("2026-11-27", "yesterday"), 5, "probed_on"),
     (
-        f"{GOOD}forms:\n- {{command: fec mode rs, outcome: taken}}\n",
+        f"{GOOD}forms:\n- {{form: fec mode rs, outcome: taken}}\n",
         7,
         "'taken' needs typed and saved",
     ),
     (
-        f"{GOOD}forms:\n- {{command: x, outcome: refused, typed: [x]}}\n",
+        f"{GOOD}forms:\n- {{form: x, outcome: refused, typed: [x]}}\n",
         7,
         "needs typed lines and the",
     ),
-    (f"{GOOD}forms:\n- {{command: x, outcome: good}}\n", 7, "'good'"),
+    (f"{GOOD}forms:\n- {{form: x, outcome: good}}\n", 7, "'good'"),
     (
         f"{GOOD}facts:\n- {{field: xoff_kbytes, asked: x, reply: y, low: 1}}\n",
         7,
@@ -208,7 +208,9 @@ def test_the_file_replaces_nothing_that_the_vendor_states(
     FILE.parent.mkdir()
     leaf = GOOD.replace("CE8850-64CQ-EI", "CE8851-32CQ8DQ-P").replace("V200R022C00", "V300R023C00")
     leaf = leaf.replace("v200", "v300-g1")
-    taken = "{command: qos ecn enable, outcome: taken, typed: [qos ecn enable], saved: [qos ecn enable]}"
+    taken = (
+        "{form: qos ecn enable, outcome: taken, typed: [qos ecn enable], saved: [qos ecn enable]}"
+    )
     wide = "{field: xoff_kbytes, asked: x, reply: y, low: 1, high: 500}"
     FILE.write_text(f"{leaf}forms:\n- {taken}\nfacts:\n- {wide}\n")
     assert rocefort("check", "heps", "--format", "json").out == before

@@ -116,7 +116,7 @@ def probed(
 
 
 def outcomes(facts: SwitchFacts) -> Mapping[str, FormEvidence]:
-    return {form.command: form for form in facts.forms}
+    return {form.form: form for form in facts.forms}
 
 
 def lines_of(node: Node) -> dict[str, ProbeForm]:
@@ -141,8 +141,8 @@ def test_every_unconfirmed_form_is_tried_and_taken(
 ) -> None:
     switch, node = make(family)
     facts = probed(switch, node, tmp_path)
-    assert {form.command for form in facts.forms} == {e.command for e in node.family.unconfirmed}
-    assert {f.command: f.reply for f in facts.forms if f.outcome is not FormOutcome.TAKEN} == {}
+    assert {form.form for form in facts.forms} == {e.command for e in node.family.unconfirmed}
+    assert {f.form: f.reply for f in facts.forms if f.outcome is not FormOutcome.TAKEN} == {}
     assert not {"interface 100GE1/0/1", "commit"} & set(switch.entered)  # a port in use
     assert (facts.device, facts.model, facts.release) == ("leaf01", *MODELS[family])
 

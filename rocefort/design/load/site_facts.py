@@ -53,15 +53,15 @@ def with_family_facts(
 
 
 def _settled(family: Family, facts: SwitchFacts) -> Family:
-    settled = {form.command for form in facts.forms if form.outcome is FormOutcome.TAKEN}
-    wrong = {form.command: form for form in facts.forms if form.outcome.is_wrong}
-    refuted = [form for form in family.refuted if form.command not in settled | wrong.keys()]
+    wrong = [tried for tried in facts.forms if tried.outcome.is_wrong]
+    settled = {each.form for each in facts.forms if each.outcome is FormOutcome.TAKEN}
+    settled |= {each.form for each in wrong}
+    refuted = [form for form in family.refuted if form.command not in settled]
     refuted += [
-        RefutedForm(command=form.command, why=why_wrong(form), source=facts.source)
-        for form in wrong.values()
+        RefutedForm(command=each.form, why=why_wrong(each), source=facts.source) for each in wrong
     ]
-    open_forms = (form for form in family.unconfirmed if form.command not in settled | wrong.keys())
-    update: dict[str, object] = {"unconfirmed": tuple(open_forms), "refuted": tuple(refuted)}
+    still_open = (form for form in family.unconfirmed if form.command not in settled)
+    update: dict[str, object] = {"unconfirmed": tuple(still_open), "refuted": tuple(refuted)}
     for fact in facts.facts:
         if fact.is_settled and fact.field in Family.model_fields:
             update[fact.field] = _value(getattr(family, fact.field), fact, facts.source)

@@ -36,14 +36,13 @@ def probe_report(done: ProbeResult) -> Iterator[Block]:
             yield Section(title, items)
     if facts.facts:
         yield Section("Numbers", tuple(map(_fact, facts.facts)))
-    judged, judged_after = done.not_judged
-    left, left_after = done.open_facts
+    before, after = done.before, done.after
     yield Section(
         "",
         (
             Note(f"file: {done.file}", Tone.GOOD),
-            Note(f"not judged: {judged} before, {judged_after} after"),
-            Note(f"unconfirmed facts: {left} before, {left_after} after"),
+            Note(f"not judged: {before.not_judged} before, {after.not_judged} after"),
+            Note(f"unconfirmed facts: {before.facts} before, {after.facts} after"),
             *(Note(note, Tone.WARNING) for note in done.notes),
         ),
     )
@@ -54,7 +53,7 @@ def _form(form: FormEvidence) -> Items:
     if form.outcome is FormOutcome.CHANGED:
         details += [f"not saved: {_lines(form.missing)}"]
         details += [f"saved: {_lines(form.saved) if form.saved else 'nothing'}"]
-    return Items((form.command,), tuple(details))
+    return Items((form.form,), tuple(details))
 
 
 def _lines(lines: tuple[str, ...]) -> str:

@@ -50,7 +50,7 @@ from rocefort.models.hardware.site_facts import (
     SwitchFacts,
 )
 from rocefort.models.network.network import Node
-from rocefort.models.results.probe import ProbeResult
+from rocefort.models.results.probe import OpenCounts, ProbeResult
 from rocefort.paths import shortest
 from rocefort.site import Site, site_of
 from rocefort.steps.fabric.open_facts import open_facts
@@ -167,11 +167,11 @@ class Probe:
         form = self.dialect.probe_form(command, self.running, self.ports)
         why = form if isinstance(form, str) else self.why_not()
         if why or isinstance(form, str):
-            return FormEvidence(command=command, outcome=FormOutcome.UNTRIED, reply=why)
+            return FormEvidence(form=command, outcome=FormOutcome.UNTRIED, reply=why)
         if form.lists:
             return self._listed(command, form)
         evidence = FormEvidence(
-            command=command, outcome=FormOutcome.UNTRIED, typed=form.typed, reply="not finished"
+            form=command, outcome=FormOutcome.UNTRIED, typed=form.typed, reply="not finished"
         )
         try:
             self.driver.load_merge_candidate(config="\n".join(form.typed))
@@ -205,12 +205,10 @@ class Probe:
         text = self._answer(form.help_words, (), helps=True)
         words = tuple(row.split()[0] for row in text.splitlines() if row.strip())
         if form.lists in words:
-            return FormEvidence(
-                command=command, outcome=FormOutcome.TAKEN, typed=typed, saved=words
-            )
+            return FormEvidence(form=command, outcome=FormOutcome.TAKEN, typed=typed, saved=words)
         reply = text or f"`{form.lists}` is not listed"
         return FormEvidence(
-            command=command, outcome=FormOutcome.REFUSED, typed=typed, reply=reply, saved=words
+            form=command, outcome=FormOutcome.REFUSED, typed=typed, reply=reply, saved=words
         )
 
     def _answer(self, command: str, views: Sequence[str], *, helps: bool) -> str:
@@ -294,12 +292,11 @@ def probe(fabric: Path, access: Connections, switch: str, limit_s: float = LIMIT
             facts = probe_switch(driver, node, catalogue, limit_s)
     file = _written(facts, site)
     after = _open_counts(derive(fabric), fabric)
-    (judged, judged_after), (left, left_after) = zip(before, after, strict=True)
     return ProbeResult(
         file=str(shortest(file)),
         facts=facts,
-        not_judged=(judged, judged_after),
-        open_facts=(left, left_after),
+        before=before,
+        after=after,
         notes=tuple(_notes(node, facts, loopback=any(d.on_loopback for d in alone))),
     )
 
@@ -366,11 +363,12 @@ def _reported(name: str) -> Iterator[None]:
         raise DeviceFailed(_words(name, error), where=name) from None
 
 
-def _open_counts(derived: DerivedNetwork, fabric: Path) -> tuple[int, int]:
-    """Return the number of verdicts that are not judged, and of open facts."""
+def _open_counts(derived: DerivedNetwork, fabric: Path) -> OpenCounts:
+    """Count the verdicts that are not judged, and the open facts."""
     subject = subject_of_derived(derived)
     report = check(subject.network, subject.sources)
-    return len(report.not_judged), len(open_facts(fabric).facts)
+    facts = len(open_facts(fabric).facts)
+    return OpenCounts(not_judged=len(report.not_judged), facts=facts)
 
 
 def _written(facts: SwitchFacts, site: Site) -> Path:
