@@ -17,7 +17,6 @@ from rocefort.commands import (
     completion,
     demo,
     fabric,
-    facts,
     failures,
     growth,
     health,
@@ -67,7 +66,6 @@ cli.add_typer(trust.cli)
 cli.add_typer(health.cli)
 cli.add_typer(demo.cli)
 cli.add_typer(completion.cli)
-cli.add_typer(facts.cli, name="facts", rich_help_panel=Topic.VERIFY)
 cli.add_typer(lab.cli, name="lab", rich_help_panel=Topic.LAB)
 cli.add_typer(host.cli, name="host", rich_help_panel=Topic.OPERATE)
 cli.add_typer(rdma.cli, name="rdma", rich_help_panel=Topic.MEASURE)

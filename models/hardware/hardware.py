@@ -99,7 +99,7 @@ class RefutedForm(Frozen):
 
     @property
     def sentence(self) -> str:
-        """What is wrong, with the evidence."""
+        """The form with the evidence against it."""
         return f"`{self.command}` is wrong on {self.source}: {self.why}"
 
 

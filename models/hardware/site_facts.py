@@ -15,12 +15,12 @@ Line = Annotated[str, Field(min_length=1)]
 
 
 class FormOutcome(StrEnum):
-    """What a switch makes of a form that is typed into its candidate configuration."""
+    """Answer of a switch to a form that is typed into its candidate configuration."""
 
     TAKEN = "taken"  # every line is saved as it was typed
     REFUSED = "refused"  # with an error about a line of the form
     CHANGED = "saved otherwise"  # taken, but a typed line is not among the saved ones
-    ASKED = "asked"  # the switch asks a question, which is answered no
+    ASKED = "asked"  # with a question, which is answered no
     UNTRIED = "not tried"
 
     @property
@@ -39,7 +39,7 @@ class FormEvidence(Frozen):
     typed: tuple[Line, ...] = Field(
         default=(),
         examples=[["interface 100GE1/0/32", " fec mode rs"]],
-        description="Lines that were typed, indented by their view; a last `?` asks for help.",
+        description="Lines that were typed, indented by their view; a last `?` is for help.",
     )
     reply: str = Field(
         default="",
@@ -140,6 +140,6 @@ class SwitchFacts(Frozen):
         return f"{self.device} ({self.model}, {self.release}), probed on {self.probed_on}"
 
     def is_of(self, model: str, release: str) -> bool:
-        """Whether the answers count for a model and a release, of which one may be the shorter."""
+        """Whether the answers count for a model and a release, with or without its last part."""
         near = release.startswith(self.release) or self.release.startswith(release)
         return self.model == model and near

@@ -334,7 +334,7 @@ class Probes(OperatingSystem, Protocol):
     def probe_form(self, command: str, running: str, ports: Sequence[str]) -> ProbeForm | str:
         """Return lines that try an unconfirmed form, or the reason why none can.
 
-        running: configuration of the switch. ports: all its ports, of which an unused one is taken.
+        running: configuration of the switch. ports: all its ports; an unused one is taken.
         """
         raise self.lacks(NOT_DEPLOYED)
 

@@ -309,7 +309,7 @@ def test_numbers_come_from_the_help_and_from_displays(
         "deadlock_detect_time": (1, 15),
         "deadlock_interval_ms": 100,
         "buffer_kbytes": 34794,
-        "deadlock_recovery_time": (None, None),  # the emulator knows no limit
+        "deadlock_recovery_time": (None, None),  # the emulator has no limit
         "ecn_bytes": (None, None),
         "ecn_cells": (None, None),
         "drop_profiles": (None, None),

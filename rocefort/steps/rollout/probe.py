@@ -1,9 +1,9 @@
 """Steps of `facts probe`: try the unconfirmed forms of one switch, and keep its answers.
 
 A form is typed into the candidate configuration, compared there by the switch itself, and
-discarded. Nothing is committed. The configuration is locked meanwhile, so that nobody else commits
-the lines. A switch ends a candidate and its lock with their session, so a probe that is killed
-leaves nothing.
+discarded. Nothing is committed. The configuration is locked meanwhile, so that no other user
+commits the lines. A switch ends a candidate and its lock with their session, so a probe that is
+killed leaves nothing.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, heps_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def heps_path() -> Path:
-    return Path(__file__).parents[2] / "inventory" / "heps" / "fabric.yaml"
+    return Path(__file__).parents[3] / "inventory" / "heps" / "fabric.yaml"
 
 
 @pytest.fixture(scope="module")
