@@ -16,7 +16,7 @@ class OpenCounts(Frozen):
 class ProbeResult(Frozen):
     """Answers of a switch, and the file that keeps them.
 
-    before, after: of the whole fabric, without and with the file. notes: sentences on the probe.
+    before, after: of the whole fabric, before and after the file was written. notes: sentences on the probe.
     """
 
     file: str
