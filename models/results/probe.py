@@ -16,7 +16,8 @@ class OpenCounts(Frozen):
 class ProbeResult(Frozen):
     """Answers of a switch, and the file that keeps them.
 
-    before, after: of the whole fabric, before and after the file was written. notes: sentences on the probe.
+    before, after: of the whole fabric, before and after the file was written. notes: sentences on
+    the probe.
     """
 
     file: str

@@ -47,7 +47,7 @@ def _family(catalogue: Catalogue, model: str | None, software: str | None) -> Fa
     """Family of a release on a model; for an unknown model, the common one of all models."""
     if software is None:
         return None
-    if model in catalogue.hardware:
+    if model is not None and model in catalogue.hardware:
         return catalogue.family(model, software)
     models = list(catalogue.hardware)
     families = {catalogue.hardware[name].family_of(software) for name in models} - {None}

@@ -3,7 +3,7 @@ nothing, and refuses a switch that another change is on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from napalm_cloudengine import CloudEngineDriver
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.data import ProbeForm
+from rocefort.dialects.data import ProbeForm, ProbeQuestion
 from rocefort.dialects.vrp.interpreter.interpreter import LineResult, View, VrpRefusal, apply_line
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.errors import Refused
@@ -23,6 +23,7 @@ from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.switch import CommitOrder, EmulatedSwitch, syntax_of
+from rocefort.models.hardware.hardware import Unconfirmed
 from rocefort.models.hardware.site_facts import FormEvidence, FormOutcome, SwitchFacts
 from rocefort.models.network.network import Node
 from rocefort.steps.rollout.probe import probe_switch
@@ -115,7 +116,7 @@ def probed(
     return facts
 
 
-def outcomes(facts: SwitchFacts) -> Mapping[str, FormEvidence]:
+def outcomes(facts: SwitchFacts) -> dict[str, FormEvidence]:
     return {form.form: form for form in facts.forms}
 
 
@@ -206,6 +207,24 @@ def test_a_question_a_missing_port_and_a_refused_context_settle_nothing(
         "negotiation disable": no_port,
         "dcb pfc buffer Q xoff static X kbytes xon offset Y kbytes": no_port,
     }
+
+
+def test_a_form_of_a_site_is_typed_as_it_is_written(
+    make: Callable[..., Any], tmp_path: Path
+) -> None:
+    switch, node = make("v300-g1")
+    own = ("lldp enable", "ai-service / ai-ecn / ai-ecn enable", "frobnicate all", "mtu N")
+    forms = tuple(Unconfirmed(command=command, note="a site's own") for command in own)
+    family = CATALOGUE.families["v300-g1"].model_copy(update={"unconfirmed": forms})
+    catalogue = replace(CATALOGUE, families={**CATALOGUE.families, "v300-g1": family})
+    answers = outcomes(probed(switch, node, tmp_path, catalogue))
+    assert [answers[command].outcome.value for command in own] == [
+        "taken",
+        "taken",
+        "refused",
+        "not tried",
+    ]
+    assert answers["mtu N"].reply == "no line is known that tries it"
 
 
 def test_a_form_without_an_answer_costs_its_session_and_the_others_are_tried(
@@ -326,14 +345,16 @@ def test_the_words_before_a_question_mark_are_no_command(
     dialect, asked = dialect_of(node), list[tuple[tuple[str, ...], str]]()
     for entry in node.family.unconfirmed:
         form = dialect.probe_form(entry.command, STARTUP, ["100GE1/0/2"])
+        assert isinstance(form, ProbeForm)
         if form.help_words:
             asked.append(((), form.help_words))
     for name in ("pfc_queues", "xoff_kbytes", "deadlock_detect_time", "ecn_bytes", "ecn_cells"):
         if getattr(node.family, name) is not None:
             question = dialect.probe_question(name, STARTUP, ["100GE1/0/2"])
+            assert isinstance(question, ProbeQuestion)
             asked.append((question.views, question.command))
     for views, command in asked:
-        config, view = switch.running, ()
+        config, view = switch.running, tuple[str, ...]()
         for line in views:
             applied = apply_line(config, view, line, switch.family)
             config, view = applied.config, applied.view

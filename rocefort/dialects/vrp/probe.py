@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from rocefort.dialects.data import ProbeForm, ProbeQuestion
+from rocefort.dialects.open_facts import PLACEHOLDER
 from rocefort.dialects.vrp.device_diff import changed_lines
 from rocefort.dialects.vrp.terms import FACTS
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
@@ -124,13 +125,21 @@ POOLS = re.compile(r"Service Pool: *\d+/(\d+)\s+Headroom Pool: *\d+/(\d+)", re.A
 
 def probe_form(command: str, running: str, ports: Sequence[str]) -> ProbeForm | str:
     """Return the lines of a form, or the reason why there are none."""
-    form = FORMS.get(command)
+    form = FORMS.get(command) or _as_written(command)
     if form is None:
         return "no line is known that tries it"
     filled = _filled(form.typed, running, ports)
     if isinstance(filled, str):
         return filled
     return ProbeForm(filled, form.before, form.help_words, form.lists)
+
+
+def _as_written(command: str) -> ProbeForm | None:
+    """Return the lines of a form that a site adds; None if a word of it is a placeholder."""
+    views = command.split(" / ")
+    if any(PLACEHOLDER.fullmatch(word) for line in views for word in line.split()):
+        return None
+    return ProbeForm(tuple(" " * n + line for n, line in enumerate(views)), before=len(views) - 1)
 
 
 def probe_question(field: str, running: str, ports: Sequence[str]) -> ProbeQuestion | str:

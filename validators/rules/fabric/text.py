@@ -63,11 +63,11 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
     needs=(Need.FAMILY,),
 )
 def refuted_forms(subject: Subject) -> Iterator[Verdict]:
-    """Command forms in use that a switch of the same model and release does not have.
+    """Command forms in use that the switches of the site do not have.
 
-    `rocefort facts probe` typed the form into the candidate configuration of that switch. The
-    switch refused it, or saves other lines than it was given. A rollout of the form fails, or each
-    plan finds a difference again.
+    `rocefort facts probe` typed the form into the candidate configuration of a switch of the same
+    model and release. The switch refused it, or saves other lines than it was given. A rollout of
+    the form fails, or each plan finds a difference again.
 
     Example: `fec mode rs` is wrong on leaf03 (CE8850-64CQ-EI, V200R022C00), probed on 2026-11-27:
     the switch refuses it: Error: Unrecognized command found at '^' position.
