@@ -69,8 +69,8 @@ def refuted_forms(subject: Subject) -> Iterator[Verdict]:
     model and release. The switch refused it, or saves other lines than it was given. A rollout of
     the form fails, or each plan finds a difference again.
 
-    Example: `fec mode rs` is wrong on leaf03 (CE8850-64CQ-EI, V200R022C00), probed on 2026-11-27:
-    the switch refuses it: Error: Unrecognized command found at '^' position.
+    Example: «a headroom pool» is wrong on leaf01 (CE8851-32CQ8DQ-P, V300R023C00), probed on
+    2026-11-27: the switch refuses it: Error: Unrecognized command
     Fix: Do without the setting on this model, or change its form with a template of the site. After
     an upgrade, probe again.
     """

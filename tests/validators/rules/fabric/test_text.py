@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.lossless import AiEcn
 from rocefort.models.hardware.hardware import RefutedForm
 from rocefort.models.hardware.site_commands import PlacedCommand, SiteCommand, SiteFamily
 from rocefort.models.network.network import (
@@ -156,28 +155,33 @@ UNKNOWN: list[tuple[Change, list[str]]] = [
         [f"warning leaf01: `{'x' * 120} ..` is not understood"],
     ),
 ]
-AI = RefutedForm(
-    command="ai-service / ai-ecn",
-    why="the switch refuses it: Error: Unrecognized command found at '^' position.",
+POOL = RefutedForm(
+    command="qos buffer headroom-pool",
+    why="the switch refuses it: Error: Unrecognized command",
     source="leaf01 (CE8851-32CQ8DQ-P, V300R023C00), probed on 2026-11-27",
 )
-STRANGE = AI.model_copy(update={"command": "low-latency fabric"})
-WRONG = f"is wrong on {AI.source}: {AI.why}"
+STRANGE = POOL.model_copy(update={"command": "low-latency fabric"})
 TXT009: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (
-        lambda s: s.family("leaf01", "G1", refuted=(AI,)),
-        [f"error leaf01: `ai-service / ai-ecn` {WRONG}"],
+        lambda s: s.family("leaf01", "G1", refuted=(POOL,)),
+        [
+            "error leaf01: `qos buffer headroom-pool` is wrong on leaf01 (CE8851-32CQ8DQ-P, "
+            "V300R023C00), probed on 2026-11-27: the switch refuses it: Error: Unrecognized command"
+        ],
     ),
     (  # a form that the switch does not use
-        lambda s: s.family("leaf01", "G1", refuted=(AI,)).device("leaf01", ai_ecn=AiEcn()),
+        lambda s: s.family("leaf01", "G1", refuted=(POOL,)).pfc(
+            "leaf01", headroom_pool_kbytes=None
+        ),
         [],
     ),
     (
         lambda s: s.family("leaf01", "V200", refuted=(STRANGE,)),
         [
-            f"not judged leaf01: `low-latency fabric` {WRONG}; whether the switch uses it is not "
-            "in its model"
+            "not judged leaf01: `low-latency fabric` is wrong on leaf01 (CE8851-32CQ8DQ-P, "
+            "V300R023C00), probed on 2026-11-27: the switch refuses it: Error: Unrecognized "
+            "command; whether the switch uses it is not in its model"
         ],
     ),
 ]
