@@ -14,7 +14,7 @@ from napalm.base.exceptions import (
     ReplaceConfigException,
 )
 
-from napalm_cloudengine import parse
+from napalm_cloudengine import framing, parse
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue, same_configuration
 from napalm_cloudengine.displays.commits import LIST as COMMITS
 from napalm_cloudengine.displays.commits import newest_commit
@@ -254,6 +254,31 @@ class CandidateEditor(Dialogue):
             if self._loaded:
                 raise CommandErrorException(f"{self.name}: {outcome}")
         self._loaded = False
+
+    def get_help(self, words: str, views: Iterable[str] = ()) -> str:
+        """Return the help of `?` behind some words, in the view that lines of configuration open.
+
+        The words must be incomplete as a command: the CLI repeats them behind the help, and the
+        line then ends there. The lines are in the candidate, which is discarded. Raises
+        CandidateNotOursError, CommandErrorException for a line that is refused.
+        """
+        if self._system_view().uncommitted and not self._loaded:
+            raise CandidateNotOursError(self.name)
+        self._user_view()
+        self._system_view()
+        self._loaded = True
+        try:
+            for line in views:
+                self._accepted(line, self._run(line, _CANDIDATE_UNKNOWN))
+            return self._help(words, _CANDIDATE_UNKNOWN)
+        finally:
+            if self._ssh is not None:  # else the candidate ended with its session
+                self.discard_config()
+
+    def _help(self, words: str, unknown: str) -> str:
+        """Return the words that the CLI lists behind `?`, without the line that follows them."""
+        reply = self._run(f"{words} ?", unknown)
+        return reply.refused or reply.text.split(framing.prompt_text(reply.prompt))[0]
 
     def trial_status(self) -> TrialStatus:
         """Return the state of the trial and its remaining seconds, as the switch reports them."""

@@ -193,9 +193,8 @@ class Trials(CandidateEditor):
 
         Entered with `?`, the words before it are incomplete as a command: nothing is aborted.
         """
-        reply = self._run("abort trial session ?", NOTHING_CHANGED)
-        helped = reply.text.split(framing.prompt_text(reply.prompt))[0]  # then comes the line again
-        if reply.refused or framing.unsolicited(helped, self._connected().base_prompt):
+        helped = self._help("abort trial session", NOTHING_CHANGED)
+        if framing.unsolicited(helped, self._connected().base_prompt):
             return ""  # a number may be truncated: another session could be aborted
         sessions: list[str] = re.findall(r"^\s*(\d+)\s+Session in trial", helped, re.MULTILINE)
         return sessions[0] if len(sessions) == 1 else ""

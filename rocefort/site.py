@@ -46,9 +46,14 @@ class Site:
         return self.inventory / "catalogue"
 
     @property
+    def facts(self) -> Path:
+        """Folder of the answers of its switches to a probe."""
+        return self.inventory / "facts"
+
+    @property
     def data(self) -> tuple[tuple[Path, str], ...]:
         """Folders and patterns of files that determine lines, besides those of fabrics."""
-        folders = (self.hardware, self.profiles, self.catalogue)
+        folders = (self.hardware, self.profiles, self.catalogue, self.facts)
         return tuple((folder, DATA_FILES) for folder in folders)
 
     @property
@@ -73,10 +78,11 @@ class Site:
     def state(self) -> SiteState:
         """Key of a cache of what is read here: the files with their times and sizes.
 
-        Names in errors are relative to the current directory. Shipped files do not change.
+        Names in errors are relative to the current directory. Shipped files do not change, except
+        that a probe writes facts into a clone.
         """
         key: list[str | int] = [str(Path.cwd())]
-        for path in self.own_files:
+        for path in sorted({*self.own_files, *files_in(self.facts, DATA_FILES)}):
             state = path.stat()
             key += str(path), state.st_mtime_ns, state.st_size
         return tuple(key)

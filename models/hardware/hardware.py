@@ -87,6 +87,22 @@ class Unconfirmed(Frozen):
     note: str
 
 
+class RefutedForm(Frozen):
+    """Form of a command that a switch of the site does not have as it is written.
+
+    why: what the switch did; source: the switch, its release and the day.
+    """
+
+    command: str
+    why: str
+    source: str
+
+    @property
+    def sentence(self) -> str:
+        """The form with the evidence against it."""
+        return f"`{self.command}` is wrong on {self.source}: {self.why}"
+
+
 # Defaults for data from before there were other dialects.
 FIRST_DIALECT, FIRST_DRIVER = "vrp", "cloudengine"
 # A package of rocefort.dialects, or an entry point of an installed one (dialects/choose.py).
@@ -156,6 +172,7 @@ class Family(Frozen):
     ssh_source: bool | None = None  # whether no interface takes SSH without a line; None: unknown
     split_base_r: bool = True  # whether parts of split 100GE ports have BASE-R FEC
     unconfirmed: tuple[Unconfirmed, ...] = ()
+    refuted: tuple[RefutedForm, ...] = Field(default=(), exclude_if=lambda own: not own)
     conditions: tuple[Condition, ...] = ()  # lines that take more than a commit
 
     @property

@@ -137,6 +137,18 @@ class HelpedGroup(_PlainHelp, TyperGroup):
                     formatter.write_dl(rows)
 
 
+class DefaultGroup(HelpedGroup):
+    """Group with a command for lines that name none: `facts heps` is `facts list heps`."""
+
+    default_command = "list"
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Insert the default command before a fabric or an option of it."""
+        if args[:1] not in (["-h"], ["--help"]) and not (args and args[0] in self.commands):
+            args = [self.default_command, *args]
+        return list(super().parse_args(ctx, args))
+
+
 class Documented(TypedDict):
     """Arguments of `Typer.command`."""
 

@@ -1,4 +1,4 @@
-"""`render`, `show`, `facts`, `import`, `schema`: a fabric, its texts and its documents."""
+"""`render`, `show`, `import`, `schema`, `facts`: a fabric, its texts, documents and open facts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from rocefort import options, output
 from rocefort.command_line import values
-from rocefort.command_line.help import Topic, documented
+from rocefort.command_line.help import DefaultGroup, Topic, documented
 from rocefort.commands.exit_codes import end
 from rocefort.errors import BadInput
 
@@ -39,13 +39,19 @@ def render(
     from rocefort.documents.suggest import nearest
     from rocefort.models.results.actions import RenderedTexts
     from rocefort.reports.actions import notes_report
-    from rocefort.steps.fabric.subject import subject_of, with_secrets, write_texts
+    from rocefort.steps.fabric.subject import (
+        refuse_refuted,
+        subject_of,
+        with_secrets,
+        write_texts,
+    )
 
     subject = subject_of(fabric, None)
     texts = subject.texts
     if device is not None and device not in texts:
         raise BadInput(f"no switch {device!r}", how=nearest(device, texts))
     chosen = {device: texts[device]} if device else dict(texts)
+    refuse_refuted(subject.network, chosen)
     if secrets and out is None:
         raise BadInput("--secrets without --out", how="secrets go into files, never on a screen")
     if out is not None:
@@ -84,27 +90,6 @@ def show(
         typer.echo(tables.show_csv(network, shown), nl=False)
     else:
         output.write_json(tables.show_output(network, shown))
-
-
-@cli.command(
-    **documented(
-        "rocefort facts heps",
-        "rocefort facts heps --format json",
-        topic=Topic.VERIFY,
-    )
-)
-def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT) -> None:
-    """List unconfirmed facts of the switches and their commands.
-
-    A fact is unconfirmed if no source states it for the switch model and release.
-    """
-    from rocefort.dialects.words import in_words
-    from rocefort.reports.fabric.open_facts import facts_report
-    from rocefort.steps.fabric.open_facts import open_facts
-
-    found = open_facts(fabric)
-    text = form is options.TraceFormat.TEXT
-    output.write_result(found, lambda found: facts_report(found, in_words), text=text)
 
 
 @cli.command(
@@ -159,3 +144,64 @@ def schema(of: options.SchemaOf = options.SchemaDocument.FABRIC) -> None:
     from rocefort.steps.site.schemas import schema_text
 
     typer.echo(schema_text(of), nl=False)
+
+
+facts = typer.Typer(
+    cls=DefaultGroup,
+    rich_markup_mode=None,
+    help="List unconfirmed facts of the switches, and settle them on a real switch.",
+    epilog="rocefort facts heps\nrocefort facts probe leaf03 --connections connections.yaml",
+)
+
+
+@facts.command(
+    DefaultGroup.default_command,
+    **documented("rocefort facts heps", "rocefort facts list heps --format json"),
+)
+def list_(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT) -> None:
+    """List unconfirmed facts of the switches and their commands.
+
+    A fact is unconfirmed if no source states it for the switch model and release. `facts FABRIC` is
+    short for it.
+    """
+    from rocefort.dialects.words import in_words
+    from rocefort.reports.fabric.open_facts import facts_report
+    from rocefort.steps.fabric.open_facts import open_facts
+
+    found = open_facts(fabric)
+    text = form is options.TraceFormat.TEXT
+    output.write_result(found, lambda found: facts_report(found, in_words), text=text)
+
+
+@facts.command(
+    **documented(
+        "rocefort facts probe leaf03 --connections connections.yaml",
+        "rocefort facts probe leaf03 heps --connections connections.yaml --time-limit 120",
+    )
+)
+def probe(
+    switch: Annotated[str, typer.Argument(help="Switch to probe.", **values.SWITCH)],
+    fabric: options.Fabric,
+    connections: options.ConnectionsFile,
+    time_limit: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=1, help="Time after which no more is tried (s)."),
+    ] = 600.0,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Try unconfirmed forms on one switch; commits nothing.
+
+    Each form is typed into the candidate configuration, compared there and discarded. Numbers are
+    read from displays and from the help of `?`. The answers are written to inventory/facts of the
+    site, and count for switches of the same model and release. A switch with uncommitted changes or
+    with a trial is refused.
+    """
+    from rocefort.fleet.connections import load_connections
+    from rocefort.reports.fabric.probe import probe_report
+    from rocefort.steps.rollout.probe import probe as probe_switch
+
+    done = probe_switch(fabric, load_connections(connections), switch, time_limit)
+    output.write_result(done, probe_report, text=form is options.TraceFormat.TEXT)
+
+
+cli.add_typer(facts, name="facts", rich_help_panel=Topic.VERIFY)

@@ -47,7 +47,9 @@ def _family(catalogue: Catalogue, model: str | None, software: str | None) -> Fa
     """Family of a release on a model; for an unknown model, the common one of all models."""
     if software is None:
         return None
-    models = [model] if model in catalogue.hardware else list(catalogue.hardware)
-    families = {catalogue.hardware[name].family_of(software) for name in models if name} - {None}
+    if model is not None and model in catalogue.hardware:
+        return catalogue.family(model, software)
+    models = list(catalogue.hardware)
+    families = {catalogue.hardware[name].family_of(software) for name in models} - {None}
     names = [name for name in families if name is not None]
     return catalogue.families.get(names[0]) if len(names) == 1 else None

@@ -85,6 +85,37 @@ class WeakAccess:
 
 
 @dataclass(frozen=True)
+class ProbeForm:
+    """Lines that show whether a switch has a form of a command, indented by their views.
+
+    before: number of the first lines, which only prepare the others. help_words: instead, the
+    words before a `?`; lists: the word that the help must have then.
+    """
+
+    typed: tuple[str, ...]
+    before: int = 0
+    help_words: str = ""
+    lists: str = ""
+
+
+@dataclass(frozen=True)
+class ProbeQuestion:
+    """Input that shows a number of the hardware data.
+
+    views: lines that open the view. helps: whether the command is the words before a `?`.
+    """
+
+    views: tuple[str, ...]
+    command: str
+    helps: bool
+
+    @property
+    def text(self) -> str:
+        """The input as text: ` / ` enters a view."""
+        return " / ".join((*self.views, f"{self.command} ?" if self.helps else self.command))
+
+
+@dataclass(frozen=True)
 class ParsedConfig:
     """Content of a configuration text.
 

@@ -1,4 +1,4 @@
-"""The Dialect protocol: abilities of a network operating system, in six groups.
+"""The Dialect protocol: abilities of a network operating system, in seven groups.
 
 A dialect is one package whose module `dialect` has `DIALECT`; a syntax family names the package
 (`inventory/hardware/families.yaml`), and `choose.dialect_of` returns it. The packages above
@@ -22,6 +22,8 @@ from rocefort.dialects.data import (
     ExtraLine,
     ForeignDesign,
     ParsedConfig,
+    ProbeForm,
+    ProbeQuestion,
     RoutingLine,
     SavedPart,
     WeakAccess,
@@ -338,5 +340,33 @@ class Displays(OperatingSystem, Protocol):
         raise self.lacks(STATE_NOT_READ)
 
 
-class Dialect(ConfigTexts, UnmodelledLines, Changes, Secrets, FirstDay, Displays, Protocol):
+class Probes(OperatingSystem, Protocol):
+    """Trials of unconfirmed forms and numbers in the candidate configuration of a switch."""
+
+    def probe_form(self, command: str, running: str, ports: Sequence[str]) -> ProbeForm | str:
+        """Return lines that try an unconfirmed form, or the reason why none can.
+
+        running: configuration of the switch. ports: all its ports; an unused one is taken.
+        """
+        raise self.lacks(NOT_DEPLOYED)
+
+    def saved_lines(
+        self, form: ProbeForm, running: str, device_diff: str
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the lines that a switch saves of a form, and typed ones that it does not.
+
+        device_diff: the switch's own difference between candidate and running configuration.
+        """
+        raise self.lacks(NOT_DEPLOYED)
+
+    def probe_question(self, field: str, running: str, ports: Sequence[str]) -> ProbeQuestion | str:
+        """Return the input that shows a number, or the reason why none can; the rest as above."""
+        raise self.lacks(NOT_DEPLOYED)
+
+    def read_fact(self, field: str, text: str) -> tuple[int, int] | int | None:
+        """Return the range or the number that an answer shows; None: it shows none."""
+        raise self.lacks(NOT_DEPLOYED)
+
+
+class Dialect(ConfigTexts, UnmodelledLines, Changes, Secrets, FirstDay, Displays, Probes, Protocol):
     """One network operating system."""

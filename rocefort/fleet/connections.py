@@ -53,6 +53,14 @@ class SshAccess(Frozen):
         examples=["env:SWITCH_PASSWORD"],
     )
 
+    @property
+    def on_loopback(self) -> bool:
+        """Whether it is on this machine, as emulated switches are."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
 
 class ServerAccess(SshAccess):
     """SSH access of one server, and its RDMA device for measurements."""
@@ -144,7 +152,7 @@ class Connections(Frozen):
 
     @model_validator(mode="after")
     def _scaled_on_loopback(self) -> Self:
-        far = [each for each in self.devices if self.time_scale != 1 and not _loopback(each.host)]
+        far = [each for each in self.devices if self.time_scale != 1 and not each.on_loopback]
         if far:
             raise ValueError(
                 f"time_scale is for emulated switches on loopback, and {far[0].name} is at "
@@ -162,13 +170,6 @@ class Connections(Frozen):
 
 
 A = TypeVar("A", bound=SshAccess)
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _entry(name: str, *more: str) -> str:

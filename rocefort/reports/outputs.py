@@ -26,6 +26,7 @@ from rocefort.models.results.lab_experiments import (
 )
 from rocefort.models.results.measured_search import MeasuredSearch
 from rocefort.models.results.open_facts import OpenFacts
+from rocefort.models.results.probe import ProbeResult
 from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.results.rdma_plan import RdmaPlan
 from rocefort.models.results.rdma_result import JudgedOutputs, RdmaExport, RdmaResult
@@ -83,7 +84,8 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "health": FindingsOutput,
     "host check": FindingsOutput,
     "show": TableOutput,
-    "facts": OpenFacts,
+    "facts list": OpenFacts,
+    "facts probe": ProbeResult,
     "trace": Trace,
     "diff": DifferenceOutput,
     "drift": DifferenceOutput,

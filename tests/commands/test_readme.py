@@ -25,6 +25,7 @@ SLOW = {  # a quarter of a minute and more, with steps that the tutorial or othe
     "docs/how-to/connections.md",
     "docs/how-to/failed-gate.md",
     "docs/how-to/grow.md",
+    "docs/how-to/probe.md",
     "docs/how-to/rehearse.md",
     "docs/how-to/rotate-secret.md",
     "docs/how-to/tuning.md",

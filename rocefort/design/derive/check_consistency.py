@@ -150,8 +150,8 @@ def _timers(context: Context) -> Iterator[Problem]:
         family = hardware.family_of(switch.software) if hardware else None
         if family:
             used.setdefault(family, switch)
-    for name, switch in used.items():
-        yield from _family_timers(context, context.catalogue.families[name], switch)
+    for switch in used.values():
+        yield from _family_timers(context, context.family(switch), switch)
 
 
 def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator[Problem]:

@@ -174,10 +174,10 @@ class Context:
 
     def family(self, switch: Switch) -> Family:
         """Syntax family of a switch's model and release."""
-        family = self.hardware(switch).family_of(switch.software)
+        family = self.catalogue.family(switch.hardware, switch.software)
         if family is None:  # allocation_problems reports it
             raise LookupError(switch.software)
-        return self.catalogue.families[family]
+        return family
 
     @cached_property
     def discards_on_recovery(self) -> bool:

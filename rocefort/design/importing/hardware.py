@@ -256,9 +256,8 @@ def _with_release(
     catalogue: Catalogue, hardware: Hardware, software: str | None
 ) -> Iterator[ImportedHardware]:
     if software is not None:
-        family = hardware.family_of(software)
-        if family is not None:
-            yield ImportedHardware(hardware, software, catalogue.families[family])
+        if family := catalogue.family(hardware.model, software):
+            yield ImportedHardware(hardware, software, family)
         return
     for release in reversed(hardware.releases):
         matching = (name for name in RELEASES if name.startswith(release.prefix))

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from rocefort.design.load.site_commands import with_site_commands
+from rocefort.design.load.site_facts import read_facts, with_family_facts, with_hardware_facts
 from rocefort.design.load.site_templates import site_templates
 from rocefort.documents.read import Document, read_document, read_text
 from rocefort.documents.suggest import nearest
@@ -17,6 +18,7 @@ from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import Family, Hardware, SiteTemplates
 from rocefort.models.hardware.netbox import DeviceType, ModuleType, hardware_of
+from rocefort.models.hardware.site_facts import SwitchFacts
 from rocefort.paths import shortest
 from rocefort.site import SHIPPED, Site, SiteState
 from rocefort.syntax_families import FAMILY_FILE, load_families, read_families
@@ -27,10 +29,21 @@ MODEL = re.compile(r"^model: *(['\"]?)(?P<model>[^'\"#\n]*?)\1 *(?:#.*)?$", re.M
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Hardware by model and syntax families by name."""
+    """Hardware by model, syntax families by name, and what switches of the site answered."""
 
     hardware: Mapping[str, Hardware]
     families: Mapping[str, Family]
+    facts: tuple[SwitchFacts, ...] = ()
+
+    def family(self, model: str, release: str) -> Family | None:
+        """Return the syntax family of a release on a model, with the facts of such switches.
+
+        None: the data do not have the release. Raises KeyError for an unknown model.
+        """
+        name = self.hardware[model].family_of(release)
+        if name is None:
+            return None
+        return with_family_facts(self.families[name], model, release, self.facts)
 
 
 @dataclass(eq=False)
@@ -44,12 +57,14 @@ class Shelf(Mapping[str, Hardware]):
     files: Mapping[str, Path]
     families: Mapping[str, Family]
     templates: SiteTemplates
+    facts: tuple[SwitchFacts, ...]
     known: dict[str, Hardware] = field(default_factory=dict)
 
     def __getitem__(self, model: str) -> Hardware:
         """Return facts of a model; raises KeyError without a file, BadInput for an invalid file."""
         if model not in self.known:
             hardware = read_hardware(self.files[model], self.site, self.families)
+            hardware = with_hardware_facts(hardware, self.facts)
             self.known[model] = _with_templates(hardware, self.templates)
         return self.known[model]
 
@@ -70,7 +85,8 @@ def load_catalogue(site: Site = SHIPPED) -> Catalogue:
     """Read the syntax families and list the models of a site.
 
     A file of the site precedes the shipped file of the same model, card or family. Each model has
-    the templates of the site, and each family of CloudEngine the commands that the site adds.
+    the templates of the site, and each family of CloudEngine the commands that the site adds. The
+    facts of the site count for the model and the release of the switch that was probed.
     """
     return _catalogue(site, site.state)
 
@@ -88,8 +104,9 @@ def _catalogue(site: Site, _state: SiteState) -> Catalogue:
         if (layer.hardware / FAMILY_FILE).is_file():
             families |= load_families() if layer == SHIPPED else read_families(layer.hardware)
         files |= models_in(layer.hardware)
-    shelf = Shelf(site, files, families, site_templates(site))
-    return Catalogue(shelf, with_site_commands(site, families))
+    facts = read_facts(site, families)
+    shelf = Shelf(site, files, families, site_templates(site), facts)
+    return Catalogue(shelf, with_site_commands(site, families), facts)
 
 
 def models_in(directory: Path) -> dict[str, Path]:

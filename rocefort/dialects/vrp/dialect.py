@@ -12,6 +12,8 @@ from rocefort.dialects.data import (
     ExtraLine,
     ForeignDesign,
     ParsedConfig,
+    ProbeForm,
+    ProbeQuestion,
     RoutingLine,
     SavedPart,
     WeakAccess,
@@ -21,6 +23,7 @@ from rocefort.dialects.vrp import (
     day0,
     foreign_designs,
     line_queries,
+    probe,
     provenance,
     routing_lines,
     running_state,
@@ -290,6 +293,24 @@ class Vrp(Dialect):
     def ecn_marks(self, driver: running_state.StateDriver, device: str) -> Sequence[MarkedSeen]:
         """Read `display qos ecn statistics`."""
         return running_state.ecn_marks(driver, device)
+
+    def probe_form(self, command: str, running: str, ports: Sequence[str]) -> ProbeForm | str:
+        """Look up a table of forms."""
+        return probe.probe_form(command, running, ports)
+
+    def saved_lines(
+        self, form: ProbeForm, running: str, device_diff: str
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Apply the switch's own diff to what runs."""
+        return probe.saved_lines(form, running, device_diff)
+
+    def probe_question(self, field: str, running: str, ports: Sequence[str]) -> ProbeQuestion | str:
+        """Look up the terms."""
+        return probe.probe_question(field, running, ports)
+
+    def read_fact(self, field: str, text: str) -> tuple[int, int] | int | None:
+        """Read a range of the help, a unit, or the pools of a buffer."""
+        return probe.read_fact(field, text)
 
 
 DIALECT: Dialect = Vrp()

@@ -19,7 +19,8 @@ HEAD = """\
 Written by `make golden` from the data that mark a fact as not confirmed: the syntax families and
 the switch models of `inventory/hardware`, and the open points of a trial
 (`rocefort/lab/switch/personality.py`). `rocefort facts FABRIC` lists the facts that the switches
-of one fabric use, with the names of the switches.
+of one fabric use, with the names of the switches. `rocefort facts probe SWITCH` types most of the
+forms itself, and keeps the answers (`docs/how-to/probe.md`).
 
 Take one switch of each kind before it carries traffic. Keep the outputs of «model and release»,
 «state of cards», «ports in brief» and «what runs with its defaults». Then enter the commands of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rocefort.design.load.hardware_catalogue import load_catalogue
@@ -20,17 +20,28 @@ ANY_RELEASE = "any release"
 def open_facts(fabric: Path) -> OpenFacts:
     """Unconfirmed facts on a fabric's switches, limited to those that their configurations use."""
     network = subject_of(fabric, None).network
-    families = {node.family.name: node.family for node in network.nodes if node.family}
+    # Families of one name differ by what switches of their models and releases answered.
+    families = dict.fromkeys(node.family for node in network.nodes if node.family)
     models = {node.hardware.model: node.hardware for node in network.nodes if node.hardware}
     return OpenFacts(
         name=network.name,
         switches=len(network.nodes),
         facts=(
             *_of_trials(tuple(node.name for node in network.nodes)),
-            *(fact for each in families.values() for fact in _of_family(each, network.nodes)),
+            *_once(fact for each in families for fact in _of_family(each, network.nodes)),
             *(fact for each in models.values() for fact in _of_model(each, network.nodes)),
         ),
     )
+
+
+def _once(facts: Iterable[OpenFact]) -> list[OpenFact]:
+    """Return each fact once, with all switches that it concerns, ordered by family."""
+    used: dict[OpenFact, tuple[str, ...]] = {}
+    for fact in facts:
+        bare = fact.model_copy(update={"used": ()})
+        used[bare] = (*used.get(bare, ()), *fact.used)
+    once = [fact.model_copy(update={"used": names}) for fact, names in used.items()]
+    return sorted(once, key=lambda fact: [each.of for each in once].index(fact.of))
 
 
 def every_open_fact() -> OpenFacts:

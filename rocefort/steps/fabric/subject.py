@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from rocefort.dialects.network_text import (
 )
 from rocefort.dialects.overrides import has_templates
 from rocefort.dialects.placeholders import filled_line, takers
-from rocefort.errors import BadInput, Problem
+from rocefort.errors import BadInput, Problem, Refused
 from rocefort.fleet.credentials import Secret, resolve_all
 from rocefort.models.hardware.site_commands import SiteFamily
 from rocefort.models.network.network import Network, Node, Position, Sources
@@ -217,6 +217,19 @@ def read_secrets(references: Mapping[str, Iterable[Dialect]]) -> dict[str, Secre
     if problems:
         raise BadInput(problems=problems)
     return secrets
+
+
+def refuse_refuted(network: Network, names: Collection[str]) -> None:
+    """Raise Refused if a text has a form that a switch of its model and release does not have."""
+    problems = [
+        Problem(node.name, form.sentence, "`rocefort check` lists the switches that use it")
+        for node in network.nodes
+        if node.name in names and node.family
+        for form in node.family.refuted
+        if dialect_of(node).in_use(form.command, node.device)
+    ]
+    if problems:
+        raise Refused(problems=problems)
 
 
 def write_texts(texts: Mapping[str, str], directory: Path, *, private: bool = False) -> list[Path]:

@@ -15,6 +15,10 @@ from rocefort.validators.rules.missing import Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 TRY = "try it on one switch before a rollout"
+PROBE = f"{TRY}: `rocefort facts probe`"
+PROBE_AGAIN = "do without it on this model and release, or probe again after an upgrade"
+UNKNOWN_USE = "whether the switch uses it is not in its model"
+LINE = Missing("whether the switch has the line", "what runs")
 LONGEST_SHOWN = 120  # characters of a line in a message
 
 
@@ -30,8 +34,8 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
     Rocefort writes the nearest documented form, with the ports that the hardware data name.
 
     Example: «a headroom pool» is not confirmed on v300-g1: no word on it
-    Fix: Try such a line on one switch before a rollout; when it is confirmed, remove it from the
-    family's list in the hardware data.
+    Fix: Try such a line on one switch before a rollout: `rocefort facts probe SWITCH` does it, and
+    keeps the answer for switches of the same model and release.
     """
     for node in subject.network.nodes:
         hardware = node.hardware
@@ -47,14 +51,37 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
                 continue
             form = f"`{entry.command}` is not confirmed on {node.syntax}"
             if used is None:
-                yield subject.not_judged(
-                    node,
-                    f"{form}; whether the switch uses it is not in its model",
-                    Missing("whether the switch has the line", "what runs"),
-                )
+                yield subject.not_judged(node, f"{form}; {UNKNOWN_USE}", LINE)
             else:
-                yield subject.finding(node, f"{form}: {entry.note}", TRY)
+                yield subject.finding(node, f"{form}: {entry.note}", PROBE)
         yield from _unconfirmed_of_site(subject, node)
+
+
+@rule(
+    "TXT009",
+    severity=Severity.ERROR,
+    source="answers of switches of the site to `rocefort facts probe` (inventory/facts)",
+    needs=(Need.FAMILY,),
+)
+def refuted_forms(subject: Subject) -> Iterator[Verdict]:
+    """Command forms in use that the switches of the site do not have.
+
+    `rocefort facts probe` typed the form into the candidate configuration of a switch of the same
+    model and release. The switch refused it, or saves other lines than it was given. A rollout of
+    the form fails, or each plan finds a difference again.
+
+    Example: «a headroom pool» is wrong on leaf01 (CE8851-32CQ8DQ-P, V300R023C00), probed on
+    2026-11-27: the switch refuses it: Error: Unrecognized command
+    Fix: Do without the setting on this model, or change its form with a template of the site. After
+    an upgrade, probe again.
+    """
+    for node in subject.network.nodes:
+        for entry in node.family.refuted if node.family else ():
+            used = dialect_of(node).in_use(entry.command, node.device)
+            if used is None:
+                yield subject.not_judged(node, f"{entry.sentence}; {UNKNOWN_USE}", LINE)
+            elif used:
+                yield subject.finding(node, entry.sentence, PROBE_AGAIN)
 
 
 def _unconfirmed_of_site(subject: Subject, node: Node) -> Iterator[Finding]:

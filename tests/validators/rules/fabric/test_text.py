@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rocefort.models.hardware.hardware import RefutedForm
 from rocefort.models.hardware.site_commands import PlacedCommand, SiteCommand, SiteFamily
 from rocefort.models.network.network import (
     CablingEvidence,
@@ -154,6 +155,36 @@ UNKNOWN: list[tuple[Change, list[str]]] = [
         [f"warning leaf01: `{'x' * 120} ..` is not understood"],
     ),
 ]
+POOL = RefutedForm(
+    command="qos buffer headroom-pool",
+    why="the switch refuses it: Error: Unrecognized command",
+    source="leaf01 (CE8851-32CQ8DQ-P, V300R023C00), probed on 2026-11-27",
+)
+STRANGE = POOL.model_copy(update={"command": "low-latency fabric"})
+TXT009: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (
+        lambda s: s.family("leaf01", "G1", refuted=(POOL,)),
+        [
+            "error leaf01: `qos buffer headroom-pool` is wrong on leaf01 (CE8851-32CQ8DQ-P, "
+            "V300R023C00), probed on 2026-11-27: the switch refuses it: Error: Unrecognized command"
+        ],
+    ),
+    (  # a form that the switch does not use
+        lambda s: s.family("leaf01", "G1", refuted=(POOL,)).pfc(
+            "leaf01", headroom_pool_kbytes=None
+        ),
+        [],
+    ),
+    (
+        lambda s: s.family("leaf01", "V200", refuted=(STRANGE,)),
+        [
+            "not judged leaf01: `low-latency fabric` is wrong on leaf01 (CE8851-32CQ8DQ-P, "
+            "V300R023C00), probed on 2026-11-27: the switch refuses it: Error: Unrecognized "
+            "command; whether the switch uses it is not in its model"
+        ],
+    ),
+]
 TXT005: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (
@@ -176,6 +207,11 @@ def test_unknown_lines(small: Any, change: Change, expected: list[str]) -> None:
 @pytest.mark.parametrize(("change", "expected"), UNCONFIRMED)
 def test_commands_of_a_site(small: Any, change: Change, expected: list[str]) -> None:
     assert [line for line in change(small).says("TXT001") if "frobnicate" in line] == expected
+
+
+@pytest.mark.parametrize(("change", "expected"), TXT009)
+def test_refuted_forms(small: Any, change: Change, expected: list[str]) -> None:
+    assert change(small).says("TXT009") == expected
 
 
 @pytest.mark.parametrize(("change", "expected"), TXT006)
