@@ -17,7 +17,7 @@ from rocefort.dialects.vrp.commands.syntax import rows_with
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_line
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
-from rocefort.dialects.vrp.unowned_lines import with_kept
+from rocefort.dialects.vrp.unowned_lines import with_lines
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 
 Lines = tuple[ConfigLine, ...]
@@ -35,13 +35,13 @@ def spelled(
     added = [*_repeated(tree, family.syntax), *_defaults(tree, family.syntax)]
     for kind, path in random.sample(added, random.randint(0, len(added))):
         made.add(kind)
-        tree = with_kept(tree, [path])
+        tree = with_lines(tree, [path])
     present = {(*views, line.text) for top in tree for views, line in top.walk()}
     for each in family.saved_lines:
         path = tuple(each.line.split(" / "))
         if path not in present and random.random() < 0.7:
             made.add("saved line")
-            tree = with_kept(tree, [path])
+            tree = with_lines(tree, [path])
     return tree_text(tree)
 
 
