@@ -54,6 +54,7 @@ _TRIAL_UNKNOWN = (
 # Words that a user of VRP8 routers quotes; the whole sentence is not confirmed.
 _FOREIGN_TRIAL = re.compile(r"system is in (?:the )?trial configuration mode", re.IGNORECASE)
 _SAVED = r"(?:Info: )?[A-Z][A-Za-z ]*\bconfiguration\b[A-Za-z ]*\bsuccessfully\.?"
+_LOCK = "configuration exclusive"
 _SAVE_UNKNOWN = "the running configuration is untouched; whether it was saved is unknown"
 
 
@@ -254,6 +255,17 @@ class CandidateEditor(Dialogue):
             if self._loaded:
                 raise CommandErrorException(f"{self.name}: {outcome}")
         self._loaded = False
+
+    def lock(self) -> None:
+        """Keep other users from commits until `unlock`, or until the session ends.
+
+        Raises CommandErrorException where another user has locked the configuration.
+        """
+        self._accepted(_LOCK, self._run(_LOCK, _CANDIDATE_UNKNOWN))
+
+    def unlock(self) -> None:
+        """Permit other users to commit; raises CommandErrorException if another user locked it."""
+        self._accepted(f"undo {_LOCK}", self._run(f"undo {_LOCK}", _CANDIDATE_UNKNOWN))
 
     def get_help(self, words: str, views: Iterable[str] = ()) -> str:
         """Return the help of `?` behind some words, in the view that lines of configuration open.

@@ -33,12 +33,12 @@ class FormEvidence(Frozen):
     """One form of a command on a switch: what was typed, and what came of it."""
 
     form: Line = Field(
-        examples=["fec mode rs"], description="Form, as the data of the family name it."
+        examples=["frobnicate N"], description="Form, as the data of the family name it."
     )
     outcome: FormOutcome = Field(description="What the switch made of it.", examples=["taken"])
     typed: tuple[Line, ...] = Field(
         default=(),
-        examples=[["interface 100GE1/0/32", " fec mode rs"]],
+        examples=[["frobnicate 7"]],
         description="Lines that were typed, indented by their view; a last `?` is for help.",
     )
     reply: str = Field(
@@ -48,7 +48,7 @@ class FormEvidence(Frozen):
     )
     saved: tuple[Line, ...] = Field(
         default=(),
-        examples=[["interface 100GE1/0/32", " fec mode rs"]],
+        examples=[["frobnicate 7"]],
         description="Lines that the candidate then has of it, or the listed words.",
     )
     missing: tuple[Line, ...] = Field(
@@ -94,7 +94,7 @@ class FactEvidence(Frozen):
         "buffer_kbytes",
     ] = Field(description="Key of the hardware data.", examples=["xoff_kbytes"])
     asked: Line = Field(
-        examples=["interface 100GE1/0/32 / dcb pfc buffer 4 xoff static ?"],
+        examples=["frobnicate ?"],
         description="What was typed; ` / ` enters a view.",
     )
     reply: str = Field(description="Words of the switch.", examples=["INTEGER<1-30720>"])

@@ -59,7 +59,6 @@ from rocefort.validators.checks import check
 
 LIMIT_S = 600.0
 MOST_SESSIONS = 4  # of one probe; a form whose answer never comes costs one
-LOCK, UNLOCK = "configuration exclusive", "undo configuration exclusive"
 NO_RIGHT = re.compile(r"do(?:es)? not have (?:the )?permission", re.IGNORECASE)
 UNIT = "deadlock_interval_ms"  # unknown on some families, whose data have no range for it
 HEAD = (
@@ -95,6 +94,12 @@ class ProbeDriver(Protocol):
     def get_help(self, words: str, views: Sequence[str] = ()) -> str:
         """Return the help of `?`."""
 
+    def lock(self) -> None:
+        """Keep other users from commits."""
+
+    def unlock(self) -> None:
+        """Permit other users to commit."""
+
     def open(self) -> None:
         """Connect, if the session is not open."""
 
@@ -126,7 +131,7 @@ class Probe:
             what = f"a trial is {status.state} ({status.time_left} left); nothing was typed"
             raise Refused(what, where=self.name, how="confirm or abort it first")
         try:
-            self.driver.cli([LOCK])
+            self.driver.lock()
         except CommandErrorException as error:
             what = f"its configuration cannot be locked: {_words(self.name, error)}"
             raise Refused(what, where=self.name, how="probe when no one else changes it") from None
@@ -137,7 +142,7 @@ class Probe:
         """Raise Refused if the candidate has lines, which are not of this probe."""
         if self.driver.compare_config():
             what = f"its candidate has uncommitted changes; {outcome}"
-            how = "let their owner commit them, or `clear configuration candidate`"
+            how = "let their owner commit or clear them first"
             raise Refused(what, where=self.name, how=how)
 
     def end(self) -> None:
@@ -146,7 +151,7 @@ class Probe:
             self.driver.open()
         self.refuse_changes("they are not of the probe, or it could not discard them")
         with suppress(CommandErrorException):  # a lost session has ended the lock
-            self.driver.cli([UNLOCK])
+            self.driver.unlock()
 
     def why_not(self) -> str:
         """Return the reason why nothing more is tried; "" if there is none."""
@@ -158,7 +163,7 @@ class Probe:
             return f"the session was lost {MOST_SESSIONS} times"
         self.sessions += 1
         self.driver.open()
-        self.driver.cli([LOCK])
+        self.driver.lock()
         self.refuse_changes("the session was lost, and its candidate is still there")
         return ""
 
@@ -357,7 +362,7 @@ def _reported(name: str) -> Iterator[None]:
         raise
     except CandidateNotOursError:
         what = "its candidate has uncommitted changes; nothing of them was touched"
-        how = "let their owner commit them, or `clear configuration candidate`"
+        how = "let their owner commit or clear them first"
         raise Refused(what, where=name, how=how) from None
     except (NapalmException, ConnectionException) as error:
         raise DeviceFailed(_words(name, error), where=name) from None
