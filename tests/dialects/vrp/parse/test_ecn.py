@@ -18,9 +18,10 @@ from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import ColourLimits, DropLimits, DropProfile, QueueMarking
 from rocefort.models.device.interface import Interface
-from rocefort.models.hardware.hardware import Family, Range, SyntaxFamily
+from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.rollout.compare import classify, compare
 from rocefort.models.rollout.plan import ChangeKind
+from rocefort.syntax_families import load_families
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
 TEMPLATE = {V200: "ce9860", G1: "ce8851", G2: "ce8855"}
@@ -231,7 +232,7 @@ def test_what_a_switch_refuses(typed: str, family: SyntaxFamily, message: str) -
 
 
 def test_the_normal_form_has_no_default() -> None:
-    family = Family(name=G1, dialect="vrp", pfc_queues=Range(low=0, high=5, source="vendor"))
+    family = load_families()[G1]
     spoken = device(
         DropProfile(name="default", colours=(FULL,)),
         DropProfile(name="a", colours=(EARLY, FULL)),
