@@ -58,7 +58,7 @@ from rocefort.steps.rdma.run import (
     read_switches,
     run_tests,
 )
-from rocefort.steps.rollout.base_policy import newest
+from rocefort.steps.rollout.base_policy import file_in_git, newest
 from rocefort.steps.rollout.site_lock import holding
 from rocefort.steps.tune.fabric_search import FabricSearch
 from rocefort.steps.tune.search import Searched, SearchRequest, search
@@ -123,16 +123,21 @@ def approved_window(file: FabricFile) -> str:
     if window is None:
         what = "the fabric approves no window in which thresholds are tried on switches"
         raise Refused(what, where=where, how="add it to the fabric, and have it reviewed")
-    if (committed := newest(file.path)) is not None:
-        with checked_out(committed) as checkout:
-            before = load_fabric(checkout.source).fabric.rollout.tuning_window
-        if before != window:
-            raise Refused("the window is not committed", where=where, how="have it reviewed")
+    if file_in_git(file.path) and _committed_window(file.path) != window:
+        raise Refused("the window is not committed", where=where, how="have it reviewed")
     now = utc_now().astimezone()
     if not left_s(window, now):
         what = f"it is {now:%H:%M}, and thresholds are tried {window}"
         raise Refused(what, where=where, how="wait for the window")
     return window
+
+
+def _committed_window(fabric: Path) -> str | None:
+    committed = newest(fabric)
+    if committed is None:
+        return None
+    with checked_out(committed) as checkout:
+        return load_fabric(checkout.source).fabric.rollout.tuning_window
 
 
 @dataclass(frozen=True)
