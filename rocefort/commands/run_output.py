@@ -37,7 +37,7 @@ def follow_run(
 
     waves, lines = WaveLines(typer.echo), JsonLines(typer.echo)
     plan, run = read_plan(sealed), RunDirectory.of(sealed, journal)
-    page = _live_page(plan, run, html)
+    page = _live_page(plan, run, html, "")
 
     def tell(happened: TimedEvent) -> None:
         page(happened.event)
@@ -62,14 +62,16 @@ def follow_run(
         raise typer.Exit(code)
 
 
-def _live_page(plan: Plan, run: RunDirectory, html: Path | None) -> LivePage | WithoutPage:
+def _live_page(
+    plan: Plan, run: RunDirectory, html: Path | None, policy: str
+) -> LivePage | WithoutPage:
     """Listener that renews the page of a rollout, or does nothing."""
     if html is None:
         return WithoutPage()
     from rocefort.steps.rollout.pages import LivePage
 
     output.write_note(f"page: {html}, renewed while the rollout runs")
-    return LivePage(plan, run, html, output.write_note)
+    return LivePage(plan, run, html, policy, output.write_note)
 
 
 class WithoutPage(nullcontext[None]):
@@ -114,13 +116,14 @@ def carry_out(
     hint = hint_of_session(os.environ, terminal=is_terminal(sys.stdout))
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):
-        if text or progress is not progress.JSON:  # else both streams are data; `status` has it
-            output.write_blocks(*map(Note, head), err=not text or progress is progress.JSON)
+        data = (not text) + (progress is progress.JSON)  # streams for programs
+        if data < 2 - output.is_quiet():  # beside data it is a note; `status` has it
+            output.write_blocks(*map(Note, head), err=bool(data))
         if hint:
             output.write_note(f"note: {hint}")
         how = progress.PLAIN if hides else kind
         with (
-            _live_page(plan, run, html) as page,
+            _live_page(plan, run, html, policy) as page,
             watched(how.value, plan, access, run.journal, say) as listener,
         ):
             listeners = [listener, *([page] if page else [])]

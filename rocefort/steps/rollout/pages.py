@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Event as Signal
 from threading import Thread
@@ -20,6 +21,7 @@ from rocefort.reports.rollout.rollout_page import RolloutPageContent, rollout_pa
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.steps.fabric.subject import write_files
 from rocefort.steps.rollout.operate import status_of_plan
+from rocefort.steps.rollout.plan_policy import policy_of_run
 
 LEAST_S = 1.0  # between two writes
 SHARE = 10  # a write takes at most one tenth of the time of its thread
@@ -33,9 +35,16 @@ def with_page(done: PlanOutput, page: Path) -> PlanOutput:
     return done.model_copy(update={"page": str(page)})
 
 
-def write_rollout_page(plan: Plan, run: RunDirectory, page: Path, *, live: bool = False) -> None:
-    """Write the page of a plan's last run from its journal, atomically. Raises BadInput."""
-    content = RolloutPageContent(status_of_plan(plan, run.journal), run.arguments(), live)
+def write_rollout_page(
+    plan: Plan, run: RunDirectory, page: Path, policy: str = "", *, live: bool = False
+) -> None:
+    """Write the page of a plan's last run from its journal, atomically. Raises BadInput.
+
+    policy: sentence on the approvals of the run that begins; by default of the last run.
+    """
+    status = status_of_plan(plan, run.journal)
+    status = replace(status, policy=policy or policy_of_run(plan, status.progress.history))
+    content = RolloutPageContent(status, run.arguments(), live)
     write_files({page.name: rollout_page(content)}, page.parent)
 
 
@@ -47,9 +56,10 @@ class LivePage:
     """
 
     def __init__(
-        self, plan: Plan, run: RunDirectory, page: Path, say: Callable[[str], None]
+        self, plan: Plan, run: RunDirectory, page: Path, policy: str, say: Callable[[str], None]
     ) -> None:
         self._plan, self._run, self._page, self._say = plan, run, page, say
+        self._policy = policy
         self._changed, self._end = Signal(), Signal()
         self._has_failed = False
         self._thread = Thread(target=self._renew, name="rollout page", daemon=True)
@@ -59,7 +69,7 @@ class LivePage:
         self._changed.set()
 
     def __enter__(self) -> Self:
-        write_rollout_page(self._plan, self._run, self._page, live=True)
+        write_rollout_page(self._plan, self._run, self._page, self._policy, live=True)
         self._thread.start()
         return self
 
@@ -86,7 +96,7 @@ class LivePage:
     def _try(self, *, live: bool) -> None:
         """Write the page; a failure is reported once and ends nothing."""
         try:
-            write_rollout_page(self._plan, self._run, self._page, live=live)
+            write_rollout_page(self._plan, self._run, self._page, self._policy, live=live)
         except (RocefortError, OSError) as error:
             if not self._has_failed:
                 with suppress(OSError):
