@@ -37,7 +37,7 @@ def follow_run(
 
     waves, lines = WaveLines(typer.echo), JsonLines(typer.echo)
     plan, run = read_plan(sealed), RunDirectory.of(sealed, journal)
-    page = _live_page(plan, run, html, "")
+    page = _live_page(plan, run, html)
 
     def tell(happened: TimedEvent) -> None:
         page(happened.event)
@@ -62,16 +62,14 @@ def follow_run(
         raise typer.Exit(code)
 
 
-def _live_page(
-    plan: Plan, run: RunDirectory, html: Path | None, policy: str
-) -> LivePage | WithoutPage:
+def _live_page(plan: Plan, run: RunDirectory, html: Path | None) -> LivePage | WithoutPage:
     """Listener that renews the page of a rollout, or does nothing."""
     if html is None:
         return WithoutPage()
     from rocefort.steps.rollout.pages import LivePage
 
     output.write_note(f"page: {html}, renewed while the rollout runs")
-    return LivePage(plan, run, html, policy, output.write_note)
+    return LivePage(plan, run, html, output.write_note)
 
 
 class WithoutPage(nullcontext[None]):
@@ -123,7 +121,7 @@ def carry_out(
             output.write_note(f"note: {hint}")
         how = progress.PLAIN if hides else kind
         with (
-            _live_page(plan, run, html, policy) as page,
+            _live_page(plan, run, html) as page,
             watched(how.value, plan, access, run.journal, say) as listener,
         ):
             listeners = [listener, *([page] if page else [])]

@@ -35,15 +35,10 @@ def with_page(done: PlanOutput, page: Path) -> PlanOutput:
     return done.model_copy(update={"page": str(page)})
 
 
-def write_rollout_page(
-    plan: Plan, run: RunDirectory, page: Path, policy: str = "", *, live: bool = False
-) -> None:
-    """Write the page of a plan's last run from its journal, atomically. Raises BadInput.
-
-    policy: sentence on the approvals of the run that begins; by default of the last run.
-    """
+def write_rollout_page(plan: Plan, run: RunDirectory, page: Path, *, live: bool = False) -> None:
+    """Write the page of a plan's last run from its journal, atomically. Raises BadInput."""
     status = status_of_plan(plan, run.journal)
-    status = replace(status, policy=policy or policy_of_run(plan, status.progress.history))
+    status = replace(status, policy=policy_of_run(plan, status.progress.history))
     content = RolloutPageContent(status, run.arguments(), live)
     write_files({page.name: rollout_page(content)}, page.parent)
 
@@ -56,10 +51,9 @@ class LivePage:
     """
 
     def __init__(
-        self, plan: Plan, run: RunDirectory, page: Path, policy: str, say: Callable[[str], None]
+        self, plan: Plan, run: RunDirectory, page: Path, say: Callable[[str], None]
     ) -> None:
         self._plan, self._run, self._page, self._say = plan, run, page, say
-        self._policy = policy
         self._changed, self._end = Signal(), Signal()
         self._has_failed = False
         self._thread = Thread(target=self._renew, name="rollout page", daemon=True)
@@ -69,7 +63,7 @@ class LivePage:
         self._changed.set()
 
     def __enter__(self) -> Self:
-        write_rollout_page(self._plan, self._run, self._page, self._policy, live=True)
+        write_rollout_page(self._plan, self._run, self._page, live=True)
         self._thread.start()
         return self
 
@@ -96,7 +90,7 @@ class LivePage:
     def _try(self, *, live: bool) -> None:
         """Write the page; a failure is reported once and ends nothing."""
         try:
-            write_rollout_page(self._plan, self._run, self._page, self._policy, live=live)
+            write_rollout_page(self._plan, self._run, self._page, live=live)
         except (RocefortError, OSError) as error:
             if not self._has_failed:
                 with suppress(OSError):
