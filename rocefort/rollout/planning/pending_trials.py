@@ -43,8 +43,8 @@ def trial_problems(
     runs: dict[tuple[str, str, str], dict[str, int | None]] = {}
     for name, trial in trials.items():
         if isinstance(trial, ForeignTrial):
-            run = trial.plan, trial.run, trial.trial_id
-            runs.setdefault(run, {})[name] = trial.left_s
+            label = trial.plan, trial.run, trial.trial_id
+            runs.setdefault(label, {})[name] = trial.left_s
         elif trial is not None:
             yield from trial.problems
     for (plan, run, trial_id), seconds_left in runs.items():
