@@ -101,9 +101,10 @@ def _before_last_change(source: Path) -> PlanPolicy | None:
     committed = git(top, "hash-object", "--", path) in git(top, "ls-tree", "HEAD", "--", path)
     if before := versions[int(committed) :]:  # the newest one has the change
         return _policy_of(before[0], "before this change")
-    newest_commits = (versions[0].commit, "--max-count=2") if committed else ("HEAD",)
-    base = git(top, "rev-list", "--first-parent", *newest_commits).split()[int(committed) :]
-    if policy := _policy_of_others(top, path, base[0]) if base else None:
+    change = versions[0].commit if committed else "HEAD"
+    words = ("--first-parent", "--max-count=1", f"--skip={int(committed)}", change)
+    base = git(top, "rev-list", *words)
+    if base and (policy := _policy_of_others(top, path, base)):
         return policy
     if git(top, "rev-parse", "--is-shallow-repository") == "true":
         what = "this clone is shallow and lacks the version before its last change"
@@ -144,11 +145,12 @@ def _fabrics_with_approvals(top: Path, commit: str) -> Iterator[Revision]:
         yielded.add(path)
         yield Revision(top, commit[:12], commit, path)
     words = ("--first-parent", "-m", "--no-renames", "--diff-filter=D", "-G", APPROVALS)
-    for removal in git(top, "log", *words, "--format=%H", commit, "--", *FABRICS).split():
+    form = ("--no-show-signature", "--format=%H")
+    for removal in git(top, "log", *words, *form, commit, "--", *FABRICS).split():
         before = commit_of(top, f"{removal}~1")
-        at_removal = set(_declaring(top, removal))
         for path in _declaring(top, before):
-            if path not in yielded | at_removal:
+            kept = any(git(top, "ls-tree", each, "--", path) for each in (removal, commit))
+            if path not in yielded and not kept:
                 yielded.add(path)
                 yield Revision(top, before[:12], before, path)
 

@@ -23,7 +23,7 @@ EditHeps = Callable[..., Path]
 LIMIT = "  max_unavailable: 1\n"
 ONE, TWO = (f"  approvals: {{required: true{count}}}\n" for count in ("", ", count: 2"))
 OLD, NEW = "inventory/plant/fabric.yaml", "inventory/plant2/fabric.yaml"
-GONE = None
+LAB, GONE = "a/lab/fabric.yaml", None
 
 
 @pytest.fixture
@@ -86,11 +86,14 @@ NOTE = {"notes/text.yaml": "fabric: of approvals\n", "notes/approvals.md": "fabr
         ([{OLD: ONE}, {NEW: ""}, {OLD: GONE}], NEW, STRICT),
         ([{OLD: ONE}, {OLD: GONE}, {NEW: ""}], NEW, STRICT),
         ([{OLD: ONE}, {OLD: GONE}, {OLD: ""}], OLD, STRICT),
-        ([{OLD: ONE, "a/lab/fabric.yaml": ""}, {OLD: GONE, NEW: ""}], NEW, STRICT),
+        ([{OLD: ONE, LAB: ""}, {OLD: GONE, NEW: ""}], NEW, STRICT),
         ([{"a/plant.yml": ONE}, {"a/plant.yml": GONE, NEW: ""}], NEW, STRICT),
         ([{OLD: ONE}, {OLD: GONE, "a/plant.yml": ""}], "a/plant.yml", STRICT),
         ([{OLD: ""}, {OLD: GONE, NEW: ONE}], NEW, None),
         ([{OLD: ONE}, {OLD: ""}, {OLD: GONE, NEW: ""}], NEW, None),
+        ([{OLD: ONE, LAB: ONE}, {OLD: "", LAB: GONE}, {NEW: ""}], NEW, STRICT),
+        ([{OLD: TWO, LAB: ONE}, {OLD: "", LAB: GONE}, {NEW: ""}], NEW, STRICT),
+        ([{OLD: ONE}, {OLD: GONE}, {OLD: ""}, {NEW: ""}], NEW, None),
         ([NOTE, {NEW: ONE}], NEW, None),
         ([{NEW: ONE}], NEW, None),
     ],
@@ -105,6 +108,9 @@ NOTE = {"notes/text.yaml": "fabric: of approvals\n", "notes/approvals.md": "fabr
         "to another ending",
         "none had approvals",
         "an earlier change removed them",
+        "one kept without them, another removed",
+        "one kept without others, another removed",
+        "added again without them by an earlier change",
         "other files",
         "the first commit",
     ],
