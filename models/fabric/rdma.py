@@ -32,6 +32,13 @@ Window = Annotated[
 ]
 
 
+def check_servers(value: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse an empty list: it reads as "no server", and the default leaves gates any."""
+    if not value:
+        raise ValueError("lists no server; list some, or leave the key out: gates then choose")
+    return value
+
+
 def is_within(window: str, at: time) -> bool:
     """Whether a time of day is in a window; its end is not."""
     match = WINDOW.fullmatch(window)
@@ -99,8 +106,9 @@ class Rdma(Frozen):
         "otherwise they are counted and not judged.",
         examples=[1000],
     )
-    servers: tuple[Name, ...] = Field(
+    servers: Annotated[tuple[Name, ...], AfterValidator(check_servers)] = Field(
         default=(),
+        json_schema_extra={"minItems": 1},
         description="Servers that are kept for tests: only these are loaded without being named "
         "on the command line, also by the gates of a rollout. Without a list, suites load none, "
         "and gates choose among the servers of the connections file.",

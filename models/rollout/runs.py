@@ -108,11 +108,9 @@ class JournalContents:
         )
 
 
-def unchanged_text(*, confirmed: bool, touched: bool) -> str:
-    """Sentence on the switches that keep no change of a stopped rollout."""
-    if not touched:
-        return "no switch was touched"
-    return f"all {'other ' if confirmed else ''}switches run what they ran before"
+def untouched_text(*, touched: bool) -> str:
+    """Sentence on the switches that a stopped rollout did not touch; it may not have read them."""
+    return "the rollout touched no other switch" if touched else "no switch was touched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +137,12 @@ class RolloutStatus:
     trials: tuple[str, ...] = ()
 
     @property
-    def unchanged(self) -> str:
-        """Sentence on the switches that a stopped run left unchanged; "" while any may change."""
+    def untouched(self) -> str:
+        """Sentence on the switches that a stopped run did not touch; "" while any may change."""
         if self.run is None or self.run.ended == FINISHED or self.holder:
             return ""
         devices = [device for wave in self.progress.plan.waves for device in wave.devices]
         touched = [device for device in devices if self.progress.history.touched(device)]
         if not {BACK, SAVED, CONFIRMED}.issuperset(map(self.progress.word, touched)):
             return ""
-        confirmed = bool(self.journal.confirmed)
-        return unchanged_text(confirmed=confirmed, touched=confirmed or bool(touched))
+        return untouched_text(touched=bool(self.journal.confirmed or touched))

@@ -55,7 +55,8 @@ def plan(
     Reads the running configuration of every switch, and changes nothing on it. The plan has for
     each switch the commands to the state of the fabric and those back, and the waves in which
     switches change: a canary first. A digest seals it: `apply` refuses a plan that was edited, a
-    fabric that changed since, and a switch that no longer runs what was read.
+    fabric that changed since, and a switch that no longer runs what was read. No plan is made while
+    a switch is on trial, because it may go back to its earlier configuration.
     """
     from rocefort.fleet.connections import load_connections
     from rocefort.models.results.actions import PlanOutput
@@ -68,7 +69,7 @@ def plan(
     access = load_connections(connections)
     wishes = PlanOptions(rotate or (), base, adopt or (), limit or ())
     try:
-        texts = running_of(fabric, access, running, output.write_note)
+        texts = running_of(fabric, access, running, say=output.write_note, at_rest=True)
         sealed = make_plan(fabric, access, texts, wishes)
     except NeedsMaintenance as error:
         procedures = (

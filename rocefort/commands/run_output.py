@@ -114,8 +114,9 @@ def carry_out(
     hint = hint_of_session(os.environ, terminal=is_terminal(sys.stdout))
     shown = f"`rocefort status {sealed}` shows"
     with lasting_output(f"the rollout continues: {shown} it"):
-        if text or progress is not progress.JSON:  # else both streams are data; `status` has it
-            output.write_blocks(*map(Note, head), err=not text or progress is progress.JSON)
+        data = (not text) + (progress is progress.JSON)  # streams for programs
+        if data < 2 - output.is_quiet():  # beside data it is a note; `status` has it
+            output.write_blocks(*map(Note, head), err=bool(data))
         if hint:
             output.write_note(f"note: {hint}")
         how = progress.PLAIN if hides else kind

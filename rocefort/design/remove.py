@@ -102,6 +102,9 @@ def _problems(loaded: LoadedFabric, gone: set[str]) -> Iterator[Problem]:
     for group in GROUPS:
         if all(switch.name in gone for switch in getattr(fabric, group)):
             yield Problem("", f"no {SINGULAR[group]} would be left", "keep one")
+    if fabric.rdma.servers and gone.issuperset(fabric.rdma.servers):
+        how = "list another server first, or leave the key out: gates then choose"
+        yield loaded.problem(("rdma", "servers"), "no server would be left in the list", how)
     if fabric.rollout.canary in gone:
         what = f"{fabric.rollout.canary} is the canary of rollouts"
         yield loaded.problem(("rollout", "canary"), what, "name another leaf first")

@@ -294,7 +294,7 @@ def test_a_failing_gate_ends_with_3(rocefort: Rocefort, two_leaves: Path, tmp_pa
     assert done.code == 3
     lines = done.out.splitlines()
     at = lines.index("1 switch rolled back to what ran before: leaf08")
-    assert lines[at + 1] == "all switches run what they ran before"
+    assert lines[at + 1] == "the rollout touched no other switch"
     assert lines[at + 2].startswith("to continue: find the cause")
 
 

@@ -226,6 +226,15 @@ REFUSED: list[tuple[list[str], type[RocefortError], str]] = [
 ]
 
 
+def test_the_last_server_of_the_list_for_tests_stays(edit_heps: Edit) -> None:
+    """Without any, the list would read as none, and gates would choose among all servers."""
+    path = edit_heps(("rdma:\n", "rdma:\n  servers: [transfer01, k8sgn12]\n"))
+    text = path.read_text(encoding="utf-8")
+    with pytest.raises(Refused, match="no server would be left in the list; list another"):
+        remove(text, loaded(text), ["k8sgn12", "transfer01"])
+    assert remove(text, loaded(text), ["k8sgn12"]).loaded.fabric.rdma.servers == ("transfer01",)
+
+
 @pytest.mark.parametrize(("names", "kind", "sentence"), REFUSED)
 def test_what_cannot_go(names: list[str], kind: type[RocefortError], sentence: str) -> None:
     with pytest.raises(kind) as error:

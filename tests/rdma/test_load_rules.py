@@ -62,20 +62,25 @@ def modules() -> dict[str, ast.Module]:
 
 
 def keys_of(module: ast.Module) -> set[str]:
-    """Keys of `rdma` that a module reads as attributes."""
+    """Keys of `rdma` and `rollout` that a module reads as attributes."""
     keys = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             base = ast.unparse(node.value)
             of_rdma = base.split(".")[-1] == "rdma"
-            if node.attr == "rate_limit_gbps" or (of_rdma and node.attr in ("servers", "window")):
+            of_rollout = base.split(".")[-1] == "rollout"
+            if (
+                node.attr == "rate_limit_gbps"
+                or (of_rdma and node.attr in ("servers", "window"))
+                or (of_rollout and node.attr == "tuning_window")
+            ):
                 keys.add(node.attr)
     return keys
 
 
 def test_one_module_reads_the_keys_of_load() -> None:
     found = {name: keys for name, module in modules().items() if (keys := keys_of(module))}
-    assert found.pop(RULES) == {"servers", "rate_limit_gbps", "window"}
+    assert found.pop(RULES) == {"servers", "rate_limit_gbps", "window", "tuning_window"}
     assert found == {name: {"servers"} for name in NAMES_ONLY}
 
 
@@ -89,10 +94,9 @@ def test_one_module_decides_by_a_drain_or_a_time_of_day() -> None:
         }
         for name in ("is_within", "left_s", "undrained")
     }
-    tuning_window = "steps/rollout/measure.py"  # rollout.tuning_window: of trials, not of load
     rdma = "models/fabric/rdma.py"
     assert callers["is_within"] == {RULES, rdma}
-    assert callers["left_s"] == {RULES, tuning_window}
+    assert callers["left_s"] == {RULES}
     # Both put its answer into `Load`.
     assert callers["undrained"] == {"steps/rdma/run.py", "steps/rollout/gate_load.py"}
 
@@ -100,7 +104,7 @@ def test_one_module_decides_by_a_drain_or_a_time_of_day() -> None:
 # --- when -----------------------------------------------------------------------------------------
 
 NIGHT = "it is {} {}, and RDMA tests run 22:00-05:30"
-ENDS = "it is {} UTC, and the window {} of RDMA tests has {} s left of the {} s that it may take"
+ENDS = "it is {} UTC, and RDMA tests run {}: {} s are left of the {} s that it may take"
 
 
 @pytest.mark.parametrize(

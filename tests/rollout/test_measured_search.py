@@ -259,6 +259,10 @@ def test_a_window_that_is_not_committed_is_not_approved(fabric: Path) -> None:
         approved_window(read_fabric(fabric, ""))
     git("commit", "--quiet", "--all", "--message", "Window")
     assert approved_window(read_fabric(fabric, "")) == WINDOW
+    copy = fabric.with_name("copy.yaml")
+    copy.write_text(text, encoding="utf-8")
+    with pytest.raises(Refused, match="the window is not committed"):
+        approved_window(read_fabric(copy, ""))
 
 
 # --- judging --------------------------------------------------------------------------------------

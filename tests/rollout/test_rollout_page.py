@@ -45,6 +45,8 @@ setInterval(() => {
 }, 100);
 </script></body>"""
 
+OWN = "none (policy of the fabric itself: git has no earlier version of it)"
+
 
 @pytest.fixture
 def sealed(raised: Path, plan_of: PlanOf, tmp_path: Path) -> Path:
@@ -73,6 +75,7 @@ def test_the_page_of_an_ended_rollout_is_whole_and_not_live(
     assert '"live":false' in text
     assert "4 of 4 switches done" in text
     assert ">finished<" in text
+    assert f"<dt>Approvals</dt><dd>{OWN}" in text
     assert [path.name for path in page.parent.iterdir()] == ["rollout.html"]
     again = tmp_path / "status.html"
     assert command("status", sealed, "--html", again).code == 0
@@ -81,13 +84,16 @@ def test_the_page_of_an_ended_rollout_is_whole_and_not_live(
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_any_change(
-    apply: Callable[[Path], Any], lab: Rehearsal, tmp_path: Path
+    apply: Callable[[Path], Any], lab: Rehearsal, command: Command, sealed: Path, tmp_path: Path
 ) -> None:
     before = {name: switch.running for name, switch in lab.switches.items()}
     (tmp_path / "file").write_text("")
     ran = apply(tmp_path / "file" / "rollout.html")
     assert ran.code == 2
     assert "cannot be written: " in ran.err
+    page = tmp_path / "rollout.html"
+    assert command("status", sealed, "--html", page).code == 0  # before any run
+    assert f"<dt>Approvals</dt><dd>{OWN}" in page.read_text(encoding="utf-8")
     assert before == {name: switch.running for name, switch in lab.switches.items()}
 
 

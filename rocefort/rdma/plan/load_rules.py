@@ -1,7 +1,8 @@
 """Rules of load: the servers that RDMA tests may load, the time, and the rate.
 
 Suites (`rdma plan`, `rdma run`, `tune measure`) and the gates of a rollout ask `load_verdict`. No
-other module reads the keys `servers`, `rate_limit_gbps` and `window` of `rdma`:
+other module reads the keys `servers`, `rate_limit_gbps` and `window` of `rdma`, and
+`tuning_window` of `rollout`:
 
 - Servers. Both ends of a pair are loaded, so each must be allowed. Servers that the user names on
   the command line are allowed, otherwise those of `rdma.servers`. If the fabric lists none, a suite
@@ -9,7 +10,8 @@ other module reads the keys `servers`, `rate_limit_gbps` and `window` of `rdma`:
   those that measure.
 - Rate. No sender exceeds the limit, and a limited run is judged by the limit. Below `LEAST_SHARE`
   of a port, a run fills no queue and shows nothing.
-- Time. A load begins and ends within the window, by the clock and time zone of this machine.
+- Time. A load begins and ends within the window, by the clock and time zone of this machine. That
+  of `tune measure`, with a threshold on trial, is also within the tuning window.
 - Kubernetes. A node is loaded only while it is drained, by the answer of its cluster.
 
 Emulated servers and guests count as servers of a site, because no connections file proves that it
@@ -20,12 +22,13 @@ of the site. Its pairs and rate are those of the plan.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Self
 
 from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.rdma import Rdma, is_within, left_s
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.plan import Gate
@@ -35,16 +38,25 @@ LEAST_SHARE = 0.01  # assumed
 
 @dataclass(frozen=True)
 class LoadRules:
-    """Limits of a fabric, or of a sealed gate, which has copies of them."""
+    """Limits of a fabric, or of a sealed gate, which has copies of them.
+
+    tuning_window: of loads with a threshold on trial; None for the others.
+    """
 
     servers: tuple[str, ...] = ()
     limit_gbps: float | None = None
     window: str | None = None
+    tuning_window: str | None = None
 
     @classmethod
     def of(cls, rdma: Rdma) -> Self:
         """Rules of a fabric."""
         return cls(rdma.servers, rdma.rate_limit_gbps, rdma.window)
+
+    @classmethod
+    def of_tuning(cls, fabric: Fabric) -> Self:
+        """Rules of a fabric for loads with a threshold on trial."""
+        return replace(cls.of(fabric.rdma), tuning_window=fabric.rollout.tuning_window)
 
     @classmethod
     def of_gate(cls, gate: Gate) -> Self:
@@ -116,29 +128,33 @@ class LoadVerdict:
 def load_verdict(rules: LoadRules, load: Load) -> LoadVerdict:
     """Decide who may be loaded, when, and how much; pure."""
     names = tuple(dict.fromkeys(load.named or rules.servers))
-    closed = _closed(rules.window, load)
+    windows = (rules.window, "RDMA tests run"), (rules.tuning_window, "thresholds are tried")
+    closed = (_closed(window, load, what) for window, what in windows)
     return LoadVerdict(
         servers=names or tuple(dict.fromkeys(load.others)),
         listed=bool(names),
         limit_gbps=rules.limit_gbps,
         window=rules.window,
-        refusals=(*([closed] if closed else []), *load.undrained.values()),
+        refusals=(*filter(None, closed), *load.undrained.values()),
     )
 
 
-def _closed(window: str | None, load: Load) -> Problem | None:
-    """Problem of the time of a load; None: it may begin, or its time is not known."""
+def _closed(window: str | None, load: Load, purpose: str) -> Problem | None:
+    """Problem of the time of a load; None: it may begin, or its time is not known.
+
+    purpose: of the window, as subject and verb.
+    """
     if window is None or load.begins is None:
         return None
     here = load.begins.astimezone()
     if not is_within(window, here.time()):
-        what = f"it is {here:%H:%M} {here:%Z}, and RDMA tests run {window}"
-        return Problem("", what, "wait for the window, or change rdma.window")
+        what = f"it is {here:%H:%M} {here:%Z}, and {purpose} {window}"
+        return Problem("", what, "wait for the window, or change it in the fabric")
     rest_s = left_s(window, load.begins)
     if load.lasts_s <= rest_s:
         return None
-    what = f"it is {here:%H:%M} {here:%Z}, and the window {window} of RDMA tests has {rest_s:.0f} s"
-    return Problem("", f"{what} left of the {load.lasts_s:.0f} s that it may take", "wait for it")
+    what = f"it is {here:%H:%M} {here:%Z}, and {purpose} {window}: {rest_s:.0f} s are left"
+    return Problem("", f"{what} of the {load.lasts_s:.0f} s that it may take", "wait for it")
 
 
 def _length_s(window: str) -> float:

@@ -13,7 +13,7 @@ from rocefort.exit_codes import ExitCode
 from rocefort.json_output import json_text
 from rocefort.models.base import Frozen
 from rocefort.models.rollout.events import Event, Phase, RolloutOutcome, step_of
-from rocefort.models.rollout.runs import NOTHING_CHANGES, RolloutStatus, unchanged_text
+from rocefort.models.rollout.runs import NOTHING_CHANGES, RolloutStatus, untouched_text
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Code, Note, Section, Tone
 
@@ -218,8 +218,7 @@ def _ends_of_switches(applied: RolloutOutcome) -> Iterator[Note]:
     for text in applied.on_trial:
         yield Note(text, Tone.WARNING)
     if applied.failure and not applied.unknown:
-        touched = bool(applied.confirmed or applied.rolled_back)
-        yield Note(unchanged_text(confirmed=bool(applied.confirmed), touched=touched))
+        yield Note(untouched_text(touched=bool(applied.confirmed or applied.rolled_back)))
 
 
 def _lacks_hint(applied: RolloutOutcome) -> bool:

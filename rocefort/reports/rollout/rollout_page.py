@@ -139,8 +139,8 @@ def _provenance(content: RolloutPageContent) -> Iterator[tuple[str, str]]:
             yield name, f"{_moment(life.at)} by {user} on {life.host}, Rocefort {life.tool}"
         if run.ended_at:
             yield "Ended", _moment(run.ended_at)
-    if (rules := status.progress.history.rules) and rules.policy:
-        yield "Approvals", rules.policy.removeprefix("approvals: ")
+    if status.policy:
+        yield "Approvals", status.policy.removeprefix("approvals: ")
     if journal.rows:
         seal = f", newest link {code(journal.head[:12])}" if not journal.damage else ""
         yield "Journal", f"{journal.path}, {count_of(journal.rows, 'row')}{seal}"
@@ -169,8 +169,8 @@ def _troubles(status: RolloutStatus) -> Iterator[tuple[str, str]]:
     failures = [text for text in dict.fromkeys(history.failures) if text not in ended]
     yield from (("error", _sentence(text)) for text in failures[-MOST_TROUBLES:])
     yield from (("warning", _sentence(note)) for note in history.notes[-MOST_TROUBLES:])
-    if status.unchanged:
-        yield "info", _sentence(status.unchanged)
+    if status.untouched:
+        yield "info", _sentence(status.untouched)
     if status.progress.plan.limit:
         yield "info", _sentence(status.progress.plan.limit.sentence)
 

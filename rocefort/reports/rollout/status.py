@@ -28,8 +28,8 @@ def status_report(status: RolloutStatus) -> Iterator[Block]:
     """Show each wave; for a current or failed wave also its switches."""
     yield Note(f"plan {status.plan[:12]} of {status.fabric}")
     yield Note(f"state: {status.state}")
-    if status.unchanged:
-        yield Note(status.unchanged)
+    if status.untouched:
+        yield Note(status.untouched)
     if status.progress.plan.limit:
         yield Note(status.progress.plan.limit.sentence)
     if status.policy:

@@ -64,7 +64,7 @@ def pending_trial(driver: RolloutDriver) -> ForeignTrial | None:
     if trial.state == "INACTIVE":
         return None
     plan, run = run_on_switch(trial.persist_id, described(driver.newest_commit()))
-    return ForeignTrial(trial.seconds_left, plan, run)
+    return ForeignTrial(trial.seconds_left, plan, run, trial.persist_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from rocefort.errors import RocefortError
-from rocefort.models.wording import count_of, duration
+from rocefort.errors import Problem, RocefortError
+from rocefort.models.wording import duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +15,13 @@ class ForeignTrial:
     """Running trial of a switch that this process did not begin.
 
     left_s: None if the switch does not show it. plan, run: as far as the switch has them; empty if
-    it shows no run of Rocefort.
+    it shows no run of Rocefort. trial_id: id by which any session ends it; empty if not shown.
     """
 
     left_s: int | None
     plan: str = ""
     run: str = ""
+    trial_id: str = ""
 
 
 END_OF_FOREIGN = "wait for its timer, or let the session that began it confirm or abort it"
@@ -30,35 +32,43 @@ def time_left(seconds: int | None) -> str:
     return "" if seconds is None else f", {duration(seconds)} left"
 
 
-def trial_notes(trials: Mapping[str, ForeignTrial | RocefortError | None]) -> Iterator[str]:
-    """A sentence for each run with switches on trial, and for each switch with an error.
+def trial_problems(
+    trials: Mapping[str, ForeignTrial | RocefortError | None], now: datetime, scale: float
+) -> Iterator[Problem]:
+    """Yield why no plan can be made: a problem for each run with switches on trial, and each error.
 
-    trials: by switch, None if it runs no trial.
+    trials: by switch, None if it runs no trial. now: in UTC. scale: seconds of the switches in one
+    of this machine.
     """
-    runs: dict[tuple[str, str], dict[str, int | None]] = {}
+    runs: dict[tuple[str, str, str], dict[str, int | None]] = {}
     for name, trial in trials.items():
         if isinstance(trial, ForeignTrial):
-            runs.setdefault((trial.plan, trial.run), {})[name] = trial.left_s
-    for (plan, run), seconds_left in runs.items():
-        whose = f"for plan {plan}, run {run}" if run else "that shows no run of Rocefort"
-        shown = [seconds for seconds in seconds_left.values() if seconds is not None]
-        time = (
-            f"at most {duration(max(shown))}"
-            if len(shown) == len(seconds_left)
-            else "an unknown time"
+            label = trial.plan, trial.run, trial.trial_id
+            runs.setdefault(label, {})[name] = trial.left_s
+        elif trial is not None:
+            yield from trial.problems
+    for (plan, run, trial_id), seconds_left in runs.items():
+        whose = f"of plan {plan}, run {run}" if run else "that shows no run of Rocefort"
+        yield Problem(
+            ", ".join(seconds_left),
+            f"on a trial {whose}, {_until(seconds_left.values(), now, scale)}: its end may change "
+            "the configuration that was read",
+            _cure(run, trial_id),
         )
-        yield (
-            f"{', '.join(seconds_left)}: {count_of(len(seconds_left), 'switch')} on a trial "
-            f"{whose}, {time} left, so the running configuration may change; "
-            f"{_cure(run)}, then plan again"
-        )
-    yield from (str(trial) for trial in trials.values() if isinstance(trial, RocefortError))
 
 
-def _cure(run: str) -> str:
-    if run:
+def _until(seconds_left: Collection[int | None], now: datetime, scale: float) -> str:
+    shown = [seconds for seconds in seconds_left if seconds is not None]
+    if len(shown) < len(seconds_left):
+        return "for an unknown time"
+    until = now + timedelta(seconds=max(shown) / scale)
+    return f"until {until:%H:%M:%S} UTC at the latest ({duration(max(shown))})"
+
+
+def _cure(run: str, trial_id: str) -> str:
+    if run and trial_id:
         return (
             "`rocefort resume` with that plan continues it, `rocefort abort` and then "
-            "`rocefort resume` rolls it back"
+            "`rocefort resume` rolls it back; then plan again"
         )
-    return END_OF_FOREIGN
+    return "only the session that began it can end it before; wait for its end, then plan again"

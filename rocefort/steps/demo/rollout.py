@@ -166,7 +166,8 @@ def _sealed(stage: RolloutDemo, name: str, fabric: Path) -> Plan:
 
 def _controller(stage: RolloutDemo, verb: str, name: str, dies: Stop = lambda _: False) -> int:
     """Carry a plan out in a process of its own, or until it is killed; returns its exit code."""
-    words = (verb, stage.file(name), "--connections", str(stage.lab.file), "--progress", "json")
+    access = ("--connections", str(stage.lab.file))
+    words = ("--quiet", verb, stage.file(name), *access, "--progress", "json")  # errors, no notes
     listener = WaveSummary(stage.tell)
     with (stage.state / "stderr").open("w+") as errors:
         controller = subprocess.Popen(  # noqa: S603 - Rocefort itself

@@ -14,7 +14,7 @@ import logging
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -279,10 +279,27 @@ def _write(repository: Path, blobs: Mapping[str, str], directory: Path) -> None:
         start += 1  # the line end after each blob
 
 
+def files_with(top: Path, commit: str, patterns: Iterable[str], names: Iterable[str]) -> list[str]:
+    """Files of a commit that match each of some patterns, from the top of the repository.
+
+    names: patterns of their names.
+    """
+    every = (word for pattern in patterns for word in ("-e", pattern))
+    words = ("grep", "-l", "-z", "-E", "--all-match", "--no-color", *every, commit, "--", *names)
+    listed = _output(top, _run(top, *words), (0, 1))  # 1: none matches
+    return [entry.removeprefix(f"{commit}:") for entry in listed.split("\0") if entry]
+
+
 def git(where: Path, *words: str) -> str:
     """Run git with some arguments in a directory; raises BadInput or ServiceFailed."""
-    done = _run(where, *words)
-    if done.returncode == 0:
+    return _output(where, _run(where, *words))
+
+
+def _output(
+    where: Path, done: subprocess.CompletedProcess[bytes], good: Collection[int] = (0,)
+) -> str:
+    """Output of git; raises BadInput or ServiceFailed for an exit code that is not good."""
+    if done.returncode in good:
         return done.stdout.decode("utf-8", "surrogateescape").strip("\n")
     errors = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
     place = str(where.absolute())

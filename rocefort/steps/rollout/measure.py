@@ -22,7 +22,6 @@ from rocefort.design.load.load import load_fabric
 from rocefort.errors import BadInput, DeviceFailed, Refused, RocefortError
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
-from rocefort.models.fabric.rdma import left_s
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.network.network import Network
 from rocefort.models.results.measured_search import MeasuredFigures, MeasuredSearch, MeasuredTrial
@@ -58,7 +57,7 @@ from rocefort.steps.rdma.run import (
     read_switches,
     run_tests,
 )
-from rocefort.steps.rollout.base_policy import newest
+from rocefort.steps.rollout.base_policy import file_in_git, newest
 from rocefort.steps.rollout.site_lock import holding
 from rocefort.steps.tune.fabric_search import FabricSearch
 from rocefort.steps.tune.search import Searched, SearchRequest, search
@@ -118,21 +117,24 @@ def measure(request: MeasureRequest, access: Connections, say: Say) -> MeasuredS
 
 def approved_window(file: FabricFile) -> str:
     """Return the window of trials; raises Refused without one, before its commit, or outside."""
-    window = file.loaded.fabric.rollout.tuning_window
+    rules = LoadRules.of_tuning(file.loaded.fabric)
+    window = rules.tuning_window
     where = f"{file.path}: rollout.tuning_window"
     if window is None:
         what = "the fabric approves no window in which thresholds are tried on switches"
         raise Refused(what, where=where, how="add it to the fabric, and have it reviewed")
-    if (committed := newest(file.path)) is not None:
-        with checked_out(committed) as checkout:
-            before = load_fabric(checkout.source).fabric.rollout.tuning_window
-        if before != window:
-            raise Refused("the window is not committed", where=where, how="have it reviewed")
-    now = utc_now().astimezone()
-    if not left_s(window, now):
-        what = f"it is {now:%H:%M}, and thresholds are tried {window}"
-        raise Refused(what, where=where, how="wait for the window")
+    if file_in_git(file.path) and _committed_window(file.path) != window:
+        raise Refused("the window is not committed", where=where, how="have it reviewed")
+    load_verdict(rules, Load(begins=utc_now())).refuse(where)
     return window
+
+
+def _committed_window(fabric: Path) -> str | None:
+    committed = newest(fabric)
+    if committed is None:
+        return None
+    with checked_out(committed) as checkout:
+        return LoadRules.of_tuning(load_fabric(checkout.source).fabric).tuning_window
 
 
 @dataclass(frozen=True)
@@ -276,10 +278,8 @@ class _Bench:
             return "not begun: stopped"
         if ends > self.until:
             return f"not begun: it would end after {self.request.minutes:g} minutes"
-        if left_s(self.window, utc_now()) < self.one_s:
-            return f"not begun: it would end outside the window {self.window}"
         load = Load(named=self.ready.names, begins=utc_now(), lasts_s=self.one_s)
-        closed = load_verdict(LoadRules.of(self.file.start.fabric.rdma), load).reason
+        closed = load_verdict(LoadRules.of_tuning(self.file.start.fabric), load).reason
         return f"not begun: {closed}" if closed else ""
 
     def _trial(self, searched: Searched, own: FabricSearch, option: Option) -> MeasuredTrial:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Event as Signal
 from threading import Thread
@@ -20,6 +21,7 @@ from rocefort.reports.rollout.rollout_page import RolloutPageContent, rollout_pa
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.steps.fabric.subject import write_files
 from rocefort.steps.rollout.operate import status_of_plan
+from rocefort.steps.rollout.plan_policy import policy_of_run
 
 LEAST_S = 1.0  # between two writes
 SHARE = 10  # a write takes at most one tenth of the time of its thread
@@ -35,7 +37,9 @@ def with_page(done: PlanOutput, page: Path) -> PlanOutput:
 
 def write_rollout_page(plan: Plan, run: RunDirectory, page: Path, *, live: bool = False) -> None:
     """Write the page of a plan's last run from its journal, atomically. Raises BadInput."""
-    content = RolloutPageContent(status_of_plan(plan, run.journal), run.arguments(), live)
+    status = status_of_plan(plan, run.journal)
+    status = replace(status, policy=policy_of_run(plan, status.progress.history))
+    content = RolloutPageContent(status, run.arguments(), live)
     write_files({page.name: rollout_page(content)}, page.parent)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nornir.core import Nornir
+
+from rocefort.clock import utc_now
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.load import find_fabric
 from rocefort.dialects.choose import dialect_of
@@ -27,7 +30,7 @@ from rocefort.rollout.planning.difference import ComparedSwitch
 from rocefort.rollout.planning.limit import limit_of, limited_to
 from rocefort.rollout.planning.lockout import refuse_lockout
 from rocefort.rollout.planning.maintenance import refuse_beyond_trial
-from rocefort.rollout.planning.pending_trials import trial_notes
+from rocefort.rollout.planning.pending_trials import trial_problems
 from rocefort.rollout.planning.plan import SwitchConfigs, sides_of
 from rocefort.rollout.planning.sealed_files import (
     changed_files,
@@ -94,12 +97,14 @@ def running_of(
     fabric: Path,
     access: Connections,
     directory: Path | None,
+    *,
     say: Callable[[str], None] | None = None,
+    at_rest: bool = False,
 ) -> dict[str, str]:
     """Running text by switch, from a directory or read from the switches now.
 
-    say: receives notes on files that are not read, and on switches with a pending trial, whose
-    configuration may change.
+    say: receives notes on files that are not read.
+    at_rest: raises Refused while a switch is on trial, whose configuration may change.
     """
     if directory is not None:
         return running_texts(directory, say)
@@ -107,11 +112,18 @@ def running_of(
     names = [node.name for node in network.nodes]
     with open_fleet(network, access) as nornir:
         require_credentials(nornir, names)
+        if at_rest:
+            _refuse_trials(nornir, names, access.time_scale)
         running = collect_running(nornir, names)
-        if say is not None:
-            for note in trial_notes(collect_trials(nornir, names)):
-                say(note)
+        if at_rest:  # a trial may have begun meanwhile
+            _refuse_trials(nornir, names, access.time_scale)
         return running
+
+
+def _refuse_trials(nornir: Nornir, names: Sequence[str], scale: float) -> None:
+    problems = list(trial_problems(collect_trials(nornir, names), utc_now(), scale))
+    if problems:
+        raise Refused(problems=problems)
 
 
 def make_plan(

@@ -379,6 +379,14 @@ CASES = [
         ["fabric.yaml:<servers: [k8sgn8]>:13: rdma.servers[0]: no server 'k8sgn8'; did you mean 'k8sgn08'?"],
         id="server kept for tests that is not there",
     ),
+    pytest.param(
+        [
+            ("latency_us: 3.72          # published: across the spines\n",
+             "latency_us: 3.72\n  servers: []\n"),
+        ],
+        ["fabric.yaml:<servers: []>:12: rdma.servers: lists no server; list some, or leave the key out: gates then choose"],
+        id="no server kept for tests",
+    ),
 ]  # fmt: skip
 
 

@@ -1,25 +1,28 @@
-"""Notes of a plan on switches with a pending trial: its run, and the cure."""
+"""No plan while a switch is on trial: the run of the trial, its end, and the cure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from nornir.core import Nornir
 
 from rocefort.errors import DeviceFailed
 from rocefort.models.rollout.events import Phase
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.trial_label import run_on_switch
 from rocefort.rollout.journal.status import status
-from rocefort.rollout.planning.pending_trials import ForeignTrial, trial_notes
+from rocefort.rollout.planning.pending_trials import ForeignTrial, trial_problems
 from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.steps.rollout import plan as plan_module
+from rocefort.steps.rollout.plan import running_of
 
-WAY_OUT = (
-    "so the running configuration may change; `rocefort resume` with that plan continues it, "
-    "`rocefort abort` and then `rocefort resume` rolls it back, then plan again"
-)
+ID = "rocefort-0123456789ab-7f7f7f7f"
+MAY_CHANGE = "its end may change the configuration that was read"
+WAIT = "only the session that began it can end it before; wait for its end, then plan again"
 
 
 @pytest.mark.parametrize(
@@ -43,26 +46,30 @@ def test_a_trial_is_told_by_its_id_or_by_its_commit(
     assert run_on_switch(persist, description) == told
 
 
-def test_one_sentence_for_each_run() -> None:
+def test_one_problem_for_each_run() -> None:
     trials = {
-        "leaf01": ForeignTrial(300, "0123456789ab", "7f7f7f7f"),
+        "leaf01": ForeignTrial(300, "0123456789ab", "7f7f7f7f", ID),
         "leaf02": None,
-        "leaf03": ForeignTrial(310, "0123456789ab", "7f7f7f7f"),
+        "leaf03": ForeignTrial(310, "0123456789ab", "7f7f7f7f", ID),
         "leaf04": ForeignTrial(60),
         "leaf05": DeviceFailed("does not show whether a trial runs", where="leaf05"),
+        "leaf06": ForeignTrial(None, "0123456789ab", "7f7f7f7f"),
     }
-    assert list(trial_notes(trials)) == [
-        "leaf01, leaf03: 2 switches on a trial for plan 0123456789ab, run 7f7f7f7f, at most "
-        f"5 min 10 s left, {WAY_OUT}",
-        "leaf04: 1 switch on a trial that shows no run of Rocefort, at most 1 min 0 s left, so "
-        "the running configuration may change; wait for its timer, or let the session that began "
-        "it confirm or abort it, then plan again",
+    now = datetime(2026, 11, 27, 14, 0, tzinfo=UTC)
+    assert list(map(str, trial_problems(trials, now, 10))) == [
         "leaf05: does not show whether a trial runs",
+        "leaf01, leaf03: on a trial of plan 0123456789ab, run 7f7f7f7f, until 14:00:31 UTC at the "
+        f"latest (5 min 10 s): {MAY_CHANGE}; `rocefort resume` with that plan continues it, "
+        "`rocefort abort` and then `rocefort resume` rolls it back; then plan again",
+        "leaf04: on a trial that shows no run of Rocefort, until 14:00:06 UTC at the latest "
+        f"(1 min 0 s): {MAY_CHANGE}; {WAIT}",
+        "leaf06: on a trial of plan 0123456789ab, run 7f7f7f7f, for an unknown time: "
+        f"{MAY_CHANGE}; {WAIT}",
     ]
-    assert list(trial_notes({"leaf02": None})) == []
+    assert list(trial_problems({"leaf02": None}, now, 1)) == []
 
 
-def test_plan_says_that_a_switch_is_on_trial_of_a_run_that_died(
+def test_no_plan_while_a_switch_is_on_a_trial_of_a_run_that_died(
     lab: Rehearsal,
     described: Path,
     plan_of: Callable[[Path], Plan],
@@ -70,12 +77,30 @@ def test_plan_says_that_a_switch_is_on_trial_of_a_run_that_died(
     command: Callable[..., Any],
     tmp_path: Path,
 ) -> None:
-    sealed, journal = plan_of(described), tmp_path / "journal"
-    plan = ("plan", described, "--connections", lab.file, "--out", tmp_path / "new.json")
+    sealed, journal, new = plan_of(described), tmp_path / "journal", tmp_path / "new.json"
+    plan = ("--quiet", "plan", described, "--connections", lab.file, "--out", new)
     assert command(*plan).err == ""
+    new.unlink()
     kill(sealed, journal, "trial", Phase.DONE)
     run = status(journal).history(sealed.digest).run
     ran = command(*plan)
-    (note,) = ran.err.splitlines()
-    begins = f"leaf08: 1 switch on a trial for plan {sealed.digest[:12]}, run {run[:8]}, at most "
-    assert (ran.code, note.startswith(begins), note.endswith(WAY_OUT)) == (0, True, True)
+    begins = f"rocefort: leaf08: on a trial of plan {sealed.digest[:12]}, run {run[:8]}, until "
+    assert (ran.code, ran.err.startswith(begins), MAY_CHANGE in ran.err) == (4, True, True), ran
+    assert not new.exists()
+
+
+def test_a_trial_that_begins_while_a_plan_reads_is_seen(
+    lab: Rehearsal, described: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trial is in what was read, or read itself: the trials are read on both sides of it."""
+    calls: list[str] = []
+    for name in ("collect_trials", "collect_running"):
+        real = getattr(plan_module, name)
+
+        def noted(nornir: Nornir, names: list[str], name: str = name, real: Any = real) -> object:
+            calls.append(name)
+            return real(nornir, names)
+
+        monkeypatch.setattr(plan_module, name, noted)
+    running_of(described, lab.connections, None, at_rest=True)
+    assert calls == ["collect_trials", "collect_running", "collect_trials"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -28,13 +29,19 @@ from rocefort.lab.switch.audit_log import AuditRecord, read_audit_log
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 READY = "Ctrl-C ends the lab"
-PATIENCE_S = 240.0
+PATIENCE_S = 240.0  # at the fastest scale
 QUIET_S = 0.1  # for what a killed controller had sent, and for the end of its sessions
 MOST_LIVES = 60
-TIME_SCALE = 20  # of the lab's clock: a trial of 600 s lasts half a minute
+SCALES = (20, 10, 5)  # of the lab's clock: a trial of 600 s lasts half a minute, or longer
+RAN_OUT = re.compile(r"within the \d+ s that its trial leaves|are left of its trial|"
+                     r"its trial ended before it was confirmed")  # fmt: skip
 TRIAL_S, SETTLE_S = 600, 30
 MAX_UNAVAILABLE = 2
 ABORTED = 0.5  # share of those that die while a spine is drained and then get an abort
+
+
+class TooSlow(Exception):  # noqa: N818 - no error of the product
+    """A trial ran out during its checks: this machine needs a slower clock of the lab."""
 
 
 def rocefort(*words: object) -> str:
@@ -75,11 +82,11 @@ def small_fabric(directory: Path, *, drain: bool) -> tuple[Path, Path]:
 
 
 @contextmanager
-def lab_process(fabric: Path, state: Path, *options: str) -> Iterator[None]:
+def lab_process(fabric: Path, state: Path, scale: int, *options: str) -> Iterator[None]:
     """Lab in a separate process, which outlives the controllers."""
     state.mkdir(parents=True)
     words = ["lab", "cli", str(fabric), "--state", str(state), "--log", str(state / "deeds")]
-    words += ["--time-scale", str(TIME_SCALE)]
+    words += ["--time-scale", str(scale)]
     with (state / "out").open("w+") as out:
         lab = subprocess.Popen([str(ROCEFORT), *words, *options], stdout=out, stderr=out)
         try:
@@ -158,6 +165,7 @@ class Site:
 
     state: Path
     plan: Path
+    scale: int
     kills: list[str] = field(default_factory=list)  # what was under way at each
     aborts: int = 0
 
@@ -206,7 +214,8 @@ class Site:
             try:
                 while controller.poll() is None:
                     since = time.monotonic() - began
-                    assert since < PATIENCE_S, "a controller does not end"
+                    patience_s = PATIENCE_S * SCALES[0] / self.scale
+                    assert since < patience_s, "a controller does not end"
                     if instant and watch.reached(instant, since):
                         if instant.kind != "time":
                             time.sleep(instant.delay_s)
@@ -230,7 +239,7 @@ class Site:
     ) -> None:
         """Kill controllers until the required number is reached, or one ends well.
 
-        first: when the first of them die.
+        first: when the first of them die. Raises TooSlow if a trial ran out, and was rolled back.
         """
         aborted, planned = False, iter(first)
         for _ in range(MOST_LIVES):
@@ -240,8 +249,12 @@ class Site:
                 assert not aborted, self.told()
                 return
             if code is not None:
+                deeds = self.deeds()
+                judge(deeds, self.rows())
+                judge.rest(deeds)
+                if self.scale > SCALES[-1] and RAN_OUT.search(" ".join(self.told().split())):
+                    raise TooSlow
                 assert aborted and code == ExitCode.STOPPED, self.told()
-                judge.rest(self.deeds())
                 aborted = False  # the next controller begins a new run
                 continue
             time.sleep(QUIET_S)
