@@ -114,10 +114,11 @@ def _fio(run: RdmaRun, client: CommandResult) -> Measurement:
 
 def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
     planned = run.collective  # empty: an output without a plan
+    last_bytes = mpi_largest(planned) if planned else None
     if run.program is Program.OSU:
-        table = read_osu(client.stdout, mpi_largest(planned) if planned else None)
+        table = read_osu(client.stdout, last_bytes)
     else:
-        table = _of_all_ranks(read_imb(client.stdout), len(run.ranks))
+        table = _of_all_ranks(read_imb(client.stdout, last_bytes), len(run.ranks))
     _ended_well(client)
     if planned and table.collective != planned:
         raise TableError(Outcome.OPTION_MISMATCH, f"{table.collective}, not {planned}")
