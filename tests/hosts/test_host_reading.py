@@ -162,7 +162,7 @@ FLAWS: list[tuple[str, tuple[int, list[str]] | None, str, str]] = [
         "nic__ens1__rings",
         (0, [*RINGS, "RX:\t\t512"]),
         "rings",
-        "ethtool shows RX twice, with two sizes",
+        "ethtool shows RX twice",
     ),
     (
         "nic__ens1__rings",

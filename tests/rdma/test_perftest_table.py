@@ -240,16 +240,11 @@ def test_an_indented_paste_is_the_same(name: str, blanks: str) -> None:
     assert (judgement.outcome, judgement.rows) == (Outcome.MEASURED, run.judged().rows)
 
 
-WORDS_OF_TITLES = itertools.product(
-    ["", "_imm"],
-    ["", "Bidirectional "],
-    ["", "Post List "],
-    ["", "forwarding "],
-    ["", "Multicast "],
-)
+TITLE_WORDS = ("_imm", "Bidirectional ", "Post List ", "forwarding ", "Multicast ")
+TITLES = list(itertools.product(*(("", word) for word in TITLE_WORDS)))
 
 
-@pytest.mark.parametrize("words", WORDS_OF_TITLES)
+@pytest.mark.parametrize("words", TITLES)
 def test_every_title_of_the_sources_is_one(words: tuple[str, ...]) -> None:
     immediate, both, posted, forwarding, multicast = words
     title = f"{immediate} {both}{posted}BW {forwarding}{multicast}Test"

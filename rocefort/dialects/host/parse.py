@@ -357,8 +357,9 @@ def _rings(lines: tuple[str, ...]) -> dict[str, RingSeen]:
         if line in ("Pre-set maximums:", "Current hardware settings:"):
             at = sizes.setdefault(line, {})
         elif at is not None and (match := RING.fullmatch(line.strip())):
-            if at.setdefault(match["name"].lower(), int(match["size"])) != int(match["size"]):
-                raise HostOutputError(f"ethtool shows {match['name']} twice, with two sizes")
+            if match["name"].lower() in at:
+                raise HostOutputError(f"ethtool shows {match['name']} twice")
+            at[match["name"].lower()] = int(match["size"])
     most, now = sizes.get("Pre-set maximums:", {}), sizes.get("Current hardware settings:", {})
     if not {"rx", "tx"} <= most.keys() & now.keys():
         raise HostOutputError("ethtool does not show its rings, now and at most")

@@ -57,7 +57,10 @@ def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
     end = _end(below)
     rows = tuple(_osu_row(line, names, validated) for line in below[:end])
     table = MpiTable(_plain(titles[0]["name"]), None, rows)
-    _whole(table, lines[at], last_bytes)
+    _whole(table, lines[at], from_one_byte=last_bytes is not None)
+    if last_bytes is not None and rows[-1].size_bytes != last_bytes:
+        line = f"{rows[-1].size_bytes} bytes is the last row, {last_bytes} was requested"
+        raise TableError(Outcome.UNTERMINATED_TABLE, line)
     if below[end:] and below[end].split()[0] == str(2 * rows[-1].size_bytes):
         raise TableError(Outcome.DAMAGED_ROW, below[end])
     return table
@@ -92,11 +95,11 @@ def _osu_row(line: str, names: Sequence[str], validated: bool) -> MpiPoint:
     return _row(line, cells, names)
 
 
-def read_imb(text: str, last_bytes: int | None = None) -> tuple[MpiTable, ...]:
+def read_imb(text: str, *, from_one_byte: bool = False) -> tuple[MpiTable, ...]:
     """Read one run of IMB-MPI1, a table for each collective and number of processes.
 
-    last_bytes: the largest requested size, from 0 bytes; None if it is not known. Raises TableError
-    at the first fault, including a missing last line.
+    from_one_byte: whether sizes from 1 byte were requested. Raises TableError at the first fault,
+    including a missing last line.
     """
     lines = text.splitlines()
     if not any(line.startswith(IMB_END) for line in lines):
@@ -105,10 +108,10 @@ def read_imb(text: str, last_bytes: int | None = None) -> tuple[MpiTable, ...]:
     if not starts:
         raise TableError(Outcome.NO_TABLE, next((x for x in lines if x), ""))
     ends = [*starts[1:], len(lines)]
-    return tuple(_imb_table(lines[a:b], last_bytes) for a, b in zip(starts, ends, strict=True))
+    return tuple(_imb_table(lines[a:b], from_one_byte) for a, b in zip(starts, ends, strict=True))
 
 
-def _imb_table(lines: Sequence[str], last_bytes: int | None) -> MpiTable:
+def _imb_table(lines: Sequence[str], from_one_byte: bool) -> MpiTable:
     title = IMB_TITLE.fullmatch(lines[0])
     processes = [m for line in lines if (m := IMB_PROCESSES.fullmatch(line))]
     at = next((n for n, line in enumerate(lines) if IMB_HEADER.fullmatch(line)), None)
@@ -118,9 +121,7 @@ def _imb_table(lines: Sequence[str], last_bytes: int | None) -> MpiTable:
     below = lines[at + 1 :]
     rows = tuple(_row(line, line.split(), names) for line in below[: _end(below)])
     table = MpiTable(_plain(title["name"]), int(processes[0]["count"]), rows)
-    _whole(table, lines[at], last_bytes)
-    if last_bytes is not None and rows[0].size_bytes:
-        raise TableError(Outcome.MISSING_ROW, f"{rows[0].size_bytes} bytes is the first row, not 0")
+    _whole(table, lines[at], from_one_byte=from_one_byte)
     return table
 
 
@@ -154,19 +155,14 @@ def _end(below: Sequence[str]) -> int:
     return max((n for n, line in enumerate(below, 1) if is_mostly_numbers(line)), default=0)
 
 
-def _whole(table: MpiTable, header: str, last_bytes: int | None) -> None:
-    """Require sizes that double from row to row, except a first 0, up to the last requested."""
+def _whole(table: MpiTable, header: str, *, from_one_byte: bool) -> None:
+    """Require sizes that double from row to row, except a first 0."""
     sizes = [row.size_bytes for row in table.rows]
     if not sizes:
         raise TableError(Outcome.MISSING_ROW, header)
     for one, two in pairwise(sizes if sizes[0] else sizes[1:]):
         if not two or two != 2 * one:
             raise TableError(Outcome.MISSING_ROW, f"{two} bytes after {one}")
-    if last_bytes is None:
-        return
     first = next(filter(None, sizes), 0)
-    if first not in FIRST_BYTES.get(table.collective, (1,)):
+    if from_one_byte and first not in FIRST_BYTES.get(table.collective, (1,)):
         raise TableError(Outcome.MISSING_ROW, f"{first} bytes is the first row, 1 was requested")
-    if sizes[-1] != last_bytes:
-        line = f"{sizes[-1]} bytes is the last row, {last_bytes} was requested"
-        raise TableError(Outcome.UNTERMINATED_TABLE, line)

@@ -42,7 +42,7 @@ STDERR = re.compile(
     r"Conflicting CPU frequency values detected: \d+\.\d+ != \d+\.\d+\."
     r" CPU Frequency is not max\.\s*"
 )
-COUNTER = re.compile(r"\t[\w/.-]+=\d+\s*")  # printed with `-W`
+COUNTER = re.compile(r"\s*\t[\w/.-]+=\d+\s*")  # printed with `-W`
 # Lines of every run: its settings, addresses and end. A setting has its colon in column 17, or is
 # one of the few whose name is longer or ends in a tab.
 ROUTINE = re.compile(
