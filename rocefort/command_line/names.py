@@ -1,4 +1,4 @@
-"""Names of a site for completion: read fast, without a check, and none from a broken file."""
+"""Names of a site for completion: without a check, and none from a broken file."""
 
 from __future__ import annotations
 
@@ -62,11 +62,10 @@ def _file_of(fabric: str | None) -> Path:
 
 
 def _document(file: Path) -> dict[str, Any]:
-    import yaml
+    from rocefort.documents.read import read_document
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    document = yaml.load(regular_file.read_text(file), loader)  # noqa: S506 - a safe one
-    return document if isinstance(document, dict) else {}
+    data = read_document(file).data  # PyYAML's loader in C ends the process at a deep nesting
+    return data if isinstance(data, dict) else {}
 
 
 def _names(items: object) -> Iterator[str]:

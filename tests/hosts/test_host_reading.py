@@ -147,6 +147,24 @@ FLAWS: list[tuple[str, tuple[int, list[str]] | None, str, str]] = [
         "mlnx_qos does not show one row of PFC",
     ),
     (
+        "nic__ens1__qos",
+        (0, without(OFED5, "\tpriority    0   1")),
+        "paused",
+        "mlnx_qos does not show the priorities above its row of PFC",
+    ),
+    (
+        "nic__ens1__qos",
+        (0, swapped(OFED5, "priority    0   1", "priority    0   0")),
+        "paused",
+        "mlnx_qos does not show the priorities above its row of PFC",
+    ),
+    (
+        "nic__ens1__rings",
+        (0, [*RINGS, "RX:\t\t512"]),
+        "rings",
+        "ethtool shows RX twice",
+    ),
+    (
         "nic__ens1__rings",
         (0, RINGS[:5]),
         "rings",
@@ -179,10 +197,24 @@ def test_what_does_not_add_up_is_no_value_but_a_reason(
     assert nic.missing[field] == why
 
 
+@settings(max_examples=tries(40))
+@given(order=st.permutations(range(8)), paused=st.sets(st.integers(0, 7)))
+def test_pfc_is_read_by_the_priorities_above_it(
+    plan: HostPlan, order: list[int], paused: set[int]
+) -> None:
+    columns = "   ".join(str(priority) for priority in order)
+    enabled = "   ".join(str(int(priority in paused)) for priority in order)
+    lines = swapped(OFED5, "0   1   2   3   4   5   6   7", columns)
+    lines = swapped(lines, "enabled     0   0   0   0   1   0   0   0", f"enabled     {enabled}")
+    (nic,) = read_host(plan, text_of(nic__ens1__qos=(0, lines))).nics
+    assert nic.paused == tuple(sorted(paused))
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
         ("2: ens1    inet6 fe80::1/64", "ip printed a row that is damaged: '2: ens1    inet6 fe80::1/64'"),
+        ("ens1    inet 10.65.0.11/24 x", "ip printed a row that is damaged: 'ens1    inet 10.65.0.11/24 x'"),
         (r"2: ens1    inet 10.65.0.300/24 scope global ens1\ x", "ip printed no address: '10.65.0.300/24'"),
     ],
 )  # fmt: skip

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
+from efforts import tries
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.results.rdma_plan import Program
-from rocefort.rdma.parse.causes import STATUSES, cause_of
+from rocefort.rdma.parse.causes import STATUSES, SYMBOLS, cause_of
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.perftest import judge
 
@@ -38,6 +42,9 @@ WORDINGS = (
     "Failed status ({number}) {name}: wr_id 3",
     "Completion with error: status {name} ({number}), vendor 0x81",
     "Poll send CQ error status={number} qp 12 credit=3 scredit=4",
+    "Bad wc status when trying to create AH -- {number} -- 7 ",
+    " Status: {number} ; ID: 3.",
+    "ibv_poll_cq: wc status: IBV_WC_{symbol}",
     " Bad wc status {number}",
     "Bad wc status -- {number} -- 7 ",
     " Failed status-{name}: wr_id 12 syndrom 0x0",  # no number: the name decides
@@ -47,12 +54,19 @@ WORDINGS = (
 @pytest.mark.parametrize("wording", WORDINGS)
 @pytest.mark.parametrize("number", range(1, len(STATUSES)))
 def test_a_completion_status_decides_by_its_number(number: int, wording: str) -> None:
-    line = wording.format(number=number, name=STATUSES[number])
+    line = wording.format(number=number, name=STATUSES[number], symbol=SYMBOLS[number])
     found = cause(" Completion with error at client", line, " scnt=128, ccnt=0")
     assert found is not None
     assert found[0] == OWN.get(number, "completion-error")
     if number not in OWN:
         assert STATUSES[number].lower() in found[1].lower()
+
+
+@pytest.mark.parametrize("wording", WORDINGS)
+@pytest.mark.parametrize("code", [0, 1])
+def test_the_status_of_success_is_no_failure(code: int, wording: str) -> None:
+    line = wording.format(number=0, name=STATUSES[0], symbol=SYMBOLS[0])
+    assert cause(line, code=code) is None
 
 
 @pytest.mark.parametrize("code", [0, 1, None])
@@ -71,10 +85,36 @@ def test_a_flushed_request_follows_another_status(code: int | None) -> None:
         "mlx5_0: port status 12 changed",
         "WARNING: 12 of 13 links have another status",
         "Setting scnt=12 (13)",
+        "status 0",
+        "status 12",
+        "Status: 3 updates pending",
+        "error: link status 1",
+        "Failed login attempts since yesterday; status 2 hosts",
+        "Failed status of 2 units",
+        "completion cache status: 2 entries",
+        "error in job status 9",
     ],
 )
 def test_another_status_is_no_completion(line: str) -> None:
-    assert cause(line) is None
+    for code in (0, 1):
+        assert cause(line, code=code) is None
+
+
+WORDS = st.sampled_from(
+    [
+        *("status", "Status:", "failed", "error", "bad", "wc", "completion", "of", "with", "link"),
+        *("0", "12", "(13)", "=5", "login", "IBV_WC_RETRY_EXC_ERR", "RDMA_CM_EVENT_DISCONNECTED"),
+        *("Broken pipe", "Connection reset by peer", "No space left on device"),
+    ]
+)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=7).filter(lambda words: "Status:" not in words[:1]))
+@settings(max_examples=tries(300))
+def test_text_of_other_programs_never_voids_a_run_that_ended_well(words: list[str]) -> None:
+    line = " ".join(words)
+    if not re.search(r"bad wc status|completion with error\b.*\bstatus", line, re.IGNORECASE):
+        assert cause(line, code=0) is None, line
 
 
 # --- devices: the generic line comes last ---------------------------------------------------------
@@ -154,6 +194,13 @@ def test_a_cause_decides_in_any_order_of_the_lines() -> None:
         ("Couldn't allocate MR with error=95", CUDA, "gpu-memory"),
         ("Couldn't allocate MR: Bad address", "", "gpu-memory"),
         ("Couldn't allocate MR: Cannot allocate memory", "", "memory-lock-limit"),
+        ("Couldn't allocate MR, error: Invalid argument (22)", "", "no-resources"),
+        ("Couldn't allocate MR, error: Cannot allocate memory (12)", "", "memory-lock-limit"),
+        ("Couldn't allocate MR, errno: Bad address (14)", "", "gpu-memory"),
+        ("Couldn't allocate MR (errno 28)", "", "no-resources"),
+        ("Couldn't allocate MR: Operation not supported", "", "no-resources"),
+        ("Couldn't allocate MR: Operation not permitted", "", "memory-lock-limit"),
+        ("Couldn't allocate MR: something of a later version", "", "no-resources"),
         ("ibv_reg_mr failed (errno: 14)", "", "gpu-memory"),
     ],
 )

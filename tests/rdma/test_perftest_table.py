@@ -5,6 +5,7 @@ The random laws try 400 and 200 outputs; damages are complete, and counted in th
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -208,6 +209,82 @@ def test_a_random_line_within_the_table_voids_the_run(
     place = header + 1 + at % (rule - header)
     lines = [*run.ends[side][:place], line, *run.ends[side][place:]]
     assert run.judged(side, lines).outcome is not Outcome.MEASURED
+
+
+FREQUENCY = (
+    "Conflicting CPU frequency values detected: 1200.000000 != 3000.000000."
+    " CPU Frequency is not max."
+)
+
+
+@pytest.mark.parametrize("name", sorted(RUNS))
+def test_a_line_of_stderr_within_the_table_is_a_note(name: str) -> None:
+    run = SAMPLES[name]
+    table = run.table("client")
+    assert table is not None
+    for at in range(table[0] + 1, table[1] + 1):
+        lines = [*run.ends["client"][:at], FREQUENCY, *run.ends["client"][at:]]
+        if lines[at + 1].strip():  # with `-W`, a blank line belongs to the counter above it
+            judgement = run.judged("client", lines)
+            assert judgement.rows == run.judged().rows
+            assert judgement.notes == (f"client: {FREQUENCY}",)
+            damaged = [*lines[:at], FREQUENCY[:-1], *lines[at + 1 :]]
+            assert run.judged("client", damaged).outcome is Outcome.DAMAGED_ROW
+
+
+@pytest.mark.parametrize("blanks", ["", " ", "    ", "\t"])
+@pytest.mark.parametrize("name", sorted(RUNS))
+def test_an_indented_paste_is_the_same(name: str, blanks: str) -> None:
+    run = SAMPLES[name]
+    judgement = run.judged("client", [f"{blanks}{line}" for line in run.ends["client"]])
+    assert (judgement.outcome, judgement.rows) == (Outcome.MEASURED, run.judged().rows)
+
+
+TITLE_WORDS = ("_imm", "Bidirectional ", "Post List ", "forwarding ", "Multicast ")
+TITLES = list(itertools.product(*(("", word) for word in TITLE_WORDS)))
+
+
+@pytest.mark.parametrize("words", TITLES)
+def test_every_title_of_the_sources_is_one(words: tuple[str, ...]) -> None:
+    immediate, both, posted, forwarding, multicast = words
+    title = f"{immediate} {both}{posted}BW {forwarding}{multicast}Test"
+    run = SAMPLES["ib_send_bw.gbits"]
+    ends = {
+        side: [line.replace("Send BW Test", f"Send{title}") for line in lines]
+        for side, lines in run.ends.items()
+    }
+    titled = Sample(run.tool, ends)
+    assert titled.judged().rows == run.judged().rows
+    other = titled.judged("server", run.ends["server"])
+    assert (other.outcome is Outcome.MEASURED) == (title == " BW Test")
+
+
+def test_a_break_names_the_last_line_of_the_output() -> None:
+    run = SAMPLES["ib_write_bw.gbits"]
+    table = run.table("client")
+    assert table is not None
+    for lines in (run.ends["client"][: table[1]], [*run.ends["client"][: table[1]], "", "# "]):
+        judgement = run.judged("client", lines)
+        last = " ".join([line for line in lines if line.strip()][-1].split())
+        assert (judgement.outcome, judgement.line) == (Outcome.UNTERMINATED_TABLE, last)
+
+
+@pytest.mark.parametrize("unit", ["MB/sec", "MiB/sec"])
+@pytest.mark.parametrize("column", ["BW peak", "BW average"])
+def test_two_units_in_one_header_void_the_run(column: str, unit: str) -> None:
+    run = SAMPLES["ib_write_bw.gbits"]
+    lines = [line.replace(f"{column}[Gb/sec]", f"{column}[{unit}]") for line in run.ends["client"]]
+    assert run.judged("client", lines).outcome is Outcome.DAMAGED_HEADER
+
+
+def test_the_first_row_of_all_sizes_is_of_two_bytes() -> None:
+    run = SAMPLES["ib_write_bw.all"]
+    table = run.table("client")
+    assert table is not None
+    lines = run.ends["client"]
+    for at in range(table[0] + 1, table[1]):
+        judgement = run.judged("client", [*lines[:at], *lines[at + 1 :]])
+        assert judgement.outcome in (Outcome.MISSING_ROW, Outcome.OPTION_MISMATCH), lines[at]
 
 
 def test_notes_are_few_and_short_and_name_their_end() -> None:

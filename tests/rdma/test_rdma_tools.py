@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from rocefort.rdma.judge.kept_output import KeptEnds, judge_output, program_of
 from rocefort.rdma.parse.bandwidth_series import outage, read_series
 from rocefort.rdma.parse.fio import read_fio
 from rocefort.rdma.parse.iperf import read_iperf
+from rocefort.rdma.parse.json_table import read_json
 from rocefort.rdma.parse.mpi import read_imb, read_osu
 from rocefort.rdma.parse.result_row import TableError, is_mostly_numbers, split_report
 
@@ -190,6 +192,11 @@ def test_osu_in_all_its_columns() -> None:
         ("4                      11.99             10.80             13.50         100              Pass\n", "", "unterminated-table"),
         ("# Size ", "# Bytes", "no-table"),
         ("Avg Latency(us)", "Avg Latency(us)   Jitter", "damaged-header"),
+        ("12.46             11.02             14.10         100", "x  y  z", "damaged-row"),
+        ("1                      12.46             11.02             14.10         100              Pass\n", "", "missing-row"),
+        ("\n2     ", "\nWARNING: slow\n2     ", "damaged-row"),
+        ("\n2     ", "\n# 2     ", "damaged-row"),
+        ("\n4     ", "\n0     ", "missing-row"),
     ],
 )  # fmt: skip
 def test_one_thing_off_in_osu(old: str, new: str, outcome: str) -> None:
@@ -197,8 +204,32 @@ def test_one_thing_off_in_osu(old: str, new: str, outcome: str) -> None:
     assert flaw(lambda: read_osu(OSU.replace(old, new), last_bytes=4))[0] == outcome
 
 
+BARE = "# OSU MPI Allgather Latency Test v5.6.2\n# Size       Avg Latency(us)\n"
+
+
+@pytest.mark.parametrize("at", range(3))
+@pytest.mark.parametrize("row", ["x  y", "WARNING", "", "x"])
+def test_a_damaged_row_of_osu_voids_a_table_of_unknown_sizes(at: int, row: str) -> None:
+    rows = ["4    24.93", "8    25.93", "16    26.93"]
+    whole = BARE + "\n".join(rows)
+    assert len(read_osu(whole).rows) == 3
+    size = rows[at].split()[0]
+    rows[at] = f"{size}  {row}"
+    assert flaw(lambda: read_osu(BARE + "\n".join(rows)))[0] == "damaged-row"
+
+
+def test_sums_of_floats_begin_with_four_bytes() -> None:
+    rows = "4  2.0\n8  2.1\n"
+    assert len(read_osu(BARE.replace("Allgather", "Allreduce") + rows, 8).rows) == 2
+    assert flaw(lambda: read_osu(BARE + rows, 8)) == (
+        "missing-row",
+        "4 bytes is the first row, 1 was requested",
+    )
+
+
 def test_imb_with_its_processes() -> None:
     (table,) = read_imb(IMB)
+    assert read_imb(IMB, from_one_byte=True) == (table,)
     assert (table.collective, table.processes) == ("alltoall", 32)
     assert table.rows[1] == MpiPoint(size_bytes=1, average_us=16.51, least_us=15.70, most_us=17.36)
 
@@ -213,11 +244,15 @@ def test_imb_with_its_processes() -> None:
         ("16.51", "nan", "not-a-number"),
         ("            2         1000", "            8         1000", "missing-row"),
         ("        16.94", "", "damaged-row"),
+        ("            1         1000        15.70        17.36        16.51\n", "", "missing-row"),
+        ("0         1000         0.03         0.07", "0  x  y  z", "damaged-row"),
+        ("            1         1000", "\n            1         1000", "damaged-row"),
+        ("            1         1000", "#           1         1000", "damaged-row"),
     ],
-)
+)  # fmt: skip
 def test_one_thing_off_in_imb(old: str, new: str, outcome: str) -> None:
     assert IMB.count(old) == 1
-    assert flaw(lambda: read_imb(IMB.replace(old, new)))[0] == outcome
+    assert flaw(lambda: read_imb(IMB.replace(old, new), from_one_byte=True))[0] == outcome
 
 
 # --- over time ------------------------------------------------------------------------------------
@@ -304,7 +339,41 @@ def test_lines_around_a_report_or_a_table_change_no_figure(lines: list[str]) -> 
 
 
 def test_two_reports_are_none() -> None:
-    assert flaw(lambda: read_iperf(f"{TCP}\n{TCP}")) == ("two-tables", "2 reports")
+    for text in (
+        f"{TCP}\n{TCP}",
+        '{"a":1}{"b":2}',
+        '{"a":1} {"b":2}',
+        '{"a":1}, {',
+        '{"a":1}\n{"b":',
+    ):
+        assert flaw(lambda: read_iperf(text)) == ("two-tables", "2 reports")  # noqa: B023
+
+
+@pytest.mark.parametrize("cut", range(0, len(TCP), 97))
+def test_a_damaged_report_before_a_whole_one_is_no_note(cut: int) -> None:
+    if '":' in TCP[:cut]:
+        assert flaw(lambda: read_iperf(f"{TCP[:cut]}\n{TCP}"))[0] == "not-json"
+
+
+DEEP = ('{"a":' * 5000, '{"a":' + "[" * 100_000, '{"a":' * 100_000 + "1" + "}" * 100_000)
+
+
+@pytest.mark.parametrize("text", DEEP, ids=["objects", "lists", "closed"])
+@pytest.mark.parametrize("read", [read_iperf, read_fio, read_json])
+def test_a_report_that_is_nested_too_deep_is_none(read: Callable[[str], object], text: str) -> None:
+    assert flaw(lambda: read(text)) == ("not-json", "its values are nested too deep")
+
+
+@pytest.mark.parametrize("line", ["{x", "{", '{"x', "{}", '{\n"x', "[{"])
+def test_the_time_for_lines_before_a_report_grows_with_their_number(line: str) -> None:
+    def seconds(lines: int) -> float:
+        text = f"{line}\n" * lines + '{"a": 1}'
+        start = time.process_time()
+        assert split_report(text)[0] == {"a": 1}
+        return time.process_time() - start
+
+    seconds(1000)
+    assert seconds(200_000) < 2  # with a quadratic reader: hours
 
 
 # --- kept by a person ------------------------------------------------------------------------------

@@ -18,9 +18,10 @@ from rocefort.models.network.servers import BondSeen, HostPlan, HostSeen, NicSee
 from rocefort.models.wording import line_notes
 
 HEAD = re.compile(r"@(?P<name>[A-Za-z0-9_./:-]+) (?P<code>\d{1,3})", re.ASCII)
-ROW = re.compile(r"(?<!\d)\d+: .*")  # of `ip -o`
+ROW = re.compile(r"\d+: .*|.*\binet [0-9].*")  # of `ip -o`, also without its start
 ADDRESS = re.compile(r"\d+: +(?P<interface>\S+) +inet (?P<address>[0-9.]+/\d+) .*", re.ASCII)
 PRIORITY = re.compile(r"\s*prio:(?P<priority>[0-7]) dscp:(?P<dscps>(?:\d\d,)+)\s*", re.ASCII)
+PFC_PRIORITIES = re.compile(r"\s*priority((?:\s+[0-7]){8})\s*", re.ASCII)
 PAUSED = re.compile(r"\s*enabled((?:\s+[01]){8})\s*", re.ASCII)
 RING = re.compile(r"(?P<name>RX|TX):\s+(?P<size>\d+)", re.ASCII)
 CPU_LIST = re.compile(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", re.ASCII)
@@ -32,6 +33,7 @@ Value = TypeVar("Value")
 KEPT: Mapping[str, str] = {"ip-addr": "addresses", "mlnx_qos": "qos", "ethtool-g": "rings"}
 LINK = re.compile(r"\d+: (?P<interface>[^\s:@]+)(?:@\S+)?: <.*> mtu (?P<mtu>\d+) .*", re.ASCII)
 INET = re.compile(r"\s+inet (?P<address>[0-9.]+/\d+)\b.*", re.ASCII)
+PEER = re.compile(r"\s+inet [0-9.]+ peer .*", re.ASCII)  # of a tunnel
 UNNAMED = "its interface"
 NOT_GIVEN = "no output of it is given"
 NOT_OF_HOST = dict.fromkeys(("bond", "rdma_device", "sysctl", "governors"), NOT_GIVEN)
@@ -112,8 +114,8 @@ def _one_a_line(lines: Iterable[str]) -> Iterator[str]:
             interface = match["interface"]
         elif interface and (match := INET.fullmatch(line)):
             yield f"1: {interface} inet {match['address']} "
-        elif not interface:
-            yield line
+        elif not (interface and PEER.fullmatch(line)):
+            yield line  # a row of `ip -o`, or a damaged one
 
 
 def split(text: str) -> tuple[dict[str, tuple[OutputSection, ...]], tuple[str, ...]]:
@@ -336,10 +338,16 @@ def _priorities(lines: tuple[str, ...]) -> dict[int, int]:
 
 
 def _paused(lines: tuple[str, ...]) -> tuple[int, ...]:
-    rows = [match for line in lines if (match := PAUSED.fullmatch(line))]
+    """Read the priorities that PFC pauses, by the row of priorities above it."""
+    rows = [n for n, line in enumerate(lines) if PAUSED.fullmatch(line)]
     if len(rows) != 1:
         raise HostOutputError("mlnx_qos does not show one row of PFC")
-    return tuple(n for n, word in enumerate(rows[0][1].split()) if word == "1")
+    heads = [match for line in lines[: rows[0]] if (match := PFC_PRIORITIES.fullmatch(line))]
+    priorities = [int(word) for word in heads[0][1].split()] if len(heads) == 1 else []
+    if sorted(priorities) != list(range(8)):
+        raise HostOutputError("mlnx_qos does not show the priorities above its row of PFC")
+    columns = zip(priorities, lines[rows[0]].split()[1:], strict=True)
+    return tuple(sorted(priority for priority, enabled in columns if enabled == "1"))
 
 
 def _rings(lines: tuple[str, ...]) -> dict[str, RingSeen]:
@@ -349,7 +357,9 @@ def _rings(lines: tuple[str, ...]) -> dict[str, RingSeen]:
         if line in ("Pre-set maximums:", "Current hardware settings:"):
             at = sizes.setdefault(line, {})
         elif at is not None and (match := RING.fullmatch(line.strip())):
-            at.setdefault(match["name"].lower(), int(match["size"]))
+            if match["name"].lower() in at:
+                raise HostOutputError(f"ethtool shows {match['name']} twice")
+            at[match["name"].lower()] = int(match["size"])
     most, now = sizes.get("Pre-set maximums:", {}), sizes.get("Current hardware settings:", {})
     if not {"rx", "tx"} <= most.keys() & now.keys():
         raise HostOutputError("ethtool does not show its rings, now and at most")

@@ -8,7 +8,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rocefort.models.network.observed import QueueSeen
@@ -105,10 +105,13 @@ def judge_nics(
                 DerivedVerdict(subject=where, ok=None, sentence=f"{where}: not read after the test")
             )
             continue
-        rules = _without_loss(_rules(start, priority)) if no_loss else _rules(start, priority)
+        named = start.model_copy(update={"values": end.values | start.values})
+        rules = _without_loss(_rules(named, priority)) if no_loss else _rules(named, priority)
         if not rules:
             sentence = f"{where}: it has no counter that a rule covers, so nothing is judged"
             verdicts.append(DerivedVerdict(subject=where, ok=None, sentence=sentence))
+        names = [*(rule.name for rule in rules), *_pause_names(priority)]
+        verdicts += _read_once(where, names, start.values.keys() ^ end.values.keys())
         verdicts += _growth_verdicts(where, rules, start.values, end.values)
         growth = {n: end.values[n] - v for n, v in start.values.items() if n in end.values}
         verdicts += _paused(where, growth, seconds, priority, pause_rate_pps)
@@ -142,13 +145,21 @@ def _rules(counters: NicCounters, priority: int) -> tuple[CounterRule, ...]:
     return tuple(rule for rule in rules if rule.name in counters.values)
 
 
+def _read_once(
+    where: str, names: Iterable[str], in_one_reading: Collection[str]
+) -> Iterator[DerivedVerdict]:
+    for name in (name for name in names if name in in_one_reading):
+        sentence = f"{where}: {name} was read only once, so it is not judged"
+        yield DerivedVerdict(subject=name, ok=None, sentence=sentence)
+
+
 def _growth_verdicts(
     where: str, rules: Iterable[CounterRule], before: Mapping[str, int], after: Mapping[str, int]
 ) -> Iterator[DerivedVerdict]:
-    for rule in rules:
-        grown = after.get(rule.name, -1) - before[rule.name]
+    for rule in (rule for rule in rules if rule.name in before and rule.name in after):
+        grown = after[rule.name] - before[rule.name]
         if grown < 0:
-            sentence = f"{where}: {rule.name} decreased or disappeared, so it is not judged"
+            sentence = f"{where}: {rule.name} decreased, so it is not judged"
             yield DerivedVerdict(subject=rule.name, ok=None, sentence=sentence)
         elif grown:
             sentence = f"{where}: {rule.name} grew by {grown}: {rule.means}"
@@ -157,10 +168,14 @@ def _growth_verdicts(
             )
 
 
+def _pause_names(priority: int) -> list[str]:
+    return [name.replace("P", str(priority), 1) for name in PAUSES]
+
+
 def _paused(
     where: str, growth: Mapping[str, int], seconds: float, priority: int, limit_pps: float | None
 ) -> Iterator[DerivedVerdict]:
-    for name in (name.replace("P", str(priority), 1) for name in PAUSES):
+    for name in _pause_names(priority):
         if growth.get(name, 0) > 0:
             yield from _rate(f"{where} {name}", growth[name], seconds, limit_pps)
 

@@ -117,7 +117,8 @@ def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
     if run.program is Program.OSU:
         table = read_osu(client.stdout, mpi_largest(planned) if planned else None)
     else:
-        table = _of_all_ranks(read_imb(client.stdout), len(run.ranks))
+        tables = read_imb(client.stdout, from_one_byte=bool(planned))
+        table = _of_all_ranks(tables, len(run.ranks))
     _ended_well(client)
     if planned and table.collective != planned:
         raise TableError(Outcome.OPTION_MISMATCH, f"{table.collective}, not {planned}")

@@ -54,10 +54,42 @@ BY_STATUS = {
     12: Outcome.RETRY_EXCEEDED,
     13: Outcome.RECEIVER_NOT_READY,
 }
-STATUS = re.compile(
-    r"(?:^\s*|(?:failed|error|bad|wc|completion)\b.{0,40}?\b)status\b(?P<after>.*)", re.IGNORECASE
+# Names of the same statuses in the enumeration, by number.
+SYMBOLS = (
+    "SUCCESS",
+    "LOC_LEN_ERR",
+    "LOC_QP_OP_ERR",
+    "LOC_EEC_OP_ERR",
+    "LOC_PROT_ERR",
+    "WR_FLUSH_ERR",
+    "MW_BIND_ERR",
+    "BAD_RESP_ERR",
+    "LOC_ACCESS_ERR",
+    "REM_INV_REQ_ERR",
+    "REM_ACCESS_ERR",
+    "REM_OP_ERR",
+    "RETRY_EXC_ERR",
+    "RNR_RETRY_EXC_ERR",
+    "LOC_RDD_VIOL_ERR",
+    "REM_INV_RD_REQ_ERR",
+    "REM_ABORT_ERR",
+    "INV_EECN_ERR",
+    "INV_EEC_STATE_ERR",
+    "FATAL_ERR",
+    "RESP_TIMEOUT_ERR",
+    "GENERAL_ERR",
+    "TM_ERR",
+    "TM_RNDV_INCOMPLETE",
 )
-NO_STATUS = re.compile(r"\bexit|\b(?:wr_id|syndrom|vendor)", re.IGNORECASE)  # numbers after these
+# Forms of perftest's sources (perftest_resources.[ch], perftest_communication.c), 4.4 to 26.04. The
+# word alone is in many lines of other programs.
+STATUS = re.compile(
+    r"(?:\bFailed status\b(?=.*\bwr_id\b)|\bCQ error status=|\bBad w[cq]e? status\b"
+    r"|\bCompletion with error\b.*\bstatus\b|^\s*Status: (?=\d+ ; ID: ))(?P<after>.*)",
+    re.IGNORECASE,
+)
+STATUS_SYMBOL = re.compile(r"\bIBV_WC_(?P<name>[A-Z_]+)\b")
+NO_STATUS = re.compile(r"\b(?:wr_id|syndrom|vendor)", re.IGNORECASE)  # numbers after these
 STATUS_NUMBERS = (re.compile(r"\((\d{1,3})\)"), re.compile(r"(?<![\w.])(\d{1,3})(?![\w.])"))
 
 CM_EVENT = re.compile(
@@ -78,7 +110,12 @@ REGISTRATION = re.compile(
     r"Couldn't (?:allocate|register) MR\b|(?<!\w)ibv_reg_(?=\w*mr)\w++ failed"
 )
 LIMIT = (errno.ENOMEM, errno.EPERM)  # of the kernel's check; EPERM if the limit is 0
-ERRNO = re.compile(r"\b(?:error|errno|err|ret)\b\s*+(?:[=:]\s*+)?-?(\d{1,3})\b", re.IGNORECASE)
+ERRNO = re.compile(
+    r"\b(?:error|errno|err|ret)\b\s*+(?:[=:]\s*+)?-?(?P<after>\d{1,3})\b"
+    r"|\((?:err(?:or|no)?\b[=:]?\s?)?-?(?P<within>\d{1,3})\)",
+    re.IGNORECASE,
+)
+NO_REASON = re.compile(r"[\w\s']*(?:\bMR|\bfailed)[\s.!]*")  # as 4.5 prints it
 GPU = re.compile(
     r"\bCUDA|\bGPU\b|\bROCm\b|\bcu(?:Mem|Ctx|Device|Init)\w*|nv_peer_?mem|nvidia[_-]peer|dma-?buf"
     r"|\bEFAULT\b|Bad address",
@@ -159,7 +196,7 @@ CAUSES: dict[Outcome, tuple[str, ...]] = {
     Outcome.TIMED_OUT: (r"Did not get Message for \d+ Seconds",),
     Outcome.NO_PERFTEST: (r"failed to run command", r"command not found", r": not found\s*$"),
     Outcome.DISK_FULL: (r"No space left on device",),
-    Outcome.NO_CLOCK: (r"Correlation coefficient",),
+    Outcome.NO_CLOCK: (r"Correlation coefficient r\^2: .* < 0\.9",),
     Outcome.PEER_LOST: (
         r"Couldn't (?:read|send) (?:remote address|local address|reports)",
         r"Unable to (?:read|write) (?:to|from) socket",
@@ -214,6 +251,11 @@ VOIDING = {
     Outcome.KILLED,
     Outcome.DISK_FULL,
 }
+# Lines that other programs print too: after a run that ended well they are theirs.
+OF_ANY_PROGRAM = re.compile(
+    r"Connection reset by peer|Broken pipe|No space left on device|\bIBV_WC_"
+    r"|(?<!Event: )\bRDMA_CM_EVENT_"
+)
 
 
 def cause_of(result: CommandResult) -> Cause | None:
@@ -221,7 +263,11 @@ def cause_of(result: CommandResult) -> Cause | None:
     lines = result.stderr.splitlines()
     causes = _line_causes(lines, result.stdout)
     if result.exit_code == 0:
-        causes = [cause for cause in causes if cause[0] in VOIDING]
+        causes = [
+            (outcome, line)
+            for outcome, line in causes
+            if outcome in VOIDING and not OF_ANY_PROGRAM.search(line)
+        ]
     elif failed := _phase(lines):
         causes.append(failed)
     return min(causes, key=lambda cause: WEAKNESS.get(cause[0], 0), default=None)
@@ -239,7 +285,7 @@ def _line_causes(lines: Sequence[str], stdout: str) -> list[Cause]:
     causes, flushed = list[Cause](), list[Cause]()
     for line in lines:
         number = _status(line)
-        if number is not None:
+        if number:
             (flushed if number == FLUSHED else causes).append(_by_status(number, line.strip()))
         elif event := CM_EVENT.search(line):
             key = event["number"] or event["name"].upper()
@@ -257,6 +303,9 @@ def _line_causes(lines: Sequence[str], stdout: str) -> list[Cause]:
 
 def _status(line: str) -> int | None:
     """Return the completion status that a line reports, by its number or else by its name."""
+    symbol = STATUS_SYMBOL.search(line)
+    if symbol and symbol["name"] in SYMBOLS:
+        return SYMBOLS.index(symbol["name"])
     reported = STATUS.search(line)
     if reported is None:
         return None
@@ -279,15 +328,15 @@ def _registration(line: str, *, gpu: bool) -> Outcome:
     """Return why memory cannot be registered: the limit of the user, or memory of a GPU."""
     code = ERRNO.search(line)
     number = (
-        int(code[1])
+        int(code["after"] or code["within"])
         if code
-        else next((n for n in (errno.ENOMEM, errno.EFAULT) if os.strerror(n) in line), None)
+        else next((n for n in errno.errorcode if os.strerror(n) in line), None)
     )
     if number in LIMIT:
         return Outcome.MEMORY_LOCKED
     if number == errno.EFAULT or gpu:
         return Outcome.GPU_MEMORY
-    return Outcome.MEMORY_LOCKED if number is None else Outcome.NO_RESOURCES
+    return Outcome.MEMORY_LOCKED if NO_REASON.fullmatch(line) else Outcome.NO_RESOURCES
 
 
 def _phase(lines: Sequence[str]) -> Cause | None:

@@ -16,6 +16,7 @@ from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import (
     DEVIATIONS,
     NOT_A_NUMBER,
+    TOO_DEEP,
     MeasuredValue,
     MessageSizeRow,
     TableError,
@@ -81,6 +82,8 @@ def _sections(text: str) -> dict[str, Section]:
         sections = json.loads(text, parse_float=str, parse_int=str, parse_constant=no_number)
     except ValueError:
         return _old_sections(text)
+    except RecursionError:
+        raise TableError(Outcome.NOT_JSON, TOO_DEEP) from None
     if not isinstance(sections, Mapping) or not all(
         isinstance(v, Mapping) for v in sections.values()
     ):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from rocefort.models.results.rdma_result import MpiPoint
 from rocefort.rdma.parse.outcome import Outcome
@@ -26,6 +26,8 @@ IMB_PROCESSES = re.compile(r"# #processes = (?P<count>\d+)\s*")
 IMB_HEADER = re.compile(
     r"\s*#bytes #repetitions\s+t_min\[usec\]\s+t_max\[usec\]\s+t_avg\[usec\]\s*"
 )
+# Sizes of the first row above 0 bytes of a run from 1 byte: a sum is of floats, in most versions.
+FIRST_BYTES = {"allreduce": (1, 4), "reduce": (1, 4)}
 IMB_END = "# All processes entering MPI_Finalize"
 
 
@@ -41,7 +43,7 @@ class MpiTable:
 def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
     """Read one OSU collective; raises TableError at the first fault.
 
-    last_bytes: the largest requested size, the only sign that the table is complete.
+    last_bytes: the largest requested size, from 1 byte: the only sign that the table is complete.
     """
     lines = [line for line in text.splitlines() if line.strip()]
     titles = [m for line in lines if (m := OSU_TITLE.fullmatch(line))]
@@ -51,10 +53,17 @@ def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
     if not titles or at is None:
         raise TableError(Outcome.NO_TABLE, lines[0] if lines else "")
     names, validated = _osu_columns(lines[at])
-    below = [line for line in lines[at + 1 :] if is_mostly_numbers(line)]
-    rows = tuple(_osu_row(line, names, validated) for line in below)
-    _whole(rows, lines[at], last_bytes)
-    return MpiTable(_plain(titles[0]["name"]), None, rows)
+    below = lines[at + 1 :]
+    end = _end(below)
+    rows = tuple(_osu_row(line, names, validated) for line in below[:end])
+    table = MpiTable(_plain(titles[0]["name"]), None, rows)
+    _whole(table, lines[at], from_one_byte=last_bytes is not None)
+    if last_bytes is not None and rows[-1].size_bytes != last_bytes:
+        line = f"{rows[-1].size_bytes} bytes is the last row, {last_bytes} was requested"
+        raise TableError(Outcome.UNTERMINATED_TABLE, line)
+    if below[end:] and below[end].split()[0] == str(2 * rows[-1].size_bytes):
+        raise TableError(Outcome.DAMAGED_ROW, below[end])
+    return table
 
 
 def outside_tables(text: str) -> tuple[str, ...]:
@@ -79,16 +88,18 @@ def _osu_columns(header: str) -> tuple[tuple[str, ...], bool]:
 def _osu_row(line: str, names: Sequence[str], validated: bool) -> MpiPoint:
     cells = line.split()
     if validated:
-        if cells[-1] != "Pass":
+        if cells[-1] == "Fail":
             raise TableError(Outcome.INVALID_DATA, line)
-        cells = cells[:-1]
+        if cells.pop() != "Pass":
+            raise TableError(Outcome.DAMAGED_ROW, line)
     return _row(line, cells, names)
 
 
-def read_imb(text: str) -> tuple[MpiTable, ...]:
+def read_imb(text: str, *, from_one_byte: bool = False) -> tuple[MpiTable, ...]:
     """Read one run of IMB-MPI1, a table for each collective and number of processes.
 
-    Raises TableError at the first fault, including a missing last line.
+    from_one_byte: whether sizes from 1 byte were requested. Raises TableError at the first fault,
+    including a missing last line.
     """
     lines = text.splitlines()
     if not any(line.startswith(IMB_END) for line in lines):
@@ -97,20 +108,21 @@ def read_imb(text: str) -> tuple[MpiTable, ...]:
     if not starts:
         raise TableError(Outcome.NO_TABLE, next((x for x in lines if x), ""))
     ends = [*starts[1:], len(lines)]
-    return tuple(_imb_table(lines[a:b]) for a, b in zip(starts, ends, strict=True))
+    return tuple(_imb_table(lines[a:b], from_one_byte) for a, b in zip(starts, ends, strict=True))
 
 
-def _imb_table(lines: Sequence[str]) -> MpiTable:
+def _imb_table(lines: Sequence[str], from_one_byte: bool) -> MpiTable:
     title = IMB_TITLE.fullmatch(lines[0])
     processes = [m for line in lines if (m := IMB_PROCESSES.fullmatch(line))]
     at = next((n for n, line in enumerate(lines) if IMB_HEADER.fullmatch(line)), None)
     if title is None or at is None or len(processes) != 1:
         raise TableError(Outcome.UNKNOWN_LINE, lines[0])
     names = ("size", "repetitions", "min", "max", "avg")
-    body = takewhile(lambda line: line.strip() and not line.startswith("#"), lines[at + 1 :])
-    rows = tuple(_row(line, line.split(), names) for line in body)
-    _whole(rows, lines[at], None)
-    return MpiTable(_plain(title["name"]), int(processes[0]["count"]), rows)
+    below = lines[at + 1 :]
+    rows = tuple(_row(line, line.split(), names) for line in below[: _end(below)])
+    table = MpiTable(_plain(title["name"]), int(processes[0]["count"]), rows)
+    _whole(table, lines[at], from_one_byte=from_one_byte)
+    return table
 
 
 def _plain(name: str) -> str:
@@ -138,14 +150,19 @@ def _row(line: str, cells: Sequence[str], names: Sequence[str]) -> MpiPoint:
     return row
 
 
-def _whole(rows: Sequence[MpiPoint], header: str, last_bytes: int | None) -> None:
-    """Require sizes that double from row to row, except a first 0, up to the last requested."""
-    if not rows:
+def _end(below: Sequence[str]) -> int:
+    """Return the number of lines up to the last row: every line of these must be a row."""
+    return max((n for n, line in enumerate(below, 1) if is_mostly_numbers(line)), default=0)
+
+
+def _whole(table: MpiTable, header: str, *, from_one_byte: bool) -> None:
+    """Require sizes that double from row to row, except a first 0."""
+    sizes = [row.size_bytes for row in table.rows]
+    if not sizes:
         raise TableError(Outcome.MISSING_ROW, header)
-    sized = [row.size_bytes for row in rows if row.size_bytes]
-    for one, two in pairwise(sized):
-        if two != 2 * one:
+    for one, two in pairwise(sizes if sizes[0] else sizes[1:]):
+        if not two or two != 2 * one:
             raise TableError(Outcome.MISSING_ROW, f"{two} bytes after {one}")
-    if last_bytes is not None and rows[-1].size_bytes != last_bytes:
-        line = f"{rows[-1].size_bytes} bytes is the last row, {last_bytes} was requested"
-        raise TableError(Outcome.UNTERMINATED_TABLE, line)
+    first = next(filter(None, sizes), 0)
+    if from_one_byte and first not in FIRST_BYTES.get(table.collective, (1,)):
+        raise TableError(Outcome.MISSING_ROW, f"{first} bytes is the first row, 1 was requested")

@@ -21,6 +21,7 @@ from rocefort.rdma.parse.causes import cause_of, remarks
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.result_row import MessageSizeRow, TableError
 from rocefort.rdma.parse.text_table import (
+    TITLE,
     PerftestTable,
     has_table,
     notes_without_table,
@@ -161,8 +162,9 @@ def _decisive(
 def require_title(tool: Program, title: str) -> None:
     """Raise TableError for a title that this program does not print above its table."""
     verb = {"write": "RDMA_Write", "read": "RDMA_Read", "send": "Send"}[tool.split("_")[1]]
-    kinds = ("Latency",) if tool.measures_latency else ("BW", "Bidirectional BW")
-    if title not in [f"{verb} {kind} Test" for kind in kinds]:
+    printed = TITLE.fullmatch(f" {title}")
+    kind = "Latency" if tool.measures_latency else "BW"
+    if printed is None or (printed["verb"], printed["kind"]) != (verb, kind):
         raise TableError(Outcome.OPTION_MISMATCH, title)
 
 

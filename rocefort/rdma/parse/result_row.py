@@ -36,40 +36,31 @@ def no_number(name: str) -> NoReturn:
     raise TableError(Outcome.NOT_A_NUMBER, name)
 
 
-def load_report(text: str) -> object:
-    """Parse the JSON that a program printed; raises TableError for other text."""
-    try:
-        return json.loads(text, parse_constant=no_number)
-    except ValueError as error:
-        raise TableError(Outcome.NOT_JSON, str(error)) from None
-
-
 def split_report(text: str) -> tuple[object, tuple[str, ...]]:
     """Return the JSON report that begins at the start of a line, and the lines around it.
 
-    Raises TableError if there is no report, or more than one; `{}` is a line of text.
+    Raises TableError if a report is damaged, if there is none, or more than one. A report begins
+    with its first key; `{}` or `{x` is a line of text.
     """
-    decoder = json.JSONDecoder(parse_constant=no_number)
-    reports, around, lines = list[object](), list[str](), text.split("\n")
-    while lines:
-        report, used = None, 1
-        if lines[0].startswith("{"):
-            rest = "\n".join(lines)
-            try:
-                report, end = decoder.raw_decode(rest)
-                used = rest.count("\n", 0, end) + 1
-            except ValueError:
-                report = None
-        if report:
-            reports.append(report)
-        elif lines[0].strip():
-            around.append(lines[0])
-        del lines[:used]
-    if len(reports) > 1:
-        raise TableError(Outcome.TWO_TABLES, f"{len(reports)} reports")
-    if not reports:
-        raise TableError(Outcome.NOT_JSON, around[0] if around else "")
-    return reports[0], tuple(around)
+    begin = REPORT.search(text)
+    if begin is None:
+        raise TableError(Outcome.NOT_JSON, next(filter(str.strip, text.split("\n")), ""))
+    try:
+        report, end = REPORTS.raw_decode(text, begin.start())
+    except ValueError as error:
+        raise TableError(Outcome.NOT_JSON, str(error)) from None
+    except RecursionError:
+        raise TableError(Outcome.NOT_JSON, TOO_DEEP) from None
+    if SAME_LINE.match(text, end) or REPORT.search(text, end):
+        raise TableError(Outcome.TWO_TABLES, "2 reports")
+    around = (*text[: begin.start()].split("\n"), *text[end:].split("\n"))
+    return report, tuple(line for line in around if line.strip())
+
+
+REPORT = re.compile(r'^\{\s*"[^"\n]*"\s*:', re.MULTILINE)
+REPORTS = json.JSONDecoder(parse_constant=no_number)
+SAME_LINE = re.compile(r"[ \t,]*\{")  # a second report directly behind the first
+TOO_DEEP = "its values are nested too deep"
 
 
 def is_mostly_numbers(line: str) -> bool:

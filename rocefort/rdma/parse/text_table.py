@@ -28,21 +28,30 @@ from rocefort.rdma.parse.result_row import (
     table_row,
 )
 
-RULE = re.compile(r"-{20,}\s*")
+RULE = re.compile(r"\s*-{20,}\s*")
 HEADER = re.compile(r"\s*#bytes\b.*")
+# Every title of the supported tests (ctx_print_test_info in perftest_parameters.c, 4.4 to 26.04),
+# and multicast in both orders of its words.
 TITLE = re.compile(
-    r"\s+(?P<verb>RDMA_Write|RDMA_Read|Send) (?P<both>Bidirectional )?(?P<kind>BW|Latency) Test\s*"
+    r"\s+(?P<verb>RDMA_Write|RDMA_Read|Send)(?:_imm)? (?:Bidirectional )?(?:Post List )?"
+    r"(?:Multicast )?(?P<kind>BW|Latency) (?:forwarding )?(?:Multicast )?Test\s*"
 )
-COUNTER = re.compile(r"\t[\w/.-]+=\d+\s*")  # printed with `-W`
+# Lines of a good run that perftest prints on standard error while it measures (get_clock.c, 4.4 to
+# 26.04): with `2>&1` they may be between the rows.
+STDERR = re.compile(
+    r"Conflicting CPU frequency values detected: \d+\.\d+ != \d+\.\d+\."
+    r" CPU Frequency is not max\.\s*"
+)
+COUNTER = re.compile(r"\s*\t[\w/.-]+=\d+\s*")  # printed with `-W`
 # Lines of every run: its settings, addresses and end. A setting has its colon in column 17, or is
 # one of the few whose name is longer or ends in a tab.
 ROUTINE = re.compile(
-    r"\s*|-{20,}\s*|\*+\s*|\* Waiting for client to connect\.\.\. \*\s*"
+    r"\s*|\s*-{20,}\s*|\*+\s*|\* Waiting for client to connect\.\.\. \*\s*"
     r"| Waiting for client rdma_cm QP to connect\s*"
     r"| Please run the same command with the IB/RoCE interface IP\s*"
-    r"| (?i:(?!warn|error|fail))[A-Za-z][\w .*/-]{15}: .*"
-    r"| rdma_cm QPs\t : .*| DCS active num streams : .*| Number of data encryption keys  : .*"
-    r"| (?:local|remote) address: .*| GID: [0-9a-fA-F:]+\s*| (?:Mcast|MGID).*"
+    r"| +(?i:(?!warn|error|fail))[A-Za-z][\w .*/-]{15}: .*"
+    r"| +rdma_cm QPs\t : .*| DCS active num streams : .*| Number of data encryption keys  : .*"
+    r"| +(?:local|remote) address: .*| +GID: [0-9a-fA-F:]+\s*| (?:Mcast|MGID).*"
     r"|Disabling dynamic polling"  # every run by messages, and of latency, since 25.10
     r"| WARNING: BW peak won't be measured in this run\."  # every run by duration, since 24.01
     r"| User stopped traffic| Client closed connection"
@@ -54,6 +63,7 @@ COLUMN = re.compile(
     rf"|BW Port[12]\[{RATE}\]|MsgRate Port[12]\[Mpps\]"
     r"|t_(?:min|max|typical|avg|stdev)\[usec\]|99(?:\.9)?% percentile\[usec\]|tps average"
 )
+FIRST_BYTES = 2  # of `-a`, in every version
 WHOLE = re.compile(r"[0-9]+")
 TWO_DECIMALS = re.compile(r"(?<![0-9])[0-9]+\.[0-9]{2}")
 SIX_DECIMALS = re.compile(r"(?<![0-9])[0-9]+\.[0-9]{6}")
@@ -95,11 +105,14 @@ def read_table(text: str) -> PerftestTable:
     columns = _columns(lines[at])
     end = next((n for n in range(at + 1, len(lines)) if RULE.fullmatch(lines[n])), None)
     if end is None:
-        raise TableError(Outcome.UNTERMINATED_TABLE, lines[-1] or lines[at])
-    inside = _row_lines(lines[at + 1 : end], lines[at])
+        last = next(filter(str.strip, reversed(lines)))
+        raise TableError(Outcome.UNTERMINATED_TABLE, last)
+    body = [line for line in lines[at + 1 : end] if not STDERR.fullmatch(line)]
+    inside = _row_lines(body, lines[at])
     rows = tuple(_row(line, columns) for line in inside)
     _check_sizes(rows, lines[at])
-    outside = notes_without_table("\n".join([*lines[:at], *lines[end + 1 :]]))
+    warnings = (line for line in lines[at + 1 : end] if STDERR.fullmatch(line))
+    outside = notes_without_table("\n".join([*lines[:at], *warnings, *lines[end + 1 :]]))
     return PerftestTable(title, rows, (*outside, *_missing_deviations(columns, inside)))
 
 
@@ -225,7 +238,9 @@ def _columns(header: str) -> tuple[str, ...]:
     names = tuple(COLUMN.findall(header))
     bare = tuple(name.partition("[")[0] for name in names if not _is_extra(name))
     required = tuple(name for name in LATENCY if name not in DEVIATIONS or name in bare)
-    if COLUMN.sub("", header).strip() or bare not in (BANDWIDTH, required, LATENCY_DURATION):
+    units = {name.partition("[")[2] for name in names if name.startswith("BW")}
+    known = bare in (BANDWIDTH, required, LATENCY_DURATION) and len(units) < 2
+    if COLUMN.sub("", header).strip() or not known:
         raise TableError(Outcome.DAMAGED_HEADER, header)
     return names
 
@@ -269,7 +284,10 @@ def _decimals(column: str) -> re.Pattern[str]:
 
 
 def _check_sizes(rows: Sequence[MessageSizeRow], header: str) -> None:
-    """Require sizes that double from row to row, as with `-a`."""
+    """Require sizes that double from row to row, and begin with 2 bytes, as with `-a`."""
+    if len(rows) > 1 and rows[0].size_bytes != FIRST_BYTES:
+        line = f"{header.strip()}: {rows[0].size_bytes} bytes is the first of {len(rows)} rows"
+        raise TableError(Outcome.MISSING_ROW, line)
     for one, two in pairwise(rows):
         if two.size_bytes != 2 * one.size_bytes:
             line = f"{header.strip()}: {two.size_bytes} bytes after {one.size_bytes}"

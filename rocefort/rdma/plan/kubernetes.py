@@ -44,7 +44,7 @@ def kubectl(*words: str) -> Any:  # noqa: ANN401 - JSON
         raise OSError(lines[-1][:200] if lines else f"kubectl: {error.returncode}") from None
     except subprocess.TimeoutExpired:
         raise OSError("the cluster does not answer in time") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise OSError("kubectl did not answer in JSON") from None
 
 

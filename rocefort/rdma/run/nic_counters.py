@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
 
 from nornir.core import Nornir
 from nornir.core.task import Task
@@ -15,13 +14,20 @@ from rocefort.fleet.nornir_session import on_hosts
 from rocefort.models.results.rdma_counters import NicCounters
 from rocefort.models.wording import line_notes
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.result_row import TableError, load_report
+from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.probe import read_sections
 from rocefort.rdma.plan.scripts import COUNTERS
 
 DEADLINE_S = 30.0
-COUNTER = re.compile(r"\s+(?P<name>\S.*):\s*(?P<value>-?\d+)\s*")
+# A counter may have the number of its queue before it (`[0]: rx_bytes`), or a second word.
+COUNTER = re.compile(
+    r"\s+(?P<name>(?:\[?\d+\]?: ?)?[^\s:]+(?: [A-Za-z][^\s:]*)*):\s*(?P<value>-?\d+)\s*"
+)
 TITLE = "NIC statistics:"
+# Lines that only a damaged table has outside its rows; a note has no such form.
+PART_OF_ETHTOOL = re.compile(r"\s.*|(?:[^\s:]*_[^\s:]*)?:\s*-?\d.*")
+PART_OF_STATISTIC = re.compile(r"(?:.*\s)?[A-Za-z]\w*_\w*\s+\d+(?:\s.*)?")
+STATISTIC_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 # Counters, and a sentence for each part that was not read, or that is no part of a table.
 Reading = tuple[tuple[NicCounters, ...], tuple[str, ...]]
@@ -69,32 +75,22 @@ def read_counters(text: str, server: str) -> Reading:
 
 
 def read_rdma_statistic(text: str, server: str) -> tuple[tuple[NicCounters, ...], Notes]:
-    """Read `rdma statistic show`, text or `-j`; raises TableError for a damaged row, or none.
+    """Read `rdma statistic show`; raises TableError for a damaged row, none, or a link twice.
 
-    Only lines that begin with `link` are rows.
+    Lines that begin with `link` are rows. A line without this word that has a counter and its value
+    is a damaged row; any other line is a note.
     """
-    if text.lstrip().startswith("["):
-        return _json(text, server), ()
-    lines = text.splitlines()
-    rows = [line for line in lines if line.split()[:1] == ["link"]]
+    lines = [line for line in text.splitlines() if line.strip()]
+    rows = [line for line in lines if line.split()[0] == "link"]
+    beside = [line for line in lines if line.split()[0] != "link"]
+    if damaged := next(filter(PART_OF_STATISTIC.fullmatch, beside), None):
+        raise TableError(Outcome.DAMAGED_ROW, damaged)
     if not rows:
         raise TableError(Outcome.NO_TABLE, "rdma statistic: no link")
-    beside = line_notes(line for line in lines if line.strip() and line not in rows)
-    return tuple(_link(line, server) for line in rows), beside
-
-
-def _json(text: str, server: str) -> tuple[NicCounters, ...]:
-    links = load_report(text)
-    counters = []
-    for link in links if isinstance(links, list) else ():
-        if not isinstance(link, dict) or "ifname" not in link or "port" not in link:
-            raise TableError(Outcome.UNKNOWN_LINE, str(link)[:60])
-        values = {k: v for k, v in link.items() if k not in ("ifname", "port", "ifindex")}
-        if not all(isinstance(v, int) for v in values.values()):
-            raise TableError(Outcome.UNKNOWN_LINE, str(link)[:60])
-        name = f"{link['ifname']}/{link['port']}"
-        counters.append(NicCounters(server=server, link=name, values=values))
-    return tuple(counters)
+    links = tuple(_link(line, server) for line in rows)
+    if len({link.link for link in links}) != len(links):
+        raise TableError(Outcome.TWO_TABLES, rows[-1])
+    return links, line_notes(beside)
 
 
 def _link(line: str, server: str) -> NicCounters:
@@ -103,7 +99,9 @@ def _link(line: str, server: str) -> NicCounters:
     names, values = words[2::2], words[3::2]
     if len(words) < 2 or len(names) != len(values):
         raise TableError(Outcome.DAMAGED_ROW, line)
-    if not all(value.isdecimal() for value in values) or len(set(names)) != len(names):
+    if not all(map(STATISTIC_NAME.fullmatch, names)) or len(set(names)) != len(names):
+        raise TableError(Outcome.DAMAGED_ROW, line)
+    if not all(value.isdecimal() for value in values):
         raise TableError(Outcome.DAMAGED_ROW, line)
     pairs = zip(names, map(int, values), strict=True)
     return NicCounters(server=server, link=words[1], values=dict(pairs))
@@ -112,18 +110,26 @@ def _link(line: str, server: str) -> NicCounters:
 def read_ethtool(text: str, server: str, interface: str) -> tuple[NicCounters, Notes]:
     """Read `ethtool -S INTERFACE`; raises TableError.
 
-    The table is the title and the indented lines below it; it ends at the first other line.
+    The table is the title and all lines below it, up to the last counter. Other lines are notes,
+    unless they are indented or have the form of a counter: then the table is damaged.
     """
     lines = [line for line in text.splitlines() if line.strip()]
-    start = next((n for n, line in enumerate(lines) if line.strip() == TITLE), None)
-    if start is None:
+    titles = [n for n, line in enumerate(lines) if line.strip() == TITLE]
+    if not titles:
         raise TableError(Outcome.NO_TABLE, lines[0] if lines else "ethtool -S: nothing")
-    rows = [*takewhile(lambda line: line[0].isspace(), lines[start + 1 :])]
+    if len(titles) > 1:
+        raise TableError(Outcome.TWO_TABLES, lines[titles[1]])
+    above, below = lines[: titles[0]], lines[titles[0] + 1 :]
+    end = max((n for n, line in enumerate(below, 1) if COUNTER.fullmatch(line)), default=0)
+    beside = (*above, *below[end:])
+    if damaged := next(filter(PART_OF_ETHTOOL.fullmatch, beside), None):
+        raise TableError(Outcome.DAMAGED_ROW, damaged)
+    if not end:
+        raise TableError(Outcome.MISSING_ROW, TITLE)
     values: dict[str, int] = {}
-    for line in rows:
+    for line in below[:end]:
         match = COUNTER.fullmatch(line)
         if match is None or match["name"] in values:
             raise TableError(Outcome.DAMAGED_ROW, line)
         values[match["name"]] = int(match["value"])
-    beside = line_notes((*lines[:start], *lines[start + 1 + len(rows) :]))
-    return NicCounters(server=server, link=interface, values=values), beside
+    return NicCounters(server=server, link=interface, values=values), line_notes(beside)
