@@ -122,7 +122,7 @@ def napalm_addresses(config: str) -> dict[str, dict[str, dict[str, dict[str, int
     """
     shape: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
     name = ""
-    for line in config.splitlines():
+    for line in config.split("\n"):
         if not line.startswith(" "):
             name = line.removeprefix("interface ").strip() if line[:10] == "interface " else ""
         elif name and (read := _address(line.split())):

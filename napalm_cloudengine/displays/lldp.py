@@ -186,7 +186,7 @@ def read_paragraphs(lines: Iterable[DisplayLine]) -> list[Neighbor]:
                 number = line.number
             values.setdefault(*pair)
         elif name == "system_description":
-            values[name] += "\n" + line.text.strip()
+            values[name] += "\n" + line.text.strip(" \t")
     end()
     return neighbors
 

@@ -149,5 +149,5 @@ def read_free_kbytes(shown: DisplayAnswer) -> int:
     """Return the free space of the file system that `dir` lists; raises UnreadableError."""
     values = FREE.read(shown)
     if "free" not in values:
-        raise shown.wrong(max(1, len(shown.text.splitlines())), "no line with the free space")
+        raise shown.wrong(max(1, len(shown.rows)), "no line with the free space")
     return int(values["free"])

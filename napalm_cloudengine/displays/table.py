@@ -469,7 +469,7 @@ class _RowReader:
             return  # a release without these rulers does not show its end
         least = 1 if self.rows else (1 + self.form.ruled) * bool(self.form.foot)
         if self.form.closed and self.shown.rulers_after(self.last) < least:
-            last = len(self.shown.text.splitlines())
+            last = len(self.shown.rows)
             raise self.shown.wrong(last, "the line below the last row is missing: it is cut off")
 
     def _may_be_cut(self, line: DisplayLine) -> bool:
