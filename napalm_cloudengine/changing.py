@@ -58,7 +58,9 @@ _SAVED = (
     r"(?:Info: )?(?:Save the configuration|(?:The )?(?:[Cc]urrent )?[Cc]onfiguration(?: file)? "
     r"(?:was|has been|had been) saved(?: to the device)?) successfully\.?"
 )
-_SAVING = r"(?:Info: )?Now saving (?:all|the current) configuration(?: to the [a-z]+(?: \d+)?)?[ .]*"
+_SAVING = (
+    r"(?:Info: )?Now saving (?:all|the current) configuration(?: to the [a-z]+(?: \d+)?)?[ .]*"
+)
 _SAVE_UNKNOWN = "the running configuration is untouched; whether it was saved is unknown"
 
 

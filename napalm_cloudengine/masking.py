@@ -64,8 +64,7 @@ _SECRET = secret_pattern()
 def mask_secrets(text: str, pattern: re.Pattern[str] = _SECRET) -> str:
     """Copy `text`, one or many lines, with every secret replaced by `<removed>`."""
     rows = (
-        pattern.sub(_masked_secret, row) if _HINTS.search(row) else row
-        for row in text.split("\n")
+        pattern.sub(_masked_secret, row) if _HINTS.search(row) else row for row in text.split("\n")
     )
     return mask_logins(_CIPHER_TEXT.sub(MASK, "\n".join(rows)))
 

@@ -43,8 +43,8 @@ _NO_EFFECT = (
 )
 _FAILURE_WORDS = (
     r"fail(?:ed|s|ure)|unsuccessful(?:ly)?|denied|rejected|refused|unrecognized|aborted|ignored"
-    r"|(?:not|un)[ -]?(?:supported|permitted|allowed|authorized|available)|can ?not|could not|invalid"
-    r"|no permission|conflict(?:s|ed|ing)?|not take effect|incomplete|ambiguous|illegal|unable|busy"
+    r"|(?:not|un)[ -]?(?:supported|permitted|allowed|authorized|available)|can ?not|could not"
+    r"|invalid|no permission|conflict(?:s|ed|ing)?|not take effect|incomplete|ambiguous|illegal|unable|busy"
     r"|exceed(?:s|ed)?|too many|too long|out of range|timed out|insufficient|not exist|not found"
     r"|unknown|wrong"
 )

@@ -42,7 +42,7 @@ Local Interface         Exptime(s) Neighbor Interface      Neighbor Device
         ),
     },
     spaced="port",
-    blank="device",  # a NIC that answers by its firmware sends no system name
+    blank=("device", "port"),  # a NIC that answers by its firmware sends no system name
     titles={
         **dict.fromkeys(("Local Interface", "Local Intf"), "local:i"),
         **dict.fromkeys(("Neighbor Interface", "Neighbor Intf"), "port:"),

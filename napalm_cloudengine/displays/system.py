@@ -80,6 +80,7 @@ FILES = DisplayTable(
             row="{index:>5d}  {attributes}  {size:>13}  {at:*}   {name}",
         )
     },
+    cells={"at": re.compile(r"[A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d", re.ASCII)},
 )
 FREE = LabelledDisplay(
     "{total:,d} KB total ({free:,d} KB free)",
