@@ -32,7 +32,10 @@ _ERASING = re.compile(r"(?:\x1b(?:\[\d*[DK]?)?|[\r\x08 ])*\Z")
 # (command reference; some continue on further lines) and nothing else where a line is accepted.
 _NOTE = re.compile(r"(Warning|Info)\s*:")
 # Lines that begin another message, `% ..` of other systems and a caret below a wrong word too.
-_HEAD = re.compile(r"(?i:(?:Info|Warning|(?:fatal[ ])?error)\s*:)|%[ ]?[A-Z]|\^$")
+_HEAD = re.compile(
+    r"(?i:(?:Info|Warning|(?:fatal[ ])?error)\s*:)|%[ ]?[A-Z]|\^$"
+    r"|Failed\b|(?:The[ ])?[Oo]peration[ ]failed\b"
+)
 # Statements that a command had no effect. A warning may describe a risk, so only these count there.
 _NO_EFFECT = (
     r"(?:^|[.!?:;][ ])(?:[\w-]+[ ]){0,3}fail(?:ed|ure)\b"
@@ -44,9 +47,9 @@ _NO_EFFECT = (
 _FAILURE_WORDS = (
     r"fail(?:ed|s|ure)|unsuccessful(?:ly)?|denied|rejected|refused|unrecognized|aborted|ignored"
     r"|(?:not|un)[ -]?(?:supported|permitted|allowed|authorized|available)|can ?not|could not"
-    r"|invalid|no permission|conflict(?:s|ed|ing)?|not take effect|incomplete|ambiguous|illegal|unable|busy"
-    r"|exceed(?:s|ed)?|too many|too long|out of range|timed out|insufficient|not exist|not found"
-    r"|unknown|wrong"
+    r"|invalid|no permission|conflict(?:s|ed|ing)?|not take effect|incomplete|ambiguous|illegal"
+    r"|unable|busy|exceed(?:s|ed)?|too many|too long|out of range|timed out|insufficient"
+    r"|not exist|not found|unknown|wrong"
 )
 _WARNED_FAILURE = re.compile(_NO_EFFECT, re.IGNORECASE)
 _FAILURE = re.compile(

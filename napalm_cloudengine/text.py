@@ -51,7 +51,7 @@ def config_lines(text: str) -> tuple[SendLine, ...]:
     """
     lines = [
         SendLine(number, len(raw) - len(raw.lstrip(" ")), raw.strip(" "))
-        for number, raw in enumerate(text.replace("\r\n", "\n").split("\n"), start=1)
+        for number, raw in enumerate(lines_of(text), start=1)
     ]
     commands = [line for line in lines if line.text and not line.text.startswith("!")]
     commands = [line for line in commands if line.text != "#" or line.indent == 0]
@@ -61,6 +61,11 @@ def config_lines(text: str) -> tuple[SendLine, ...]:
         if why := why_not_sent(line.text):
             raise UnsendableError(line.number, line.text, f"{why}; not sent")
     return tuple(commands)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text: only line ends separate them, no other control character."""
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 def words_of(line: str) -> list[str]:

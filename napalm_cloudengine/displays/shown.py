@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from napalm_cloudengine.text import words_of
+from napalm_cloudengine.text import lines_of, words_of
 
 T = TypeVar("T")
 _RULER = re.compile(r"\s*[-=]{4,}\s*")
@@ -71,7 +71,7 @@ class DisplayAnswer:
     @cached_property
     def rows(self) -> tuple[str, ...]:
         """Return all lines: a control character ends none, it is a character of its line."""
-        return tuple(self.text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
+        return tuple(lines_of(self.text))
 
     @cached_property
     def lines(self) -> tuple[DisplayLine, ...]:

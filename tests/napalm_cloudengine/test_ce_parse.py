@@ -131,7 +131,9 @@ def test_a_pager_erases_its_line(page: str, rest: str | None) -> None:
     ],
 )
 def test_a_failure_is_seen_however_it_is_worded(line: str) -> None:
-    assert parse.failure_lines(f"Info: one\n{line}\n") == (line.strip(),)
+    expected = (" ".join(line.split()),)
+    assert parse.failure_lines(f"Info: one\n{line}\n") == expected
+    assert parse.failure_lines(line) == expected
 
 
 @pytest.mark.parametrize(
@@ -170,6 +172,11 @@ def test_a_note_is_judged_alike_however_a_terminal_wraps_it(
     wrapped = "".join(f"{word}{gap}" for word, gap in zip(text.split(), gaps, strict=True))
     assert bool(parse.failure_lines(wrapped)) is fails
     assert parse.unknown_line(wrapped) == ("" if text[0] != "E" else wrapped.split("\n")[0].strip())
+
+
+@pytest.mark.parametrize("line", ["Failed to set it.", "Operation failed.", "Error: No.", "^"])
+def test_a_failure_below_a_warning_is_not_part_of_it(line: str) -> None:
+    assert parse.failure_lines(f"Warning: The MTU differs\n{line}") == (line,)
 
 
 def test_only_notes_and_answered_questions_are_known_replies() -> None:
