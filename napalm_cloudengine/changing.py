@@ -53,7 +53,14 @@ _TRIAL_UNKNOWN = (
 )
 # Words that a user of VRP8 routers quotes; the whole sentence is not confirmed.
 _FOREIGN_TRIAL = re.compile(r"system is in (?:the )?trial configuration mode", re.IGNORECASE)
-_SAVED = r"(?:Info: )?[A-Z][A-Za-z ]*\bconfiguration\b[A-Za-z ]*\bsuccessfully\.?"
+# Any other report of a save is checked against the startup configuration.
+_SAVED = (
+    r"(?:Info: )?(?:Save the configuration|(?:The )?(?:[Cc]urrent )?[Cc]onfiguration(?: file)? "
+    r"(?:was|has been|had been) saved(?: to the device)?) successfully\.?"
+)
+_SAVING = (
+    r"(?:Info: )?Now saving (?:all|the current) configuration(?: to the [a-z]+(?: \d+)?)?[ .]*"
+)
 _LOCK = "configuration exclusive"
 _SAVE_UNKNOWN = "the running configuration is untouched; whether it was saved is unknown"
 
@@ -332,7 +339,7 @@ class CandidateEditor(Dialogue):
         reply = self._run("save", _SAVE_UNKNOWN, self._commit_timeout_s)
         if reply.refused and not reply.doubt:
             raise QuestionRefusedError(self.name, "save", reply.refused, "nothing was saved")
-        if reply.reports("successfully", _SAVED):
+        if reply.reports(_SAVED, _SAVING):
             return
         if reply.failures and not reply.doubt:
             raise CommandErrorException(f"{self.name}: 'save' failed: {reply.message}")

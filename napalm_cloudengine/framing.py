@@ -28,6 +28,7 @@ _CLOCK = r"\d\d:\d\d:\d\d"
 _STAMP = rf"(?:(?:{_MONTH}[ ]|\d{{4}}-\d\d-\d\d[ T]){_CLOCK}\S*|\d+\.\d+)"
 _LOG_LINE = re.compile(rf"[#%]?{_STAMP}[ ]+\S.*%%\d\d\S+/\d/.*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CURSOR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # as a terminal wraps an echo with it
 _ALWAYS = rf"%%\d\d|\[[~*]|---- More|{_CONTROL.pattern}"
 
 
@@ -41,7 +42,8 @@ def after_echo(text: str, echo: str, prompt: str) -> tuple[str, str] | None:
     for first, line in enumerate(lines):
         seen = b""
         broken = lines[first + 1 : first + len(echo)]  # it has at most as many lines as characters
-        for last, part in enumerate([line.removeprefix(prompt), *broken], start=first):
+        own = _CURSOR.sub("", line).removeprefix(prompt)
+        for last, part in enumerate([own, *broken], start=first):
             seen += _packed(part)
             if seen == expected:
                 before = text.split("\n", first)[:first]
@@ -52,8 +54,11 @@ def after_echo(text: str, echo: str, prompt: str) -> tuple[str, str] | None:
 
 
 def _packed(text: str) -> bytes:
-    """Return the bytes of a text without blanks: a terminal may break a line within a character."""
-    return b"".join(raw_bytes(text).split())
+    """Return the bytes of an echo without blanks and cursor moves, which wrap it.
+
+    A terminal may wrap a line within a character.
+    """
+    return b"".join(raw_bytes(_CURSOR.sub("", text)).split())
 
 
 def before_fence(text: str, blanks: int) -> str | None:
@@ -120,7 +125,8 @@ def last_line(text: str, sent: str) -> str:
     A part could contain a part of a secret, which the masking no longer recognises.
     """
     echo = "".join(sent.split())
-    for line in reversed(text.split("\n")):
+    for row in reversed(text.split("\n")):
+        line = _CONTROL.sub("", _CURSOR.sub("", row))
         shown = line.strip().removesuffix(sent.strip()).strip() if sent.strip() else line.strip()
         if shown and "".join(shown.split()) not in echo:
             return shown

@@ -36,7 +36,7 @@ def config_text(filename: str | None, config: str | None) -> str:
             raise MergeConfigException(f"config is a text, not {type(config).__name__}")
         return config
     try:
-        return regular_file.read_text(Path(filename))
+        return regular_file.read_bytes(Path(filename)).decode("utf-8")
     except (OSError, TypeError, ValueError) as error:
         raise MergeConfigException(f"{filename}: cannot be read: {error}") from None
 

@@ -53,7 +53,7 @@ def secret_pattern(placeholder: str = r"(?!)") -> re.Pattern[str]:
         # list algorithms
         rf"(?<!\S)(?<!\bssh server )(?<!\bssh client )(?<!\bexclude )"
         rf"(?P<before>(?:(?:{_BEFORE})[ \t]+(?=\S))++)"
-        rf"(?:{placeholder}|(?P<secret>\"[^\"\n]*\"|\S+))",
+        rf"(?:{placeholder}|(?P<secret>\"[^\"\n]*\"|(?:\S|[\r\f\v](?=\S))+))",
         re.ASCII,
     )
 
@@ -64,10 +64,9 @@ _SECRET = secret_pattern()
 def mask_secrets(text: str, pattern: re.Pattern[str] = _SECRET) -> str:
     """Copy `text`, one or many lines, with every secret replaced by `<removed>`."""
     rows = (
-        pattern.sub(_masked_secret, row) if _HINTS.search(row) else row
-        for row in text.splitlines(keepends=True)
+        pattern.sub(_masked_secret, row) if _HINTS.search(row) else row for row in text.split("\n")
     )
-    return mask_logins(_CIPHER_TEXT.sub(MASK, "".join(rows)))
+    return mask_logins(_CIPHER_TEXT.sub(MASK, "\n".join(rows)))
 
 
 def _masked_secret(match: re.Match[str]) -> str:

@@ -4,7 +4,9 @@ Pure functions: nothing is sent or stored. Displays are described in `displays/`
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final, Literal
 
 Mark = Literal["", "~", "*"]
@@ -26,20 +28,32 @@ _PAGER = re.compile(r"(?:\A|\n)[ ]*---- More ----[ ]*\Z")  # alone on the last l
 # How a pager erases its line: the cursor back over it, blanks, and back again.
 _ERASED = re.compile(r"(?:\x1b\[\d+D|\r|\x08+)(?:[ ]+(?:\x1b\[\d+D|\r|\x08+)|\x1b\[K)?")
 _ERASING = re.compile(r"(?:\x1b(?:\[\d*[DK]?)?|[\r\x08 ])*\Z")
-_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 # Replies to commands that act. A CloudEngine prints notes that begin with `Info:` or `Warning:`
 # (command reference; some continue on further lines) and nothing else where a line is accepted.
-_NOTE = re.compile(r"\s*(?:Info|Warning)\s*:")
-# Words of a failure: `error: ..`, `Info: Operation failed.`, `Failed to ..`, a caret below the
-# wrong word, `% ..` of other systems. Only the first words count in a warning, which may describe
-# a risk.
+_NOTE = re.compile(r"(Warning|Info)\s*:")
+# Lines that begin another message, `% ..` of other systems and a caret below a wrong word too.
+_HEAD = re.compile(
+    r"(?i:(?:Info|Warning|(?:fatal[ ])?error)\s*:)|%[ ]?[A-Z]|\^$"
+    r"|Failed\b|(?:The[ ])?[Oo]peration[ ]failed\b"
+)
+# Statements that a command had no effect. A warning may describe a risk, so only these count there.
+_NO_EFFECT = (
+    r"(?:^|[.!?:;][ ])(?:[\w-]+[ ]){0,3}fail(?:ed|ure)\b"
+    r"|\b(?:was|were|been)[ ](?:rejected|refused|denied|ignored|aborted|discarded)\b"
+    r"|\bnot[ ](?:been[ ])?(?:applied|accepted|committed|completed|configured|executed|performed)\b"
+    r"|\bnot[ ](?:[\w-]+[ ]){0,3}successful"
+    r"|\b(?:do|does|did)[ ]not[ ]take[ ]effect\b(?![ ](?:after|before|until|unless)\b)"
+)
+_FAILURE_WORDS = (
+    r"fail(?:ed|s|ure)|unsuccessful(?:ly)?|denied|rejected|refused|unrecognized|aborted|ignored"
+    r"|(?:not|un)[ -]?(?:supported|permitted|allowed|authorized|available)|can ?not|could not"
+    r"|invalid|no permission|conflict(?:s|ed|ing)?|not take effect|incomplete|ambiguous|illegal"
+    r"|unable|busy|exceed(?:s|ed)?|too many|too long|out of range|timed out|insufficient"
+    r"|not exist|not found|unknown|wrong"
+)
+_WARNED_FAILURE = re.compile(_NO_EFFECT, re.IGNORECASE)
 _FAILURE = re.compile(
-    r"\s*+(?:(?:fatal[ ]+)?error\b|%(?!%)|\^\s*$"
-    r"|(?:warning:\s*)?(?:[\w-]+[ ]+){0,3}fail(?:ed|ure)\b"
-    r"|(?!\s*warning:).*\b(?:fail(?:ed|s|ure)|unsuccessful(?:ly)?|denied|rejected|refused"
-    r"|unrecognized|aborted|(?:not|un)[ -]?(?:supported|permitted|allowed|authorized)"
-    r"|can ?not|could not|invalid|no permission)\b)",
-    re.IGNORECASE,
+    rf"^(?:fatal[ ])?error\b(?=.)|^%(?!%)|^\^|{_NO_EFFECT}|\b(?:{_FAILURE_WORDS})\b", re.IGNORECASE
 )
 _REFUSALS = ("Error:", "Failed to generate committed config")
 _REFUSAL = re.compile(rf"^[^\S\n]*(?:{'|'.join(_REFUSALS)}).*$", re.MULTILINE)
@@ -60,9 +74,8 @@ class Prompt:
 
 
 def plain_text(raw: str) -> str:
-    """Copy `raw` as a person would see it: no carriage returns and no cursor moves."""
-    text = raw.replace("\r", "").replace("\0", "")
-    return _ESCAPE.sub("", text) if "\x1b" in text else text
+    """Copy `raw` with plain line ends. Other control characters are the text's own, and stay."""
+    return raw.replace("\r\n", "\n")
 
 
 def find_prompt(text: str) -> Prompt | None:
@@ -135,27 +148,46 @@ def error_lines(text: str) -> tuple[str, ...]:
 
 
 def failure_lines(text: str, questions: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the lines of the reply to a command that acts which report a failure.
+    """Return the messages in the reply to a command that acts which report a failure.
 
-    Log lines do not count, which are about something else, and neither do questions that got an
-    answer.
+    Each begins with the line that does. A message is judged as a whole: a terminal may wrap it.
     """
-    asked = " ".join(questions)
-    lines = (line.strip() for line in text.split("\n") if "%%" not in line)
-    return tuple(line for line in lines if line not in asked and _FAILURE.match(line))
+    failures = []
+    for message in _messages(text, questions):
+        note = _NOTE.match(message[0])
+        pattern = _WARNED_FAILURE if note and note[1] == "Warning" else _FAILURE
+        if match := pattern.search(" ".join(message)):
+            ends = accumulate(len(line) + 1 for line in message)
+            first = next(number for number, end in enumerate(ends) if match.end() <= end)
+            failures.append(" ".join(message[first:]))
+    return tuple(failures)
 
 
 def unknown_line(text: str, questions: tuple[str, ...] = ()) -> str:
-    """Return the first line of the reply to a line of configuration that is not known; or "".
+    """Return the first line of the reply to a command that acts that is in no note; or ""."""
+    return next((m[0] for m in _messages(text, questions) if not _NOTE.match(m[0])), "")
 
-    Known are notes, with further lines of their text, and the questions that got an answer.
+
+def _messages(text: str, questions: tuple[str, ...]) -> Iterator[list[str]]:
+    """Yield the messages of the reply to a command that acts, each as its lines."""
+    message: list[str] = []
+    for line in own_lines(text, questions):
+        if message and _HEAD.match(line):
+            yield message
+            message = []
+        message.append(line)
+    if message:
+        yield message
+
+
+def own_lines(text: str, questions: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines of the reply to a command that acts which are about it.
+
+    Log lines are not, and neither are questions that got an answer.
     """
-    asked, note = " ".join(questions), False
-    for line in text.split("\n"):
-        note = note or _NOTE.match(line) is not None
-        if line.strip() and not note and line.strip() not in asked:
-            return line.strip()
-    return ""
+    asked = " ".join(" ".join(questions).split())
+    rows = (" ".join(row.split()) for row in text.split("\n") if "%%" not in row)
+    return tuple(row for row in rows if row and row not in asked)
 
 
 def candidate_diff(text: str) -> str:
@@ -163,7 +195,7 @@ def candidate_diff(text: str) -> str:
 
     Empty when no line is marked + or -.
     """
-    lines = text.splitlines()
+    lines = text.split("\n")
     changes = [line.rstrip() for line in lines if line.strip() != "Building configuration"]
     if not any(line.lstrip().startswith(("+", "-")) for line in changes):
         return ""

@@ -54,14 +54,15 @@ class SwitchReply:
         """Return the first line of the reply to a command that acts which is not known; or ""."""
         return parse.unknown_line(self.text, self.answered)
 
-    def reports(self, words: str, sentence: str) -> bool:
-        """Whether it reports a success: by `words`, in doubt by a line that is `sentence` alone.
+    def reports(self, sentence: str, progress: str = r"(?!)") -> bool:
+        """Whether it reports a success: by a line that is `sentence`, with no others of its own.
 
-        A log line, or a fragment of one, may contain the same words.
+        Both are patterns of whole lines. Notes of progress may be there, log lines and questions
+        that got an answer.
         """
-        if self.failures or not self.doubt:
-            return words in self.text and not self.failures
-        return any(re.fullmatch(sentence, row.strip()) for row in self.text.split("\n"))
+        rows = parse.own_lines(self.text, self.answered)
+        others = [row for row in rows if not re.fullmatch(sentence, row)]
+        return len(others) < len(rows) and all(re.fullmatch(progress, row) for row in others)
 
     @property
     def last(self) -> str:

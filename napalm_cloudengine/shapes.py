@@ -12,6 +12,7 @@ from napalm_cloudengine.displays.bgp import BgpPeerRow, BgpTable
 from napalm_cloudengine.displays.lldp import Neighbor
 from napalm_cloudengine.displays.system import SoftwareVersion
 from napalm_cloudengine.displays.table import Row
+from napalm_cloudengine.text import lines_of
 
 # Fields of `display interface` that each shape needs.
 INTERFACE_FIELDS = (
@@ -122,7 +123,7 @@ def napalm_addresses(config: str) -> dict[str, dict[str, dict[str, dict[str, int
     """
     shape: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
     name = ""
-    for line in config.splitlines():
+    for line in lines_of(config):
         if not line.startswith(" "):
             name = line.removeprefix("interface ").strip() if line[:10] == "interface " else ""
         elif name and (read := _address(line.split())):

@@ -50,8 +50,8 @@ def config_lines(text: str) -> tuple[SendLine, ...]:
     Raises UnsendableError for the first line that must not be sent.
     """
     lines = [
-        SendLine(number, len(raw) - len(raw.lstrip(" ")), raw.strip(" \r"))
-        for number, raw in enumerate(text.split("\n"), start=1)
+        SendLine(number, len(raw) - len(raw.lstrip(" ")), raw.strip(" "))
+        for number, raw in enumerate(lines_of(text), start=1)
     ]
     commands = [line for line in lines if line.text and not line.text.startswith("!")]
     commands = [line for line in commands if line.text != "#" or line.indent == 0]
@@ -61,6 +61,18 @@ def config_lines(text: str) -> tuple[SendLine, ...]:
         if why := why_not_sent(line.text):
             raise UnsendableError(line.number, line.text, f"{why}; not sent")
     return tuple(commands)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text: only line ends separate them, no other control character."""
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
+def words_of(line: str) -> list[str]:
+    """Return the words of a line: only blanks and tabs separate them, as on a switch."""
+    if line.isprintable():  # has neither control characters nor other blanks
+        return line.split()
+    return [word for word in line.replace("\t", " ").split(" ") if word]
 
 
 def visible(text: str) -> str:

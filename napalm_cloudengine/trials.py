@@ -31,6 +31,10 @@ _CONFIRM_UNKNOWN = (
     "reconnect, ask the device (has_pending_commit) and read the running configuration"
 )
 _ROLLED_BACK = r"(?:Info: )?Configuration rollback succeeded\.?"
+_ROLLING_BACK = (
+    r"(?:Checking changes|Loading rollback changes|Committing|Check rollback result)[ .]*"
+    r"|Please use '[^']*' to view the changes\.?"
+)
 
 _LAST_TWO = "display configuration commit changes last 2"  # the differences of both together
 _ASK_AGAIN_S = 0.5  # while a switch cancels a trial
@@ -112,7 +116,7 @@ class Trials(CandidateEditor):
         reply = self._run(command, COMMIT_UNKNOWN, self._commit_timeout_s)
         if reply.refused and not reply.doubt:
             raise QuestionRefusedError(self.name, command, reply.refused, "nothing was rolled back")
-        if reply.reports("rollback succeeded", _ROLLED_BACK):
+        if reply.reports(_ROLLED_BACK, _ROLLING_BACK):
             return
         if reply.failures and not reply.doubt:
             self._refuse_foreign_trial(command, reply)

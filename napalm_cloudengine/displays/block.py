@@ -74,10 +74,10 @@ class LabelledDisplay:
     def match(self, line: DisplayLine) -> Row:
         """Return the values of a line; none where it matches no line of the block."""
         for layout in self._read:
-            if match := layout.pattern.fullmatch(line.text.strip()):
+            if match := layout.pattern.fullmatch(line.text.strip(" \t")):
                 pairs = zip(layout.cells, match.groups(), strict=True)
                 return {
-                    cell.name: int(text.replace(",", "")) if cell.kind == "d" else text.strip()
+                    cell.name: int(text.replace(",", "")) if cell.kind == "d" else text.strip(" \t")
                     for cell, text in pairs
                 }
         return {}
@@ -86,7 +86,7 @@ class LabelledDisplay:
         """Return the field and the value of a line; None for a line without a known label."""
         label, colon, value = line.text.partition(":")
         name = self._labels.get(label.strip()) if colon else None
-        return (name, value.strip()) if name else None
+        return (name, value.strip(" \t")) if name else None
 
 
 @lru_cache(maxsize=256)  # interfaces of a switch have few different sets of values

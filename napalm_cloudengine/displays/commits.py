@@ -8,6 +8,7 @@ from napalm_cloudengine.displays.shown import DisplayAnswer
 from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _RULE = "-" * 131
+_ID = re.compile(r"\b\d{10}\b", re.ASCII)  # command reference, "display configuration commit list"
 LIST = DisplayTable(
     "display configuration commit list",
     {
@@ -23,6 +24,7 @@ No.  CommitId     Label                                                         
             foot=_RULE,
         )
     },
+    cells={"commit": _ID, "at": re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S*", re.ASCII)},
 )
 VERBOSE = LabelledDisplay(
     """\
@@ -35,7 +37,6 @@ VERBOSE = LabelledDisplay(
         Description: {description:*}""",
     source='command reference V300R023C00, "commit", last example but one',
 )
-_ID = re.compile(r"\b\d{10}\b", re.ASCII)  # command reference, "display configuration commit list"
 _ROW = re.compile(r"^[^\S\n]*\d", re.MULTILINE | re.ASCII)
 
 

@@ -66,7 +66,7 @@ class _FieldPatterns:
         below = text.find("\n", below + 1) if below >= 0 else 0
         for label in self.labelled:
             if match := label.pattern.search(text, below if label.below else 0):
-                row[label.name] = int(match[1]) if label.number else match[1].strip()
+                row[label.name] = int(match[1]) if label.number else match[1].strip(" \t")
         counters = _counters_by_title(self.quick.findall(text)) if self.quick else {}
         if len(counters.keys() & self.fields.keys()) < self.least and self.titled:
             counters = _counters_by_title(self.titled.findall(text))
@@ -136,7 +136,7 @@ def _numbered(
     reader = _reader(frozenset(fields))
     heads = list(_heads(shown.text))
     begins = [*(head.start() for head in heads), len(shown.text)]
-    for number, line in enumerate(shown.text[: begins[0]].splitlines(), 1):
+    for number, line in enumerate(shown.text[: begins[0]].split("\n"), 1):
         if line.strip() and not above.match(line):
             raise shown.wrong(number, f"{line.rstrip()!r} belongs to no interface")
     if not heads:

@@ -42,7 +42,7 @@ Local Interface         Exptime(s) Neighbor Interface      Neighbor Device
         ),
     },
     spaced="port",
-    blank="device",  # a NIC that answers by its firmware sends no system name
+    blank=("device", "port"),  # a NIC that answers by its firmware sends no system name
     titles={
         **dict.fromkeys(("Local Interface", "Local Intf"), "local:i"),
         **dict.fromkeys(("Neighbor Interface", "Neighbor Intf"), "port:"),
@@ -186,7 +186,7 @@ def read_paragraphs(lines: Iterable[DisplayLine]) -> list[Neighbor]:
                 number = line.number
             values.setdefault(*pair)
         elif name == "system_description":
-            values[name] += "\n" + line.text.strip()
+            values[name] += "\n" + line.text.strip(" \t")
     end()
     return neighbors
 

@@ -46,7 +46,7 @@ PFC-profile Name                      Priority
 -------------------------------------------------------------------------------""",
         )
     },
-    blank="queues",
+    blank=("queues",),
     optional=("maximum",),
     cells={"queues": re.compile(r"[\d, -]*", re.ASCII)},
 )

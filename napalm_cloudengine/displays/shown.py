@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from napalm_cloudengine.text import lines_of, words_of
+
 T = TypeVar("T")
 _RULER = re.compile(r"\s*[-=]{4,}\s*")
 _INTERFACE = re.compile(
@@ -67,17 +69,22 @@ class DisplayAnswer:
     text: str
 
     @cached_property
+    def rows(self) -> tuple[str, ...]:
+        """Return all lines: a control character ends none, it is a character of its line."""
+        return tuple(lines_of(self.text))
+
+    @cached_property
     def lines(self) -> tuple[DisplayLine, ...]:
         """Return the lines that are not empty."""
         return tuple(
-            DisplayLine(number, line.rstrip(), tuple(line.split()))
-            for number, line in enumerate(self.text.splitlines(), 1)
+            DisplayLine(number, line.rstrip(" \t"), tuple(words_of(line)))
+            for number, line in enumerate(self.rows, 1)
             if line.strip() and not _is_ruler(line)
         )
 
     def rulers_after(self, number: int) -> int:
         """Return the number of rulers below a line."""
-        return sum(map(_is_ruler, self.text.splitlines()[number:]))
+        return sum(map(_is_ruler, self.rows[number:]))
 
     def wrong(self, number: int, what: str) -> UnreadableError:
         """Return the error about a line of this answer."""

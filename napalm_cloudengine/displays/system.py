@@ -80,6 +80,7 @@ FILES = DisplayTable(
             row="{index:>5d}  {attributes}  {size:>13}  {at:*}   {name}",
         )
     },
+    cells={"at": re.compile(r"[A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d", re.ASCII)},
 )
 FREE = LabelledDisplay(
     "{total:,d} KB total ({free:,d} KB free)",
@@ -149,5 +150,5 @@ def read_free_kbytes(shown: DisplayAnswer) -> int:
     """Return the free space of the file system that `dir` lists; raises UnreadableError."""
     values = FREE.read(shown)
     if "free" not in values:
-        raise shown.wrong(max(1, len(shown.text.splitlines())), "no line with the free space")
+        raise shown.wrong(max(1, len(shown.rows)), "no line with the free space")
     return int(values["free"])

@@ -7,7 +7,7 @@ words that no other cell of its line takes, and `{model:>27}` is a word.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from string import Formatter
@@ -26,6 +26,7 @@ Row = dict[str, Any]
 
 _COUNT = re.compile(r"\d[\d,]*", re.ASCII)
 _KINDS = "id?*"
+_TITLE = re.compile(r"(?<!\S)(?<!\S[ ])(\S+(?:[ ]\S+)*)")  # titles are two blanks apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,13 @@ class Form:
             titles += [tuple(line.split())] if words else []
         return tuple(reversed(titles[: self.titles or None]))
 
+    def below(self, titles: str) -> "Form":
+        """Copy the form with the line of titles that an answer has: widths differ by release."""
+        lines = self.head.split("\n")
+        words = titles.split()
+        head = "\n".join(titles if line.split() == words else line for line in lines)
+        return self if titles in lines else replace(self, head=head)
+
     @cached_property
     def totals(self) -> tuple[TableCell, ...]:
         """Return the cells above the columns."""
@@ -168,8 +176,8 @@ class DisplayTable:
     """A `display` that prints a table, with all its forms.
 
     forms: by syntax family, "" is that of all others. key: the fields that identify a row. carried:
-    a later row of an interface may omit its name. blank: the cell that may be empty. spaced: the
-    cell that may contain single blanks where it is not an interface, as another may. optional:
+    a later row of an interface may omit its name. blank: cells that may be empty. spaced: the cell
+    that may contain blanks where it is not an interface, as one of kind `*` may. optional:
     values above the columns that may be missing. cells: patterns of cells that do not take every
     word. titles: columns by their titles, for releases with other columns or another order; least:
     required ones.
@@ -179,7 +187,7 @@ class DisplayTable:
     forms: Mapping[str, Form]
     key: tuple[str, ...] = ()
     carried: bool = False
-    blank: str = ""
+    blank: tuple[str, ...] = ()
     spaced: str = ""
     optional: tuple[str, ...] = ()
     cells: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
@@ -205,8 +213,9 @@ class DisplayTable:
         return _RowReader(self, shown, form, lines).read()
 
     def form_of(self, line: DisplayLine) -> Form | None:
-        """Return the form whose columns a line names."""
-        return self._headings.get(line.words) or self._titled(line)
+        """Return the form whose columns a line names, with the columns where that line has them."""
+        form = self._headings.get(line.words)
+        return form.below(line.text) if form else self._titled(line)
 
     @cached_property
     def _headings(self) -> Mapping[tuple[str, ...], Form]:
@@ -287,8 +296,8 @@ class DisplayTable:
         if carried and not name:
             raise shown.wrong(line.number, f"{line.text.strip()!r} is of no interface")
         texts = layout.split(line.words, carried=carried)
-        if self.spaced:
-            texts = self._spaced(line, form, layout, texts)
+        if self.blank:
+            texts = self._certain(line, form, layout, texts)
         if texts is None or ("" in texts and not self.blank):
             what = f"{line.text.strip()!r} has not {len(layout.cells)} cells"
             raise shown.wrong(line.number, what)
@@ -297,34 +306,53 @@ class DisplayTable:
             row[cell.name] = self.value(shown, line, cell, text)
         return row
 
-    def _spaced(
+    def _certain(
         self, line: DisplayLine, form: Form, layout: Layout, texts: list[str] | None
     ) -> list[str] | None:
-        """Split cells at two blanks; at single ones where every blank is unambiguous.
+        """Return the texts of a row whose cells may be empty or have blanks; None if not certain.
 
-        The cell that may be empty is, where each other text is below the title of its column.
+        They are those below the titles. A row outside its columns has two blanks between all cells,
+        or none of them has a blank, or the cell that may have blanks is an interface.
         """
-        parts = re.split(r"\s{2,}", line.text.strip())
-        names = [cell.name for cell in layout.cells]
-        if len(parts) == len(names):
+        parts = re.split(r"[ \t]{2,}", line.text.strip(" \t"))
+        columns = self._columns(line, form, layout)
+        whole = len(parts) == len(layout.cells)
+        if columns:
+            return columns if not whole or parts == columns else None
+        if whole:
             return parts
-        if self.blank and len(parts) == len(names) - 1:
-            empty = names.index(self.blank)
-            columns = self._columns(line, form)
-            if columns == [*parts[:empty], "", *parts[empty:]]:
-                return columns
-            if any(" " in part and part in columns for part in parts):
-                return None  # a name with a blank, and it is not clear which cell is empty
-        clear = len(line.words) == len(names)
         if texts is None or not all(texts):
             return None
-        return texts if clear or is_interface(texts[names.index(self.spaced)]) else None
+        names = [cell.name for cell in layout.cells]
+        clear = len(parts) == 1 and len(line.words) == len(names)
+        port = texts[names.index(self.spaced)] if self.spaced else ""
+        return texts if clear or is_interface(port) else None
 
-    def _columns(self, line: DisplayLine, form: Form) -> list[str]:
-        """Return the texts of a line below the title of each column."""
+    def _columns(self, line: DisplayLine, form: Form, layout: Layout) -> list[str] | None:
+        """Return the texts of a line below the titles of its columns; None if it is not in them."""
         titles = next(x for x in reversed(form.head.split("\n")) if x.strip("- "))
-        starts = [match.start(1) for match in self._title.finditer(titles)]
-        return [line.text[a:b].strip() for a, b in pairwise([*starts, len(line.text)])]
+        found = (self._title if self.titles else _TITLE).finditer(titles)
+        starts = [match.start(1) for match in found]
+        if len(starts) != len(layout.cells):
+            return None
+        pairs = pairwise([0, *starts[1:], max(len(line.text), starts[-1])])
+        texts = [line.text[begin:end].strip(" \t") for begin, end in pairs]
+        cells = zip(layout.cells, texts, strict=True)
+        fits = [self._in_column(cell, text) for cell, text in cells]
+        for start, sides in zip(starts[1:], pairwise(texts), strict=True):
+            gap = line.text[max(start - 2, 0) : start]
+            typed = any(is_interface(text) or _COUNT.fullmatch(text) for text in sides)
+            if gap.strip() and (gap[-1] != " " or (all(sides) and not typed)):
+                return None  # a text of the column on the left may go on here
+        return texts if all(fits) else None
+
+    def _in_column(self, cell: TableCell, text: str) -> bool:
+        """Whether a text may be all of a cell."""
+        if not text:
+            return cell.name in self.blank
+        spaced = cell.kind == "*" or cell.name == self.spaced
+        kinds = {"i": is_interface, "d": _COUNT.fullmatch}
+        return (spaced or " " not in text) and bool(kinds.get(cell.kind, bool)(text))
 
     def value(
         self, shown: DisplayAnswer, line: DisplayLine, cell: TableCell, text: str
@@ -469,7 +497,7 @@ class _RowReader:
             return  # a release without these rulers does not show its end
         least = 1 if self.rows else (1 + self.form.ruled) * bool(self.form.foot)
         if self.form.closed and self.shown.rulers_after(self.last) < least:
-            last = len(self.shown.text.splitlines())
+            last = len(self.shown.rows)
             raise self.shown.wrong(last, "the line below the last row is missing: it is cut off")
 
     def _may_be_cut(self, line: DisplayLine) -> bool:

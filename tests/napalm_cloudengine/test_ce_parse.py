@@ -1,6 +1,8 @@
 """The pure readers against the outputs that the vendor's command reference shows."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from napalm_cloudengine import parse
 from napalm_cloudengine.displays.bgp import BgpPeerRow, BgpTable, read_peers
@@ -82,9 +84,11 @@ def test_a_question_for_a_password_is_one(text: str) -> None:
     assert not parse.asks_for_password(f"{text}\n<leaf01>")
 
 
-def test_cursor_moves_leave_no_trace_and_a_pager_is_alone_on_the_last_line() -> None:
-    raw = "interface 100GE1/0/1\r\n description ---- More ----\r\n\x1b[0m<leaf01>"
-    assert parse.plain_text(raw) == ("interface 100GE1/0/1\n description ---- More ----\n<leaf01>")
+def test_only_line_ends_are_removed_and_a_pager_is_alone_on_the_last_line() -> None:
+    raw = "interface 100GE1/0/1\r\n description \x1b[0m---- More\r ----\0\r\n<leaf01>"
+    assert parse.plain_text(raw) == (
+        "interface 100GE1/0/1\n description \x1b[0m---- More\r ----\0\n<leaf01>"
+    )
     assert parse.waits_at_pager("sysname leaf01\n  ---- More ----")
     assert not parse.waits_at_pager("  ---- More ----\nsysname leaf01")
     assert not parse.waits_at_pager("sysname leaf01\n description ---- More ----")
@@ -118,10 +122,18 @@ def test_a_pager_erases_its_line(page: str, rest: str | None) -> None:
         "% Invalid input detected",
         "     ^",
         "The request was rejected by the board.",
+        "Info: Incomplete command.",
+        "Info: The line conflicts with the port mode and does not take effect.",
+        "Info: Unrecognized command.",
+        "Warning: The priority does not take effect.",
+        "Warning: The MTU differs. The line has not been applied.",
+        "The operation timed out.",
     ],
 )
 def test_a_failure_is_seen_however_it_is_worded(line: str) -> None:
-    assert parse.failure_lines(f"Info: one\n{line}\n") == (line.strip(),)
+    expected = (" ".join(line.split()),)
+    assert parse.failure_lines(f"Info: one\n{line}\n") == expected
+    assert parse.failure_lines(line) == expected
 
 
 @pytest.mark.parametrize(
@@ -131,11 +143,40 @@ def test_a_failure_is_seen_however_it_is_worded(line: str) -> None:
         "Info: Error: none",
         "Warning: Packets that are longer than the MTU of a neighbor cannot be forwarded.",
         "Warning: The MTU differs from the neighbor's.",
+        "Warning: The value exceeds the limit of the buffer and cannot be restored.",
+        "Warning: The line does not take effect until the port is up.",
+        "Warning: Packets with an error in them are dropped. They cannot be counted.",
         "Nov 27 2026 10:00:00 leaf01 %%01CLI/5/CMDFAILED(l):The command failed.",
     ],
 )
 def test_notes_and_log_lines_are_no_failures(line: str) -> None:
     assert parse.failure_lines(line) == ()
+
+
+NOTES = (
+    ("Warning: The value exceeds the limit of the buffer and cannot be restored.", False),
+    ("Warning: Packets with an error in them are dropped. They cannot be counted.", False),
+    ("Warning: The MTU differs. The line has not been applied to the port.", True),
+    ("Info: This operation may take a few seconds. Please wait for a moment...done.", False),
+    ("Info: The line conflicts with the mode of the port and does not take effect.", True),
+    ("Error: The operation is not supported on this board.", True),
+)
+
+
+@given(st.sampled_from(NOTES), st.data())
+def test_a_note_is_judged_alike_however_a_terminal_wraps_it(
+    note: tuple[str, bool], data: st.DataObject
+) -> None:
+    text, fails = note
+    gaps = [data.draw(st.sampled_from((" ", "\n", "\n  "))) for _ in text.split()]
+    wrapped = "".join(f"{word}{gap}" for word, gap in zip(text.split(), gaps, strict=True))
+    assert bool(parse.failure_lines(wrapped)) is fails
+    assert parse.unknown_line(wrapped) == ("" if text[0] != "E" else wrapped.split("\n")[0].strip())
+
+
+@pytest.mark.parametrize("line", ["Failed to set it.", "Operation failed.", "Error: No.", "^"])
+def test_a_failure_below_a_warning_is_not_part_of_it(line: str) -> None:
+    assert parse.failure_lines(f"Warning: The MTU differs\n{line}") == (line,)
 
 
 def test_only_notes_and_answered_questions_are_known_replies() -> None:

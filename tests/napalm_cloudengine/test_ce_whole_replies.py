@@ -14,9 +14,15 @@ import asyncssh
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from napalm.base.exceptions import ConnectAuthError, ConnectionException, NapalmException
+from napalm.base.exceptions import (
+    CommandErrorException,
+    ConnectAuthError,
+    ConnectionException,
+    MergeConfigException,
+    NapalmException,
+)
 
-from napalm_cloudengine import CloudEngineDriver, decoding
+from napalm_cloudengine import CloudEngineDriver, decoding, dialogue
 from napalm_cloudengine.errors import (
     HostKeyError,
     LineRefusedError,
@@ -89,7 +95,7 @@ class ByteSwitch:
     async def _serve(self, process: asyncssh.SSHServerProcess[bytes]) -> None:
         prompt = self.options.get("prompt", b"<HUAWEI>")
         await asyncio.sleep(self.options.get("greet_s", 0.0))
-        process.stdout.write(b"\r\n" + prompt)
+        process.stdout.write(self.options.get("banner", b"\r\n") + prompt)
         line = b""
         while char := await process.stdin.read(1):
             if char != b"\n":
@@ -248,6 +254,55 @@ def test_the_words_of_a_pager_within_a_text_are_kept(
     assert set(switch.heard) == {RUN.encode()}
 
 
+CONTROLS = (
+    *(b"a\x1b[31mred\x1b[0m", b"abc\rdef", b"ab\x00c", b"a\x1b]52;c;aGk=\x07b", b"ab\x08c"),
+    *(b"a\x1b[16Db", b"\x1b[Ka", b"a\x0bb", b"a\x0cb", b"a\x1db", b"a\x7fb", b"ab\r", b"ab\x1c"),
+)
+
+
+@pytest.mark.parametrize("odd", CONTROLS)
+def test_a_control_character_of_a_line_is_kept_and_ends_no_line(
+    serve: Callable[..., ByteSwitch], odd: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pager and an echo have their own forms; nothing else is removed, and it is read again."""
+    monkeypatch.setattr(dialogue, "SAME_AFTER_S", 0.01)
+    lines = (b"interface 10GE1/0/1", b" description " + odd + b" ip address 10.0.0.1 24")
+    interfaces = (
+        b"10GE1/0/1 current state : UP (ifindex: 16)\r\n"
+        b"Line protocol current state : UP\r\nDescription: " + odd + b"\r\n"
+    )
+    switch = serve({RUN.encode(): config(*lines), b"display interface": interfaces})
+    text = odd.decode()
+    with switch.driver() as driver:
+        running = driver.get_config(retrieve="running")["running"]
+        assert running.split("\n")[3] == f" description {text} ip address 10.0.0.1 24"
+        assert driver.get_interfaces_ip() == {}
+        assert driver.get_interfaces()["10GE1/0/1"]["description"] == text
+    assert switch.heard.count(RUN.encode()) > 2
+
+
+@pytest.mark.parametrize("odd", CONTROLS)
+def test_a_control_character_of_a_file_is_not_sent(
+    serve: Callable[..., ByteSwitch], odd: bytes, tmp_path: Path
+) -> None:
+    file = tmp_path / "change.cfg"
+    file.write_bytes(b"interface 10GE1/0/1\r\n description " + odd + b" x\r\n")
+    switch = serve()
+    with switch.driver() as driver, pytest.raises(MergeConfigException) as caught:
+        driver.load_merge_candidate(filename=str(file))
+    assert "line 2 'description" in str(caught.value)
+    assert "holds the control character U+" in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert switch.heard == []
+
+
+def test_a_coloured_banner_does_not_hide_the_prompt(serve: Callable[..., ByteSwitch]) -> None:
+    banner = b"\x1b[1;31mWelcome\r\n\x1b[0m"
+    switch = serve({b"display clock": b"12:00\r\n"}, banner=banner)
+    with switch.driver() as driver:
+        assert driver.cli(["display clock"]) == {"display clock": "12:00"}
+
+
 @pytest.mark.parametrize("kind", ["running", "startup"])
 @pytest.mark.parametrize(
     ("text", "why"),
@@ -282,6 +337,9 @@ def test_a_configuration_without_its_end_is_an_error(
         "  Error: indented",
         "操作失败。",
         "Something else",
+        "Info: Incomplete command.",
+        "Info: The line conflicts with the mode and does not take effect.",
+        "Warning: The line was ignored.",
     ],
 )
 def test_a_line_whose_reply_is_not_known_is_refused(play: Play, reply: str) -> None:
@@ -305,6 +363,7 @@ def test_a_line_whose_reply_is_not_known_is_refused(play: Play, reply: str) -> N
     [
         "Info: This operation may take a few seconds. Please wait for a moment...done.",
         "Warning: The line takes effect\r\nonly after a restart.",
+        "Warning: The value exceeds the limit of the buffer\r\nand cannot be restored.",
         "Nov 27 2026 10:00:00 HUAWEI %%01IFNET/4/IF_STATE(l)[3]:Interface 10GE1/0/1 failed.",
     ],
 )
@@ -330,6 +389,45 @@ def test_a_commit_that_reports_a_failure_in_a_note_has_failed(play: Play) -> Non
         driver.load_merge_candidate(config="vlan 10")
         with pytest.raises(NapalmException, match=r"'commit trial 600' failed: Info: Operation f"):
             driver.commit_config(revert_in=600)
+
+
+SAVED = "Info: The current configuration was saved to the device successfully.\r\n"
+
+
+@pytest.mark.parametrize(
+    ("report", "is_proof"),
+    [
+        (SAVED, True),
+        ("Now saving the current configuration to the slot 1 ..\r\n" + SAVED, True),
+        ("Info: Save the configuration successfully.\r\n", True),
+        ("The save was not completed successfully.\r\n", False),
+        ("The configuration was not saved successfully.\r\n", False),
+        ("Slot 1 saved successfully. Slot 2 is busy.\r\n", False),
+        (SAVED + "Info: Slot 2 is busy.\r\n", False),
+        (SAVED + "Slot 2 has no answer yet.\r\n", False),
+        ("Info: The configuration was partly saved successfully.\r\n", False),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("startup", [b" mtu 9000", b" mtu 9216"])
+def test_a_save_is_done_where_its_own_sentence_or_the_startup_file_shows_it(
+    serve: Callable[..., ByteSwitch], report: str, is_proof: bool, startup: bytes
+) -> None:
+    switch = serve(
+        {
+            b"save": report.encode(),
+            b"display saved-configuration": config(startup),
+            RUN.encode(): config(b" mtu 9216"),
+        }
+    )
+    same = startup == b" mtu 9216"
+    with switch.driver() as driver:
+        if is_proof or (same and "busy" not in report and "not " not in report):
+            driver.save_config()
+        else:
+            with pytest.raises(CommandErrorException, match="'save' "):
+                driver.save_config()
+    assert switch.heard[0] == b"save"
 
 
 # --- time, and errors of a connection ---------------------------------------------------------------

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from napalm_cloudengine.masking import MASK
+from napalm_cloudengine.text import lines_of, words_of
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, is_noise, parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import masked_text
@@ -87,13 +88,13 @@ def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[CompareLi
 
 def _rows(text: str) -> Iterator[_Row]:
     """Yield lines by sign, indentation and words; the sign's column counts as one blank."""
-    for raw in text.splitlines():
+    for raw in lines_of(text):
         line = raw.rstrip()
         if not line or line.strip() == HEADING:
             continue
         sign = line[0] if line[0] in "+-" else " "
         rest = f" {line[1:]}" if sign != " " else line
-        yield _Row(sign, len(rest) - len(rest.lstrip(" ")), " ".join(rest.split()))
+        yield _Row(sign, len(rest) - len(rest.lstrip(" ")), " ".join(words_of(rest)))
 
 
 def same_change(

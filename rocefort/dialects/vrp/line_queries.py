@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from napalm_cloudengine.masking import MASK
-from napalm_cloudengine.text import quotable, why_not_sent
+from napalm_cloudengine.text import quotable, why_not_sent, words_of
 from rocefort.dialects.data import ForeignDesign
 from rocefort.dialects.dialect import FILTERED
 from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
@@ -162,7 +162,7 @@ def actions(text: str, unmodelled: Sequence[TextLine]) -> Iterator[tuple[int, st
     kept = {line.line: line.shown_text for line in unmodelled}
     rows = text.rstrip("\n").removesuffix(f"\n{RETURN}").split("\n")
     for number, row in enumerate(rows, 1):
-        line = " ".join(row.split())
+        line = " ".join(words_of(row))
         if number in kept:
             leaves = len(line) > 1 and QUIT.startswith(line.casefold())
             why = "'quit' leaves a view and is not configuration" if leaves else why_not_sent(line)

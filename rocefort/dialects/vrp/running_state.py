@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 from napalm_cloudengine.displays.routing import IN_FIB
 from napalm_cloudengine.displays.shown import UnreadLine
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.text import lines_of
 from rocefort.clock import utc_now
 from rocefort.dialects.vrp.text.names import interface_name
 from rocefort.errors import DeviceFailed
@@ -264,7 +265,7 @@ def _received(peer: Row) -> int | None:
 
 def _lines(text: str) -> list[str]:
     """Return lines of a configuration without the heading with the time of the last change."""
-    return [line.rstrip() for line in text.splitlines() if not line.startswith("!")]
+    return [line.rstrip() for line in lines_of(text) if not line.startswith("!")]
 
 
 def _port(row: Row) -> PortSeen:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
+from napalm_cloudengine.text import words_of
 from rocefort.dialects.vrp.commands.command import SYSTEM
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.syntax import Syntax
@@ -52,7 +53,7 @@ def apply_with(
     """
     view: tuple[str, ...] = ()
     for command in commands:
-        line = " ".join(command.split())
+        line = " ".join(words_of(command))
         bare = line.removeprefix("undo ")
         path = next((p for p in ((*view, line), (*view, bare)) if p in unjudged), None)
         undone = (*view, f"undo {line}")
@@ -76,7 +77,7 @@ def misplaced(text: str, family: Syntax) -> Iterator[Path]:
     Each with its views. Such is a line of a port that a member of an Eth-Trunk does not have.
     """
     for refusal in replay(parse_tree(text), family)[1]:
-        path = (*refusal.view, " ".join(refusal.line.split()))
+        path = (*refusal.view, " ".join(words_of(refusal.line)))
         if _has_row(path, family):
             yield path
 

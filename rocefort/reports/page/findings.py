@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from napalm_cloudengine.text import lines_of
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
 from rocefort.models.network.network import Network, Role
 from rocefort.reports.page.content import PageContent
@@ -134,7 +135,7 @@ class _TextLines:
         return views.get(where.interface or "") or views.get("", 1)
 
     def _length(self, device: str) -> int:
-        return max(len(self._texts[device].splitlines()), 1)
+        return max(len(lines_of(self._texts[device])), 1)
 
 
 def _verdicts(report: Report | None) -> Iterator[Verdict]:
@@ -152,7 +153,7 @@ def _identity(verdict: Verdict) -> object:
 def views_of(text: str) -> dict[str, int]:
     """Return the line of each interface's view by its name, and of the sysname under `""`."""
     lines: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines_of(text), 1):
         if match := re.match(r"interface (\S.*)|sysname ", line):
             lines.setdefault("".join((match[1] or "").split()), number)
     return lines

@@ -25,11 +25,11 @@ DISPLAY_ENDINGS = (".lldp",)  # of files that hold nothing but outputs
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # Bytes of a binary file: control characters except tab, line ends, backspace, and escape.
 CONTROL = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
-# A recorded terminal: codes that erase the pager's prompt, and a terminal's other codes. Blanks
-# after the last code that moves left belong to the next line: its indentation marks its view. A
-# prompt begins only where its blanks and hyphens begin, so that the time is linear.
-BACK = r"(?:\x1b\[\d*D|\x08+)"
-PAGER = re.compile(rf"(?:(?<! )(?= )|(?<![ -])(?=-)) *-+ More -+(?: *{BACK})*|\x1b\[[\d;]*[A-Za-z]")
+# A recorded terminal: a pager's prompt at the beginning of a line, and codes that erase it. Blanks
+# after the last code that moves left belong to the next line: its indentation marks its view. Other
+# control characters are the text's own.
+BACK = r"(?:\x1b\[\d*D|\x08+|\r)"
+PAGER = re.compile(rf"^ *-+ More -+(?:(?: *{BACK})+(?:\x1b\[K)?| *$)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -222,8 +222,9 @@ def decoded(data: bytes, file: str, how: str = "") -> str:
         line = 0 if wide else _line(data, start)
         raise BadInput(what, how="save it as UTF-8", file=file, line=line) from None
     if "\r" in text:
-        text = re.sub(r"\r*\n|\r", "\n", text)
-    return PAGER.sub("", text) if "\x1b" in text or "More --" in text else text
+        text = re.sub(r"\r+\n", "\n", text)
+        text = text if "\n" in text else text.replace("\r", "\n")
+    return PAGER.sub("", text) if "More --" in text else text
 
 
 def _line(data: bytes, position: int) -> int:

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,6 +118,26 @@ def test_a_recorded_session_says_what_the_switch_says(
     assert config.parsed.device == heps.network.by_name["leaf01"].device
     assert config.parsed.unmodelled == ()
     assert config.parsed.cut_off_at is None
+
+
+ODD = "A\x1b[31mB ---- More ---- C\x1b[16D D\rundo stp enable E"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_only_a_pager_is_removed_from_a_file(
+    tmp_path: Path, end: str, rocefort: Callable[..., Any]
+) -> None:
+    """Other control characters are the text's own; a person sees them spelled."""
+    lines = ["#", "sysname leaf01", "#", "interface 100GE1/0/1", f" description {ODD}"]
+    text = end.join([*lines, "#", f"frobnicate {ODD}", "#", "return", ""])
+    (tmp_path / "a.cfg").write_bytes(text.encode())
+    (config,) = read_directory(tmp_path).configs
+    assert config.text.split("\n")[4] == f" description {ODD}"
+    assert [line.text for line in config.parsed.unmodelled] == [f"frobnicate {ODD}"]
+    shown = rocefort("check", "--configs", tmp_path)
+    spelled = ODD.replace("\x1b", "\\u001b").replace("\r", "\\u000d")
+    assert f"frobnicate {spelled}" in shown.words
+    assert not {"\x1b", "\r"} & set(shown.out)
 
 
 def _broken(directory: Path) -> None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from pydantic import ValidationError
 
+from napalm_cloudengine.text import lines_of, words_of
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.detect import COMWARE, NoConfigurationError, looks_like
 from rocefort.dialects.vrp.parse.kept_lines import kept_lines
@@ -104,8 +105,8 @@ class _ConfigReader:
         """Pass every line to the commands of its view."""
         stack = [_Frame(-1, (), View("system", self.root))]
         titles = title_lines(text)
-        for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
-            line = " ".join(raw.split())
+        for number, raw in enumerate(lines_of(text.lstrip("\ufeff")), 1):
+            line = " ".join(words_of(raw))
             if number in titles:  # not a command, regardless of its form
                 if line:
                     self.seen[number] = (titles[number],), line
@@ -114,7 +115,7 @@ class _ConfigReader:
             if not line or is_noise(line):
                 self._note(line, number)
                 continue
-            indent = len(raw) - len(raw.lstrip())
+            indent = len(raw) - len(raw.lstrip(" \t"))
             while stack[-1].indent >= indent:
                 stack.pop()
             frame = stack[-1]

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from napalm_cloudengine.text import lines_of, words_of
+
 RETURN = "return"
 # V300R023C00 command reference, `display current-configuration`: the header's first line.
 RELEASE = re.compile(r"!\s*Software Version (?P<release>V\d{3}R\d{3}C\d{2}\w*)", re.ASCII)
@@ -51,8 +53,8 @@ def parse_tree(text: str) -> tuple[ConfigLine, ...]:
     """
     root: list[ConfigLine] = []
     open_views: list[_View] = []  # a stack, not recursion: hostile text nests without end
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = " ".join(raw.split())
+    for number, raw in enumerate(lines_of(text), 1):
+        line = " ".join(words_of(raw))
         if line and not is_noise(line):
             indent = len(raw) - len(raw.lstrip(" "))
             if open_views and open_views[-1][0] >= indent:
