@@ -95,7 +95,7 @@ class Layout:
 
 def _blanks(text: str) -> str:
     """Return a pattern of a text in which any number of blanks matches."""
-    return r"\s*" + "".join(re.escape(word) + r"\s*" for word in text.split())
+    return r"[ \t]*" + "".join(re.escape(word) + r"[ \t]*" for word in text.split())
 
 
 @dataclass(frozen=True)
