@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from napalm_cloudengine import parse
 from napalm_cloudengine.displays.block import LabelledDisplay
 from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine, Rows, UnreadLine
 from napalm_cloudengine.displays.table import DisplayTable, Form
@@ -101,10 +102,16 @@ def read_brief(shown: DisplayAnswer) -> Rows[Neighbor]:
 
     `device` is "" for a neighbour without a system name. Nothing in the table shows its end.
     """
-    if not shown.lines or shown.lines[0].text.startswith("Info:"):
+    if _has_none(shown):
         return Rows()
     rows = BRIEF.numbered(shown)
     return Rows((brief_row(row, line) for row, line in rows), rows.unread)
+
+
+def _has_none(shown: DisplayAnswer) -> bool:
+    """Whether an answer has no neighbours: it is empty, or a note that reports no failure."""
+    note = not shown.lines or shown.lines[0].text.startswith("Info:")
+    return note and not parse.failure_lines(shown.text)
 
 
 def brief_row(row: Mapping[str, Any], line: int) -> Neighbor:
@@ -119,6 +126,8 @@ def read_detail(shown: DisplayAnswer) -> Rows[Neighbor]:
     port has fewer neighbours than announced, or the last neighbour no expiry time.
     """
     ports = [start for start, line in enumerate(shown.lines) if port_of(line)]
+    if not ports and not _has_none(shown) and not any(map(DETAIL.value, shown.lines)):
+        raise shown.wrong(1, "no port at all")
     for line in shown.lines[: ports[0] if ports else None]:
         if DETAIL.value(line):
             raise shown.wrong(line.number, f"{line.text.strip()!r} is of no port")

@@ -125,8 +125,8 @@ def _hop_of(shown: DisplayAnswer, line: DisplayLine, *, begins: bool, prefix: st
     least = most - 1 if begins else _LEAST_WORDS
     if not prefix or not least <= len(line.words) < most + begins:
         raise shown.wrong(line.number, f"{line.text.strip()!r} is no route")
-    if not _PROTOCOL.fullmatch(line.words[begins]):
-        raise shown.wrong(line.number, f"{line.words[begins]!r} is no protocol")
+    if begins and not _PROTOCOL.fullmatch(line.words[1]):
+        raise shown.wrong(line.number, f"{line.words[1]!r} is no protocol")
     hop = dict(zip(_HOP, line.words[-len(_HOP) :], strict=True))
     hop["flags"] = hop["flags"] if hop["flags"].isalpha() else ""
     _check(shown, line, prefix, _network, "prefix")

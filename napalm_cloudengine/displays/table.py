@@ -95,7 +95,7 @@ class Layout:
 
 def _blanks(text: str) -> str:
     """Return a pattern of a text in which any number of blanks matches."""
-    return r"\s*" + "".join(re.escape(word) + r"\s*" for word in text.split())
+    return r"[ \t]*" + "".join(re.escape(word) + r"[ \t]*" for word in text.split())
 
 
 @dataclass(frozen=True)
@@ -343,7 +343,7 @@ class DisplayTable:
             gap = line.text[max(start - 2, 0) : start]
             typed = any(is_interface(text) or _COUNT.fullmatch(text) for text in sides)
             if gap.strip() and (gap[-1] != " " or (all(sides) and not typed)):
-                return None  # a text of the column on the left may go on here
+                return None  # a text of the column on the left may continue here
         return texts if all(fits) else None
 
     def _in_column(self, cell: TableCell, text: str) -> bool:
@@ -351,8 +351,10 @@ class DisplayTable:
         if not text:
             return cell.name in self.blank
         spaced = cell.kind == "*" or cell.name == self.spaced
-        kinds = {"i": is_interface, "d": _COUNT.fullmatch}
-        return (spaced or " " not in text) and bool(kinds.get(cell.kind, bool)(text))
+        fits = spaced or " " not in text
+        if cell.kind == "i":
+            return fits and is_interface(text)
+        return fits and (cell.kind != "d" or _COUNT.fullmatch(text) is not None)
 
     def value(
         self, shown: DisplayAnswer, line: DisplayLine, cell: TableCell, text: str

@@ -1,5 +1,7 @@
 """Displays that differ from the documented form: read where they are clear, refused otherwise."""
 
+from collections.abc import Callable
+
 import pytest
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
@@ -48,6 +50,15 @@ def test_neighbours_that_are_not_as_many_as_announced_are_refused(
 def test_no_neighbour_at_all_is_none() -> None:
     assert lldp.read_detail(DisplayAnswer("display", "")) == []
     assert lldp.read_detail(DisplayAnswer("display", "Info: LLDP is not enabled.")) == []
+
+
+@pytest.mark.parametrize("text", ["Info: Incomplete command.", "The board is busy."])
+@pytest.mark.parametrize("read", [lldp.read_detail, lldp.read_brief])
+def test_a_failure_is_not_an_answer_without_neighbours(
+    read: Callable[[DisplayAnswer], object], text: str
+) -> None:
+    with pytest.raises(UnreadableError, match="line 1: "):
+        read(DisplayAnswer("display", text))
 
 
 BRIEF = "Local Interface         Exptime(s) Neighbor Interface      Neighbor Device\n"
