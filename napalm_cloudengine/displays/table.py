@@ -24,6 +24,7 @@ from napalm_cloudengine.displays.shown import (
 
 Row = dict[str, Any]
 
+BLANKS = r"[ \t]*+"  # possessive: a run of blanks takes linear time
 _COUNT = re.compile(r"\d[\d,]*", re.ASCII)
 _KINDS = "id?*"
 _TITLE = re.compile(r"(?<!\S)(?<!\S[ ])(\S+(?:[ ]\S+)*)")  # titles are two blanks apart
@@ -65,10 +66,16 @@ class Layout:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Return a pattern of such lines, a group for each cell; the number of blanks may vary."""
+        """Return a pattern of such lines, a group for each cell; the number of blanks may vary.
+
+        The group of a text with blanks also has the blanks after the text.
+        """
         kinds = {"d": r"(\d[\d,]*)", "*": "(.*?)"}
-        parts = (_blanks(cell.before) + kinds.get(cell.kind, r"(\S+?)") for cell in self.cells)
-        return re.compile("".join(parts) + _blanks(self.after), re.ASCII)
+        texts = (*(cell.before for cell in self.cells), self.after)
+        blanks = ("", *("" if cell.kind == "*" else BLANKS for cell in self.cells))
+        groups = (*(kinds.get(cell.kind, r"(\S+?)") for cell in self.cells), "")
+        rows = zip(blanks, map(_blanks, texts), groups, strict=True)
+        return re.compile(BLANKS + "".join(map("".join, rows)), re.ASCII)
 
     def text_after(self, number: int) -> str:
         """Return the text after a cell."""
@@ -94,8 +101,8 @@ class Layout:
 
 
 def _blanks(text: str) -> str:
-    """Return a pattern of a text in which any number of blanks matches."""
-    return r"[ \t]*" + "".join(re.escape(word) + r"[ \t]*" for word in text.split())
+    """Return a pattern of a text in which any number of blanks matches, also after it."""
+    return "".join(re.escape(word) + BLANKS for word in text.split())
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,8 @@ def test_a_counter_that_one_reading_lacks_is_not_passed(text: str, name: str, fi
     whole = nic(text) if text is MLX5 else (read_ethtool(text, "k8sgn08", "ens1")[0],)
     values = {key: value for key, value in whole[0].values.items() if key != name}
     cut = (whole[0].model_copy(update={"values": values}),)
-    (found,) = judge_nics(*((cut, whole) if first else (whole, cut)), 10, 4)
+    before, after = (cut, whole) if first else (whole, cut)
+    (found,) = judge_nics(before, after, 10, 4)
     assert (found.ok, found.subject) == (None, name)
     assert found.sentence.endswith(f"{name} was read only once, so it is not judged")
 
