@@ -40,7 +40,9 @@ from rocefort.models.rollout.plan import Change
 
 NOT_READ = "its configuration is not read by Rocefort"
 STATE_NOT_READ = "the state of its switches is not read by Rocefort"
-FILTERED = "the packets that are filtered"  # answer that a line may change
+# Answers that a line may change.
+FILTERED = "the packets that are filtered"
+SUBNETS = "the connected subnets"
 NOT_DEPLOYED = "not deployed by Rocefort"
 
 

@@ -110,6 +110,7 @@ SHARED = Missing("whether both switches are to have the address", "what runs")
 ADDRESSES = Missing("the addresses of the link", "what runs")
 ROUTES = Missing("the routes of the switches", "routing table")
 SESSION = Missing("whether the session is established", "state of BGP peers")
+FILTER = Missing("what the filter lets pass", "what runs")
 POLICY = Missing("the policy between segments", key=fabric_key("security.policy"))
 SPINES = Missing("the number of spines", "state of BGP peers", key=fabric_key("spines"))
 MISSING = {

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from napalm_cloudengine.masking import MASK
 from napalm_cloudengine.text import quotable, why_not_sent, words_of
 from rocefort.dialects.data import ForeignDesign
-from rocefort.dialects.dialect import FILTERED
+from rocefort.dialects.dialect import FILTERED, SUBNETS
 from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
 from rocefort.dialects.vrp.commands.unmodelled import row_of, view_of
 from rocefort.dialects.vrp.foreign_designs import foreign_design
@@ -29,6 +29,7 @@ FILTERS = (
     r"((vlan \d+|interface (?!MEth)\S+) )?traffic-(policy|filter|secure|redirect)"
     r"|traffic policy|traffic (classifier|behavior)"
     r"|acl ((number )?3\d{3}|name \S+ advance) rule"
+    r"|undo acl (?!ipv6\b|(number )?2\d{3}\b)"  # the ACL whole; number 2000 to 2999: not advanced
 )
 OVERLAY = (
     r"evpn|bridge-domain|vxlan|interface (Nve|Vbdif)\S* vxlan"
@@ -49,7 +50,7 @@ FORWARDING: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("the paths over a pair of switches", r"dfs-group|interface \S+ (dfs-group|peer-link)"),
         ("the members of an Eth-Trunk", r"interface (?!MEth)\S+ (eth-trunk|trunkport|mode)"),
         ("the gateways", r"interface (?!MEth)\S+ vrrp"),
-        ("the connected subnets", r"interface (?!MEth)\S+ ip (address|binding)"),
+        (SUBNETS, r"interface (?!MEth)\S+ ip (address|binding)"),
         ("the routes", r"interface (?!MEth)\S+ (ospf|isis)"),
         ("the VLANs of a port", r"interface (?!MEth)\S+ (port|vlan)"),
         ("the interfaces and VLANs in use", r"undo (interface (?!MEth)\S+|vlan \d+)"),

@@ -2,144 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import lru_cache
-from itertools import product
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.dialect import FILTERED
-from rocefort.models.device.device import Device
-from rocefort.models.device.interface import Interface
 from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.device.packet_filters import FilterAcl, FilterRule
-from rocefort.models.fabric.policy import SegmentPolicy
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import Network, Node, Segment
-from rocefort.models.wording import listing
-from rocefort.validators.routing.packet_filters import (
-    PacketFilter,
-    applied_policies,
-    filter_of,
-    unevaluated,
-)
-from rocefort.validators.routing.packet_sets import (
-    Difference,
-    FiltersOnWay,
-    differences,
-    server_addresses,
-)
-from rocefort.validators.rules.missing import POLICY, UNKNOWN, Missing, Need
+from rocefort.models.network.network import Node
+from rocefort.validators.routing.isolation import Isolation
+from rocefort.validators.routing.packet_filters import applied_policies
+from rocefort.validators.rules.missing import FILTER, POLICY, UNKNOWN, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 CR = "«the vendor's reference»"
-FILTER = Missing("what the filter lets pass", "what runs")
-IN, OUT = "filter_in", "filter_out"
-
-
-@dataclass(frozen=True, slots=True)
-class _Gateway:
-    """Part of a segment with the filters of its gateway; None: no policy is applied.
-
-    reasons: why a filter cannot be evaluated, each with its position in the Device.
-    """
-
-    segment: Segment
-    inbound: PacketFilter | None
-    outbound: PacketFilter | None
-    reasons: Mapping[str, str]
-
-    @classmethod
-    def of(cls, segment: Segment, node: Node) -> _Gateway:
-        """Evaluate the policies that a gateway applies."""
-        interface = node.device.by_interface.get(f"Vlanif{segment.vlan}")
-        reasons = dict(_unmodelled(node, interface))
-        for port, field, what in unevaluated(node.device):
-            if port.kind != "vlanif" or port is interface:
-                reasons[f"interfaces[{port.name}].{field}"] = what
-        filters: dict[str, PacketFilter] = {}
-        for field, name in applied_policies(interface) if interface else ():
-            if isinstance(packet_filter := filter_of(node.device.filters, name), PacketFilter):
-                filters[field] = packet_filter
-        return cls(segment, filters.get(IN), filters.get(OUT), reasons)
-
-    @property
-    def treatment(self) -> tuple[object, ...]:
-        """Equal for gateways of a segment that treat all packets alike."""
-        return self.inbound, self.outbound, bool(self.reasons)
-
-
-def _unmodelled(node: Node, gateway: Interface | None) -> Iterator[tuple[str, str]]:
-    """Lines on filters outside the models that may concern a gateway: position and reason."""
-    dialect, filters = dialect_of(node), node.device.filters
-    lines = [line for line in node.unmodelled if dialect.forwarding_effect(line) == FILTERED]
-    if not lines:
-        return
-    objects = (filters.acls, filters.classifiers, filters.behaviors, filters.policies)
-    names = {row.name for rows in objects for row in rows}
-    names |= {port.name for port in node.device.interfaces if port.kind == "vlanif"}
-    applied = [name for _, name in applied_policies(gateway)] if gateway else []
-    used = {*applied, *(part for name in applied for part in filters.parts_of(name))}
-    if gateway is not None:
-        used.add(gateway.name)
-    for line in lines:
-        named = names.intersection(" ".join(line.path).split())
-        if not named or named & used:
-            yield f"unmodelled[{line.line}]", f"`{line.shown_text}` may change {FILTERED}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Isolation:
-    """Policy that gateways must implement, and groups of gateways with the same filters."""
-
-    policy: SegmentPolicy
-    groups: Mapping[str, tuple[Sequence[_Gateway], ...]]  # by segment
-
-    @classmethod
-    def of(cls, policy: SegmentPolicy, network: Network) -> _Isolation:
-        """Evaluate all gateways."""
-        alike: defaultdict[str, defaultdict[object, list[_Gateway]]]
-        alike = defaultdict(lambda: defaultdict(list))
-        for segment in network.segments or ():
-            gateway = _Gateway.of(segment, network.by_name[segment.leaf])
-            alike[segment.name][gateway.treatment].append(gateway)
-        return cls(policy, {name: tuple(groups.values()) for name, groups in alike.items()})
-
-    @property
-    def gateways(self) -> Iterator[_Gateway]:
-        """All gateways."""
-        yield from (one for groups in self.groups.values() for group in groups for one in group)
-
-    def wrong(self) -> Iterator[tuple[_Gateway, str, Difference]]:
-        """Differences from the policy: gateway of the source, other segment, and packet.
-
-        A group is judged as one, and only where it differs each of its gateways.
-        """
-        for name, other in product(self.groups, repeat=2):
-            for sources, targets in product(self.groups[name], self.groups[other]):
-                if not any(self._between(sources, targets)):
-                    continue
-                for source in sources:
-                    far = [one for one in targets if one is not source]
-                    for difference in self._between((source,), far):
-                        yield source, other, difference
-
-    def _between(
-        self, sources: Sequence[_Gateway], targets: Sequence[_Gateway]
-    ) -> Iterator[Difference]:
-        if not targets:
-            return
-        here, there = sources[0], targets[0]
-        yield from differences(
-            self.policy,
-            (here.segment.name, there.segment.name),
-            (
-                server_addresses(one.segment for one in sources),
-                server_addresses(one.segment for one in targets),
-            ),
-            FiltersOnWay(here.inbound, there.outbound, bool(here.reasons or there.reasons)),
-        )
+POLICY_FIX = "render the fabric again, or correct security.policy"
 
 
 @rule(
@@ -166,54 +43,12 @@ def isolated_segments(subject: Subject) -> Iterator[Verdict]:
         if network.origin == "text":
             yield subject.not_judged(None, UNKNOWN[Need.POLICY], POLICY)
         return
-    isolation = _Isolation.of(network.policy, network)
-    reasons = {
-        (gateway.segment.leaf, path): reason
-        for gateway in isolation.gateways
-        for path, reason in gateway.reasons.items()
-    }
-    for (leaf, path), reason in reasons.items():
+    isolation = Isolation.of(network.policy, network)
+    for (leaf, path), reason in isolation.unknown.items():
         yield subject.not_judged(nodes[leaf], reason, FILTER, path=path)
-    wrong: dict[tuple[str, str, str], tuple[str, dict[str, None]]] = {}
-    for source, other, difference in isolation.wrong():
-        at = source.segment
-        if difference.outbound:
-            there = difference.packet.destination
-            at = next(
-                one.segment
-                for group in isolation.groups[other]
-                for one in group
-                if there in one.segment.prefix
-            )
-        key = at.leaf, *_decision(nodes[at.leaf].device, f"Vlanif{at.vlan}", difference)
-        _, pairs = wrong.setdefault(key, (str(difference.packet), {}))
-        pairs[f"{source.segment.name} to {other}"] = None
-    for (leaf, path, what), (packet, pairs) in wrong.items():
-        yield subject.finding(
-            nodes[leaf],
-            f"{packet} {what} ({listing([*pairs])})",
-            "render the fabric again, or correct security.policy",
-            path=path,
-        )
-
-
-def _decision(device: Device, svi: str, difference: Difference) -> tuple[str, str]:
-    """Position and words of what decides on a packet against the policy."""
-    field, way = (OUT, "outbound") if difference.outbound else (IN, "inbound")
-    interface, row = device.by_interface.get(svi), difference.rule
-    name = getattr(interface, field) if interface else None
-    packet_filter = None if name is None else filter_of(device.filters, name)
-    path = f"interfaces[{svi}]" + ("" if name is None else f".{field}")
-    verb, verdict = ("is dropped by", "allows") if difference.dropped else ("passes", "denies")
-    if not isinstance(packet_filter, PacketFilter):
-        what = f"{svi}, which applies no traffic policy {way}"
-    elif row is None:
-        what = f"ACL {packet_filter.acl.name} {way} on {svi}, where no rule matches it"
-    else:
-        acl = packet_filter.acl.name
-        path, what = f"filters.acls[{acl}].rules[{row.index}]", f"rule {row.index} of ACL {acl}"
-        what += f" {way} on {svi}"
-    return path, f"{verb} {what}, and the policy {verdict} it"
+    for decision, message in isolation.violations():
+        place = decision.place
+        yield subject.finding(nodes[place.device], message, POLICY_FIX, path=place.path)
 
 
 @rule(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.finding import Severity
@@ -11,7 +11,8 @@ from rocefort.models.network.network import Network
 from rocefort.models.results.reachability import Pair, Reachability, ServerClass
 from rocefort.models.wording import listing
 from rocefort.validators.routing.forwarding import PathEnd
-from rocefort.validators.rules.missing import Need
+from rocefort.validators.routing.isolation import Isolation
+from rocefort.validators.rules.missing import FILTER, Need
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import EngineSubject
 
@@ -63,7 +64,9 @@ def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
     The engine evaluates flows between segments, with ACLs: RDMA, each flow that the policy names,
     and ICMP, TCP and UDP at ports that no entry names. A denied flow must not be delivered, and an
     allowed flow must be. BGP103 reports allowed RDMA that is not delivered, for any cause; other
-    flows with the same cause are not reported again. SEC010 compares all packets.
+    flows with the same cause are not reported again. All other packets
+    between the segments are compared as sets, as by SEC010: a line that treats any against the
+    policy is reported once.
 
     Example: RDMA of readout01 reaches daisycn01, which the policy denies
     Fix: Compare the ACL of the sender's gateway with `security.policy`.
@@ -75,15 +78,19 @@ def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
     segment = {server.name: server.segment for server in network.servers or ()}
     wrong: defaultdict[_Key, list[tuple[Flow, Pair, int]]] = defaultdict(list)
     reached = state.reachability
+    flows = [(reached.witness(a, b), Flow()) for a, b in reached.lost_classes()]  # see BGP103
     for a, b in _delivered_though_denied(network, reached):
         key = reached.classes[a].segment, reached.classes[b].segment, False, None
-        wrong[key].append((Flow(), reached.witness(a, b), reached.count(a, b)))
+        pair = reached.witness(a, b)
+        wrong[key].append((Flow(), pair, reached.count(a, b)))
+        flows.append((pair, Flow()))
     for answer in state.answers:
         pair, flow = (answer.source, answer.destination), answer.flow
         names = segment[answer.source], segment[answer.destination]
         allowed, stop = policy.allows(*names, flow), None
         if answer.delivered is allowed:
             continue
+        flows.append((pair, flow))
         if allowed and solution is not None:
             stop = solution.trips.stop(*pair, flow)
             if (
@@ -101,6 +108,21 @@ def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
             _message(rows, "does not reach" if allowed else "reaches", stop),
             "compare the ACL of the sender's gateway with security.policy",
         )
+    yield from _of_other_packets(subject, Isolation.of(policy, network), flows)
+
+
+def _of_other_packets(
+    subject: EngineSubject, isolation: Isolation, flows: Iterable[tuple[Pair, Flow]]
+) -> Iterator[Verdict]:
+    """Report lines that treat packets against the policy, except the causes of reported flows."""
+    nodes, servers = subject.network.by_name, subject.network.servers or ()
+    server = {one.name: one for one in servers}
+    causes = {isolation.decision_on(server[a], server[b], flow) for (a, b), flow in flows}
+    for (leaf, path), reason in isolation.unknown.items():
+        yield subject.not_judged(nodes[leaf], reason, FILTER, path=path)
+    for decision, message in isolation.violations():
+        if decision not in causes:
+            yield subject.at(decision.place, message, "correct this line, or security.policy")
 
 
 def _row_order(row: tuple[Flow, Pair, int]) -> tuple[bool, Pair, str]:

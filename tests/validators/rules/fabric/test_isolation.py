@@ -221,6 +221,42 @@ def test_an_engine_is_asked_more_than_the_allowed_rdma(edit_heps: EditHeps) -> N
         ]
 
 
+FAULTS_BESIDE_FLOWS = {
+    "half of the sources": (100000110, (_edit(source=IPv4Network("10.65.0.0/25")),)),
+    "half of the destinations": (20130, (_edit(destination=IPv4Network("10.66.3.0/25")),)),
+    "a port before the denial": (
+        100000110,
+        (
+            _edit(
+                index=100000109,
+                action="permit",
+                protocol="tcp",
+                destination_ports=PortRange(low=445, high=445),
+            ),
+            _edit(),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS_BESIDE_FLOWS)
+def test_packets_that_no_flow_shows_are_verified(edit_heps: EditHeps, fault: str) -> None:
+    """Servers and ports of the engine's flows are right: other packets show the line."""
+    network = derive(edit_heps(("\nsecurity:\n", POLICIES["beamlines"]))).network
+    number, edits = FAULTS_BESIDE_FLOWS[fault]
+    node = network.by_name["leaf01"]
+    (acl,) = (acl for acl in node.device.filters.acls if acl.name == "VLAN120")
+    rows = tuple(
+        changed
+        for rule in acl.rules
+        for changed in ([edit(rule) for edit in edits] if rule.index == number else [rule])
+    )
+    faulty = _with_rules(network, node, acl, rows)
+    messages = [finding.message for finding in _verdicts(faulty) if isinstance(finding, Finding)]
+    assert len(messages) == 1
+    assert _sec101(faulty) == messages
+
+
 def _sec101(network: Network) -> list[str]:
     findings = verify(network, analyse(network).state).findings
     return [finding.message for finding in findings if finding.rule == "SEC101"]

@@ -111,6 +111,15 @@ def _with_line(small: Any, path: tuple[str, ...], text: str) -> Any:
     return changed.node("leaf01", unmodelled=(TextLine(path, text, 9),))
 
 
+def _with_port(small: Any, name: str, address: str) -> Any:
+    """leaf01 with one more address than the segments have."""
+    changed = _two_segments(small, _policy(ALLOW))
+    interfaces = changed.network.by_name["leaf01"].device.interfaces
+    port = Interface(name=name, routed=True, addresses=(IPv4Interface(address),))
+    return changed.device("leaf01", interfaces=(*interfaces, port))
+
+
+SECOND_ADDRESS = "ip address 10.99.0.1 255.255.255.0 sub"
 TO_STORAGE, TO_COMPUTE = "10.10.{}.2:49152 > 10.20.2.2", "10.20.2.2:49152 > 10.10.1.2"
 DENIED = "and the policy denies it"
 ALLOWED = "and the policy allows it"
@@ -215,6 +224,29 @@ SEC010: list[tuple[Change, list[str]]] = [
     (  # not of this gateway
         lambda s: _with_line(s, ("acl name VLAN20 advance",), "rule 7 deny tcp established"),
         [_passes(1, "Vlanif10, which applies no traffic policy inbound", f"udp {TO_STORAGE}:22")],
+    ),
+    (
+        lambda s: _with_line(s, (), "undo acl name VLAN10"),
+        ["not judged leaf01: `undo acl name VLAN10` may change the packets that are filtered"],
+    ),
+    # addresses of no segment; the other packets are judged
+    (
+        lambda s: _two_segments(s, _policy(ALLOW)).node(
+            "leaf01", unmodelled=(TextLine(("interface Vlanif10",), SECOND_ADDRESS, 9),)
+        ),
+        [f"not judged leaf01: `{SECOND_ADDRESS}` may change the connected subnets"],
+    ),
+    (
+        lambda s: _with_port(s, "Vlanif777", "10.10.200.1/24"),
+        [
+            "not judged leaf01: Vlanif777 has 10.10.200.1/24, which is the gateway of no segment",
+        ],
+    ),
+    (
+        lambda s: _with_port(s, "100GE1/0/30", "10.10.200.1/24"),
+        [
+            "not judged leaf01: 100GE1/0/30 has 10.10.200.1/24, which is the gateway of no segment",
+        ],
     ),
     (
         lambda s: s.change(origin="text"),
