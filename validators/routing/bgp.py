@@ -333,6 +333,11 @@ def why_silent(
     if device.bgp is None:
         return SilenceCause(f"{name} runs no BGP", DevicePlace(name))
     if prefix not in device.bgp.networks:
+        used = underlay.connected[name].keys() | underlay.static[name].keys()
+        unused = [p for p in device.bgp.networks if p.overlaps(prefix) and p not in used]
+        for required in unused if prefix in underlay.connected[name] else [prefix]:
+            if wrong_mask := _wrong_mask(device, required):
+                return wrong_mask
         reason = f"{name} has no network line for it"
         return SilenceCause(reason, DevicePlace(name, "bgp.networks"))
     if prefix not in underlay.connected[name]:
@@ -352,16 +357,25 @@ def _without_subnet(underlay: Underlay, device: Device, prefix: IPv4Network) -> 
     for interface in device.interfaces:
         if prefix in {address.network for address in interface.addresses}:
             return SilenceCause(*underlay.why_down((name, interface.name)))
-    for interface in device.interfaces:
-        for address in interface.addresses:
-            if address.ip in prefix and prefix.prefixlen < 32:
-                place = DevicePlace(name, f"interfaces[{interface.name}].addresses", interface.name)
-                length, required = address.network.prefixlen, prefix.prefixlen
-                reason = f"{name} {interface.name} has {address}, a mask of {length} bits, not "
-                hint = f"give {interface.name} the mask of {required} bits, or correct the network"
-                return SilenceCause(f"{reason}{required}", place, f"{hint} line")
+    if wrong_mask := _wrong_mask(device, prefix):
+        return wrong_mask
     reason = f"no interface of {name} is in it"
     return SilenceCause(reason, DevicePlace(name, f"bgp.networks[{prefix}]"))
+
+
+def _wrong_mask(device: Device, prefix: IPv4Network) -> SilenceCause | None:
+    """Cause at an interface that has an address of a prefix with another mask."""
+    for interface in device.interfaces:
+        for address in interface.addresses:
+            if address.ip in prefix and prefix.prefixlen < 32 and address.network != prefix:
+                at = DevicePlace(
+                    device.name, f"interfaces[{interface.name}].addresses", interface.name
+                )
+                length, required = address.network.prefixlen, prefix.prefixlen
+                reason = f"{device.name} {interface.name} has {address}, a mask of {length} bits"
+                hint = f"give {interface.name} the mask of {required} bits, or correct the network"
+                return SilenceCause(f"{reason}, not {required}", at, f"{hint} line")
+    return None
 
 
 def _widening(device: Device, peers: Sequence[BgpPeer], policy: str) -> str:

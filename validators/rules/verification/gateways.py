@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
 from rocefort.models.results.routing import SessionStatus
 from rocefort.models.wording import count_of
-from rocefort.validators.routing.bgp import why_silent
+from rocefort.validators.routing.bgp import SilenceCause, why_silent
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.external_peers import outside_name
 from rocefort.validators.routing.forwarding import PathEnd
@@ -22,7 +22,8 @@ from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import EngineSubject, GatewaySubject
 
 FORWARDING = "RFC 1812, 5.2.4.3 (the longest match decides)"
-Cause = tuple[str, DevicePlace]
+HOP_BY_HOP = "change this line, or follow the path hop by hop: rocefort trace"
+Cause = tuple[str, DevicePlace, str]  # reason, line and fix
 
 
 @rule("BGP201", judges=GatewaySubject, severity=Severity.ERROR, source=FORWARDING)
@@ -45,11 +46,13 @@ def segment_pairs(subject: GatewaySubject) -> Iterator[Verdict]:
         return
     reached = subject.state.reachability
     reported = {reached.classes[there].subnet for _, there in reached.lost_classes()}
+    subnets = {lost.gateway.subnet for lost in solution.gateways.lost}
+    left_out = {subnet for subnet in subnets if any(map(subnet.overlaps, reported))}
     by_cause: defaultdict[Cause, list[LostSegment]] = defaultdict(list)
     for lost in solution.gateways.lost:
-        if lost.gateway.subnet not in reported:
+        if lost.gateway.subnet not in left_out:
             by_cause[_cause(subject, solution, lost)].append(lost)
-    for (reason, place), lost_segments in by_cause.items():
+    for (reason, place, fix), lost_segments in by_cause.items():
         first = lost_segments[0]
         pairs = sum(solution.gateways.by_device[lost.source] for lost in lost_segments)
         more = f", and those of {count_of(pairs - 1, 'more segment pair')}" if pairs > 1 else ""
@@ -57,42 +60,51 @@ def segment_pairs(subject: GatewaySubject) -> Iterator[Verdict]:
             place,
             f"packets from {first.source} to {first.gateway.subnet} of {first.gateway.device} "
             f"are lost{more}: {reason}",
-            "change this line, or follow the path hop by hop: rocefort trace",
+            fix,
         )
 
 
 def _cause(subject: EngineSubject, solution: Solution, lost: LostSegment) -> Cause:
     """Cause of a loss: where it ends, or why BGP has no route from its source."""
     gateway, end = lost.gateway, lost.end
-    if not _lacks_route(solution, lost):
+    if not _lacks_route(solution, lost.source, gateway.device, gateway.subnet):
         return _stated(end)
-    silent = why_silent(
-        solution.underlay, gateway.device, gateway.subnet, {lost.source}, subject.sources
-    )
+    silent = silence(subject, lost.source, gateway.device, gateway.subnet)
     if silent is not None:
-        return silent.reason, silent.place
+        return silent.reason, silent.place, silent.hint or HOP_BY_HOP
     up = {s.device for s in solution.sessions if s.status is SessionStatus.ESTABLISHED}
     for name in (gateway.device, lost.source):
         if name not in up:
-            return f"{name} has no BGP session that is up", DevicePlace(name, "bgp")
+            return f"{name} has no BGP session that is up", DevicePlace(name, "bgp"), HOP_BY_HOP
     return _stated(end)
 
 
-def _lacks_route(solution: Solution, lost: LostSegment) -> bool:
+def silence(
+    subject: EngineSubject, source: str, leaf: str, subnet: IPv4Network
+) -> SilenceCause | None:
+    """Reason why a leaf does not announce its subnet to a source without a route of BGP to it."""
+    solution = subject.solution
+    if solution is None or not _lacks_route(solution, source, leaf, subnet):
+        return None
+    return why_silent(solution.underlay, leaf, subnet, {source}, subject.sources)
+
+
+def _lacks_route(solution: Solution, source: str, leaf: str, subnet: IPv4Network) -> bool:
     """Whether the source runs BGP and has no route to a segment, or to a larger prefix of its leaf.
 
     A default route does not count: what it attracts is not meant for a segment.
     """
-    network, subnet = solution.underlay.network, lost.gateway.subnet
-    bgp = network.by_name[lost.gateway.device].device.bgp
+    network = solution.underlay.network
+    bgp = network.by_name[leaf].device.bgp
     larger = [p for p in bgp.networks if subnet.subnet_of(p) and p.prefixlen] if bgp else []
     learned = [routes for p in (subnet, *larger) if (routes := solution.learned.get(p))]
-    runs_bgp = network.by_name[lost.source].device.bgp is not None
-    return runs_bgp and not any(routes.of(lost.source) for routes in learned)
+    runs_bgp = network.by_name[source].device.bgp is not None
+    return runs_bgp and not any(routes.of(source) for routes in learned)
 
 
 def _stated(end: PathEnd) -> Cause:
-    return f"{end.place.device} has no route" if end.no_route else end.reason, end.place
+    reason = f"{end.place.device} has no route" if end.no_route else end.reason
+    return reason, end.place, HOP_BY_HOP
 
 
 @rule("BGP202", judges=EngineSubject, severity=Severity.ERROR, source=FORWARDING)

@@ -21,13 +21,13 @@ from rocefort.models.results.routing import BgpSession, Route, RoutingState, Ses
 from rocefort.validators.roce_ports import ends_of
 from rocefort.validators.routing.bgp import SilenceCause, why_silent
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.routing.next_hops import Widths as OfPrefix
 from rocefort.validators.routing.sessions import ConfiguredSession
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.missing import SESSION, Need
 from rocefort.validators.rules.registry import Verdict, registered, rule
+from rocefort.validators.rules.verification.gateways import Cause, silence
 from rocefort.validators.rules.verification.policy import is_denied
 from rocefort.validators.rules.verification.subject import (
     BGP,
@@ -37,6 +37,7 @@ from rocefort.validators.rules.verification.subject import (
     answer_report,
 )
 
+HOP_BY_HOP = "follow the path hop by hop from the leaf"
 OUTSIDE = "the configuration of a peer is not among the texts"
 
 
@@ -400,25 +401,39 @@ def server_pairs(subject: EngineSubject) -> Iterator[Verdict]:
 
     RDMA of a server pair must arrive by every equal path. A hash puts each flow on one path, so
     that one bad path of several stops some connections permanently. Pairs that the policy denies
-    are excluded. A cause that stops many pairs is one finding, with their number.
+    are excluded. A cause that stops many pairs is one finding, with their number. Where a leaf does
+    not announce a segment, the finding is at that leaf.
 
     Example: srv2-1 does not reach srv1-1 by every path: leaf2 has no route to 10.1.10.0/24
     Fix: Follow the path hop by hop: `rocefort trace FABRIC SOURCE DESTINATION`.
     """
-    network, solution = subject.network, subject.solution
-    reached = subject.state.reachability
-    by_cause: defaultdict[PathEnd | None, list[tuple[Pair, int]]] = defaultdict(list)
+    network, reached = subject.network, subject.state.reachability
+    by_cause: defaultdict[Cause | None, list[tuple[Pair, int]]] = defaultdict(list)
     for a, b in reached.lost_classes():
         if not is_denied(network, reached.classes[a], reached.classes[b]):
             pair = reached.witness(a, b)
-            stop = solution.trips.stop(*pair, Flow()) if solution else None
-            by_cause[stop].append((pair, reached.count(a, b)))
-    for stop, pairs in sorted(by_cause.items(), key=lambda item: min(item[1])):
+            cause = _cause(subject, pair, reached.classes[b].subnet)
+            by_cause[cause].append((pair, reached.count(a, b)))
+    for cause, pairs in sorted(by_cause.items(), key=lambda item: min(item[1])):
         (source, destination), _ = min(pairs)
         message = f"{source} does not reach {destination} by every path"
         if more := sum(count for _, count in pairs) - 1:
             message += f", nor do {more} more pair{'s' if more > 1 else ''}"
-        place = subject.port_of(source)
-        if stop is not None:
-            place, message = stop.place, f"{message}: {stop.reason}"
-        yield subject.at(place, message, "follow the path hop by hop from the leaf")
+        place, fix = subject.port_of(source), HOP_BY_HOP
+        if cause is not None:
+            reason, place, fix = cause
+            message = f"{message}: {reason}"
+        yield subject.at(place, message, fix)
+
+
+def _cause(subject: EngineSubject, pair: Pair, subnet: IPv4Network) -> Cause | None:
+    """Cause of a lost pair: where its packets end, or why the other leaf does not announce it."""
+    solution = subject.solution
+    stop = solution.trips.stop(*pair, Flow()) if solution else None
+    if stop is None:
+        return None
+    leaf, other = (subject.port_of(server).device for server in pair)
+    silent = None if stop.place.device == other else silence(subject, leaf, other, subnet)
+    if silent is not None:
+        return silent.reason, silent.place, silent.hint or HOP_BY_HOP
+    return stop.reason, stop.place, HOP_BY_HOP
