@@ -33,7 +33,7 @@ UNCERTAIN: list[tuple[Line, set[str], str]] = [
     ),
     (
         Line("leaf02", BGP, "", "peer 10.1.0.16 ebgp-max-hop 2"),
-        {"BGP101", "BGP102"},
+        {"BGP101"},
         "`peer 10.1.0.16 ebgp-max-hop 2`",
     ),
     (

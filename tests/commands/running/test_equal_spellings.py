@@ -129,3 +129,14 @@ def test_another_number_of_a_gateway_is_a_finding(rocefort: Rocefort, saved: Sav
         "leaf03",
         "addresses.host is 254 here",
     )
+
+
+def test_another_mask_of_a_gateway_is_named(rocefort: Rocefort, saved: Saved) -> None:
+    masks = ("255.255.255.0", "255.255.254.0")
+    lines = (f"ip address 10.65.3.1 {mask}" for mask in masks)
+    texts = saved(Line("leaf04", "interface Vlanif120", *lines))
+    (found,) = findings_of(rocefort, "check", "--configs", texts, "--select", "TXT203")
+    assert found.switch == "leaf04"
+    assert found.message.startswith(
+        "the address has a mask of 23 bits here (host 257), and of 24 bits (host 1) at "
+    )

@@ -254,6 +254,24 @@ def test_two_swapped_texts_are_one_finding(
     )
 
 
+def test_texts_in_a_circle_are_one_finding(
+    rocefort: Rocefort, saved: Saved, tmp_path: Path
+) -> None:
+    clean = saved()
+    swapped = shutil.copytree(clean, tmp_path / "swapped")
+    for name, other in (("leaf02", "leaf03"), ("leaf03", "leaf04"), ("leaf04", "leaf02")):
+        text = (clean / f"{other}.cfg").read_text(encoding="utf-8")
+        (swapped / f"{name}.cfg").write_text(_sysname(text, name), encoding="utf-8")
+    (finding,) = _news(rocefort, swapped, clean)
+    assert re.fullmatch(
+        "TXT201 leaf02, leaf03 and leaf04 have each other's texts: leaf02 runs that of leaf03, "
+        "leaf03 that of leaf04, and leaf04 that of leaf02, by all addresses; each text is judged "
+        r"as that of the switch whose addresses it has, and [1-9]\d+ differences as a consequence "
+        "are not listed",
+        finding,
+    )
+
+
 def test_a_copy_of_another_text_is_one_finding(
     rocefort: Rocefort, saved: Saved, tmp_path: Path
 ) -> None:

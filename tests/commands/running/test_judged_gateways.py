@@ -151,6 +151,25 @@ FAULTS: list[tuple[list[Line], list[tuple[str, str, str, str]]]] = [
             )
         ],
     ),
+    (  # a network line of the wide subnet would cover that of another leaf
+        [
+            Line(
+                "leaf04",
+                "interface Vlanif120",
+                "ip address 10.65.3.1 255.255.255.0",
+                "ip address 10.65.3.1 255.255.254.0",
+            )
+        ],
+        [
+            (
+                "BGP201",
+                "leaf04",
+                "interface Vlanif120",
+                "packets from leaf01 to 10.65.2.0/23 of leaf04 are lost, and those of 7 more "
+                "segment pairs: leaf04 Vlanif120 has 10.65.3.1/23, a mask of 23 bits, not 24",
+            )
+        ],
+    ),
     (
         without_sessions("leaf02", ("10.1.0.16", "spine01"), ("10.1.0.18", "spine02")),
         [

@@ -207,9 +207,15 @@ def test_the_hint_about_a_policy_that_the_exit_shares_keeps_it_narrow(
     )  # fmt: skip
     solution = analyse(network)
     report = verify(network, solution.state, solution=solution)
-    hints = {
-        f.hint for f in report.findings if "route-policy EXIT-wan-a-OUT of leaf01" in f.message
-    }
+    alone = verify(network.model_copy(update={"servers": None}), solution.state, solution=solution)
+    findings = [
+        finding
+        for finding in (*report.findings, *alone.findings)
+        if "route-policy EXIT-wan-a-OUT of leaf01" in finding.message
+    ]
+    rules = {(finding.rule, finding.where.device) for finding in findings}
+    assert rules == {(rule, "leaf01") for rule in ("BGP102", "BGP103", "BGP201")}
+    hints = {finding.hint for finding in findings}
     assert hints == {
         "give the peers between them a policy of their own: EXIT-wan-a-OUT is also that of "
         "192.0.2.0, and to permit more in it would announce more there"

@@ -212,7 +212,7 @@ def test_of_two_origins_the_winner_is_not_certain(clos: Clos, edits: Edits) -> N
 @pytest.mark.parametrize(
     ("line", "rules"),
     [
-        (("", "peer {peer} ebgp-max-hop 2"), {"BGP101", "BGP102"}),
+        (("", "peer {peer} ebgp-max-hop 2"), {"BGP101"}),
         ((FAMILY, "peer {peer} allow-as-loop"), {"BGP102"}),
         ((FAMILY, "filter-policy 2000 export"), {"BGP102", "BGP103"}),
         ((FAMILY, "import-route ospf 1"), {"BGP102", "BGP103"}),

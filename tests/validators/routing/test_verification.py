@@ -28,16 +28,6 @@ if TYPE_CHECKING:
 
 TODAY = date(2026, 11, 20)
 
-# On a fabric of 2 spines and 3 leaves with one server each.
-LOST_AT_LEAF1 = [
-    "BGP102 leaf1 (leaf1.cfg:40): leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
-    "and to 3 more prefixes of other leaves",
-    "BGP102 leaf2: leaf2 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
-    "and to 1 more prefix of other leaves",
-    "BGP102 leaf3: leaf3 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
-    "and to 1 more prefix of other leaves",
-]
-
 
 def wrong_as(network: Network, edits: Edits) -> Network:
     return edits["peer"](network, "leaf1", "172.16.0.0", asn=65009)
@@ -113,13 +103,13 @@ def wrong_gateway_mask(network: Network, edits: Edits) -> Network:
     return edits["port"](network, "leaf3", "Vlanif10", addresses=(IPv4Interface("10.3.10.1/23"),))
 
 
+# On a fabric of 2 spines and 3 leaves with one server each.
 FAULTS: list[tuple[Fault, list[str]]] = [
     (
         wrong_as,
         [
             "BGP101 leaf1 (leaf1.cfg:45): BGP session of leaf1 with spine1 (172.16.0.0) is not "
             "compatible: leaf1 expects AS 65009, spine1 is AS 65000",
-            *LOST_AT_LEAF1,
         ],
     ),
     (
@@ -127,7 +117,6 @@ FAULTS: list[tuple[Fault, list[str]]] = [
         [
             "BGP101 leaf1 (leaf1.cfg:40): BGP session of spine1 with leaf1 (172.16.0.1) is not "
             "compatible: leaf1 has no peer 172.16.0.0",
-            *LOST_AT_LEAF1,
         ],
     ),
     (
@@ -135,7 +124,6 @@ FAULTS: list[tuple[Fault, list[str]]] = [
         [
             "BGP101 leaf1 (leaf1.cfg:45): BGP session of leaf1 with spine1 (172.16.0.0) is not "
             "compatible: leaf1 does not enable the peer 172.16.0.0 for IPv4",
-            *LOST_AT_LEAF1,
         ],
     ),
     (
@@ -150,7 +138,6 @@ FAULTS: list[tuple[Fault, list[str]]] = [
         [
             "BGP101 leaf1 100GE1/0/1 (leaf1.cfg:20): BGP session of leaf1 with spine1 "
             "(172.16.0.0) is not compatible: leaf1 100GE1/0/1 is shut down",
-            *LOST_AT_LEAF1,
         ],
     ),
     (
@@ -160,7 +147,6 @@ FAULTS: list[tuple[Fault, list[str]]] = [
             "compatible: no interface of leaf1 is in the subnet of 172.16.0.0",
             "BGP101 spine1 (spine1.cfg:60): BGP session of spine1 with 172.16.0.1 is not "
             "compatible: no other switch has the address 172.16.0.1",
-            *LOST_AT_LEAF1,
         ],
     ),
     (
@@ -168,12 +154,6 @@ FAULTS: list[tuple[Fault, list[str]]] = [
         [
             "BGP101 spine1 100GE1/0/2: BGP session of leaf2 with spine1 (172.16.0.2) is not "
             "compatible: 172.16.0.3 is the broadcast address of 172.16.0.0/30 on spine1 100GE1/0/2",
-            "BGP102 leaf1 (leaf1.cfg:40): leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
-            "and to 1 more prefix of other leaves",
-            "BGP102 leaf2: leaf2 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
-            "and to 3 more prefixes of other leaves",
-            "BGP102 leaf3: leaf3 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
-            "and to 1 more prefix of other leaves",
         ],
     ),
     (
@@ -184,7 +164,6 @@ FAULTS: list[tuple[Fault, list[str]]] = [
             "BGP101 leaf1 100GE1/0/1 (leaf1.cfg:20): BGP session of spine1 with leaf1 "
             "(172.16.0.1) is not compatible: "
             "leaf1 100GE1/0/1 is a switched port, its address is not in use",
-            *LOST_AT_LEAF1,
         ],
     ),
     (
@@ -195,12 +174,6 @@ FAULTS: list[tuple[Fault, list[str]]] = [
             "and spine1 100GE1/0/1",
             "BGP101 leaf2 100GE1/0/1: BGP session of leaf2 with spine1 (172.16.0.2) is not "
             "established: no cable joins leaf2 100GE1/0/1 and spine1 100GE1/0/2",
-            "BGP102 leaf1 (leaf1.cfg:40): leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
-            "and to 3 more prefixes of other leaves",
-            "BGP102 leaf2: leaf2 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
-            "and to 3 more prefixes of other leaves",
-            "BGP102 leaf3: leaf3 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
-            "and to 3 more prefixes of other leaves",
         ],
     ),
     (
@@ -212,12 +185,6 @@ FAULTS: list[tuple[Fault, list[str]]] = [
             "compatible: spine1 100GE1/0/2 is shut down",
             "BGP101 spine1 100GE1/0/3: BGP session of leaf3 with spine1 (172.16.0.4) is not "
             "compatible: spine1 100GE1/0/3 is shut down",
-            "BGP102 leaf1 (leaf1.cfg:40): leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 "
-            "and to 3 more prefixes of other leaves",
-            "BGP102 leaf2: leaf2 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
-            "and to 3 more prefixes of other leaves",
-            "BGP102 leaf3: leaf3 has 1 of 2 paths to 10.1.10.0/24 of leaf1 "
-            "and to 3 more prefixes of other leaves",
         ],
     ),
     (
@@ -225,10 +192,8 @@ FAULTS: list[tuple[Fault, list[str]]] = [
         [
             "BGP102 leaf1 (leaf1.cfg:1): 2 leaves lack paths to 10.1.10.0/24 of leaf1: "
             "route-policy EXPORT of leaf1 denies it",
-            "BGP103 leaf2: srv2-1 does not reach srv1-1 by every path: "
-            "leaf2 has no route to 10.1.10.0/24",
-            "BGP103 leaf3: srv3-1 does not reach srv1-1 by every path: "
-            "leaf3 has no route to 10.1.10.0/24",
+            "BGP103 leaf1 (leaf1.cfg:1): srv2-1 does not reach srv1-1 by every path, "
+            "nor do 1 more pair: route-policy EXPORT of leaf1 denies it",
         ],
     ),
     (
@@ -236,10 +201,8 @@ FAULTS: list[tuple[Fault, list[str]]] = [
         [
             "BGP102 leaf3 Vlanif10: 2 leaves lack paths to 10.3.10.0/24 of leaf3: "
             "leaf3 Vlanif10 has 10.3.10.1/23, a mask of 23 bits, not 24",
-            "BGP103 leaf1 (leaf1.cfg:40): srv1-1 does not reach srv3-1 by every path: "
-            "leaf1 has no route to 10.3.10.0/24",
-            "BGP103 leaf2: srv2-1 does not reach srv3-1 by every path: "
-            "leaf2 has no route to 10.3.10.0/24",
+            "BGP103 leaf3 Vlanif10: srv1-1 does not reach srv3-1 by every path, nor do 1 more pair: "
+            "leaf3 Vlanif10 has 10.3.10.1/23, a mask of 23 bits, not 24",
         ],
     ),
     (
@@ -247,10 +210,8 @@ FAULTS: list[tuple[Fault, list[str]]] = [
         [
             "BGP102 leaf3: 2 leaves lack paths to 10.3.10.0/24 of leaf3: "
             "leaf3 has no network line for it",
-            "BGP103 leaf1 (leaf1.cfg:40): srv1-1 does not reach srv3-1 by every path: "
-            "leaf1 has no route to 10.3.10.0/24",
-            "BGP103 leaf2: srv2-1 does not reach srv3-1 by every path: "
-            "leaf2 has no route to 10.3.10.0/24",
+            "BGP103 leaf3: srv1-1 does not reach srv3-1 by every path, nor do 1 more pair: "
+            "leaf3 has no network line for it",
         ],
     ),
     (
@@ -267,10 +228,8 @@ FAULTS: list[tuple[Fault, list[str]]] = [
         [
             "BGP102 leaf3 Vlanif10: 2 leaves lack paths to 10.3.10.0/24 of leaf3: "
             "no enabled port of leaf3 carries VLAN 10",
-            "BGP103 leaf1 (leaf1.cfg:40): srv1-1 does not reach srv3-1 by every path: "
-            "leaf1 has no route to 10.3.10.0/24",
-            "BGP103 leaf2: srv2-1 does not reach srv3-1 by every path: "
-            "leaf2 has no route to 10.3.10.0/24",
+            "BGP103 leaf3 Vlanif10: srv1-1 does not reach srv3-1 by every path, nor do 1 more pair: "
+            "no enabled port of leaf3 carries VLAN 10",
             "BGP103 leaf3 25GE1/0/1: srv3-1 does not reach srv1-1 by every path, "
             "nor do 1 more pair: leaf3 has no VLAN 20",
         ],
@@ -280,10 +239,8 @@ FAULTS: list[tuple[Fault, list[str]]] = [
         [
             "BGP102 leaf3 Vlanif1/0/10: 2 leaves lack paths to 10.3.10.0/24 of leaf3: "
             "leaf3 Vlanif1/0/10 names no VLAN",
-            "BGP103 leaf1 (leaf1.cfg:40): srv1-1 does not reach srv3-1 by every path: "
-            "leaf1 has no route to 10.3.10.0/24",
-            "BGP103 leaf2: srv2-1 does not reach srv3-1 by every path: "
-            "leaf2 has no route to 10.3.10.0/24",
+            "BGP103 leaf3 Vlanif1/0/10: srv1-1 does not reach srv3-1 by every path, nor do 1 more pair: "
+            "leaf3 Vlanif1/0/10 names no VLAN",
             "BGP103 leaf3 Vlanif10: srv3-1 does not reach srv1-1 by every path, "
             "nor do 1 more pair: leaf3 has no gateway 10.3.10.1 in VLAN 10",
         ],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from ipaddress import IPv4Address
@@ -166,15 +166,23 @@ def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
     """Both ends of a routed link are in one subnet.
 
     With different subnets neither end reaches the other, and the BGP session on the link stays
-    down. Of two masks of one link, each switch uses its own. For configurations alone, two peers
+    down. Of two masks of one link, each switch uses its own; the
+    finding is at the mask that fewer ports of links have. For configurations alone, two peers
     whose ports reach each other by one of the masks are taken as the ends of a cable.
 
     Example: 10.1.1.2/31 here and 10.1.1.9/31 at leaf01 100GE1/0/31 are not in one subnet
     Fix: Give both ends addresses of one subnet.
     """
-    for cable in subject.overview.cables:
-        if not _in_one_subnet(*cable.interfaces):
-            yield from _link_subnet(subject, cable)
+    wrong = [c for c in subject.overview.cables if not _in_one_subnet(*c.interfaces)]
+    masks = _mask_counts(subject.overview.cables) if wrong else Counter()
+    for cable in wrong:
+        yield from _link_subnet(subject, cable, masks)
+
+
+def _mask_counts(cables: Iterable[LinkEnds]) -> Counter[int]:
+    """Number of ports on links by the bits of their masks: most have the intended one."""
+    ports = (port for cable in cables for port in cable.interfaces if port)
+    return Counter(address.network.prefixlen for port in ports for address in port.addresses)
 
 
 def _in_one_subnet(a: Interface | None, b: Interface | None) -> bool:
@@ -184,7 +192,7 @@ def _in_one_subnet(a: Interface | None, b: Interface | None) -> bool:
     return any(x.network == y.network for x in a.addresses for y in b.addresses)
 
 
-def _link_subnet(subject: Subject, cable: LinkEnds) -> Iterator[Verdict]:
+def _link_subnet(subject: Subject, cable: LinkEnds, masks: Mapping[int, int]) -> Iterator[Verdict]:
     link, (a, b) = cable.link, cable.interfaces
     if a is None or b is None:
         return
@@ -204,9 +212,11 @@ def _link_subnet(subject: Subject, cable: LinkEnds) -> Iterator[Verdict]:
             path="addresses",
         )
     else:
+        ends = [(link.a, a.addresses[0]), (link.b, b.addresses[0])]
+        (here, odd), (there, other) = sorted(ends, key=lambda e: masks[e[1].network.prefixlen])
         yield subject.finding(
-            link.a,
-            f"{a.addresses[0]} here and {b.addresses[0]} at {link.b} are not in one subnet",
+            here,
+            f"{odd} here and {other} at {there} are not in one subnet",
             "give both ends addresses of one subnet",
             path="addresses",
         )

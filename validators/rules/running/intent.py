@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from rocefort.documents.suggest import nearest
 from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Node
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Place, Verdict, rule
 from rocefort.validators.rules.running.subject import RunningSubject
 
@@ -63,9 +63,9 @@ def one_text_a_switch(subject: RunningSubject) -> Iterator[Verdict]:
             f"load the configuration of {name}, or save its text under its own name",
         )
     for name, other in running.renamed.items():
-        if running.renamed.get(other) == name:
-            if natural(name) < natural(other):
-                yield _swapped(subject, name, other)
+        if circle := _circle(running.renamed, name):
+            if name == min(circle, key=natural):
+                yield _swapped(subject, circle)
             continue
         yield subject.finding(
             subject.network.by_name[name],
@@ -88,13 +88,26 @@ def _withheld(number: int) -> str:
     return f"{count_of(number, 'difference')} as a consequence {are} not listed"
 
 
-def _swapped(subject: RunningSubject, name: str, other: str) -> Finding:
-    withheld = subject.running.withheld
+def _circle(renamed: Mapping[str, str], name: str) -> list[str]:
+    """Switches whose texts are exchanged in a circle, each with the next one's; empty: none."""
+    owner = {sysname: device for device, sysname in renamed.items()}
+    circle = [name]
+    while (following := owner.get(circle[-1])) not in (None, *circle):
+        circle.append(following)
+    return circle if following == name else []
+
+
+def _swapped(subject: RunningSubject, circle: Sequence[str]) -> Finding:
+    withheld = sum(subject.running.withheld[name] for name in circle)
+    name, other, *more = circle
+    pairs = zip(circle[1:], [*circle[2:], name], strict=True)
+    *middle, last = (f"{switch} that of {owner}" for switch, owner in pairs)
+    others = ", ".join([*middle, f"and {last}"])
     return subject.finding(
         subject.network.by_name[name],
-        f"{name} and {other} have each other's text: {name} runs that of {other}, and {other} that "
-        f"of {name}, by all addresses; each text is judged as that of the switch whose addresses "
-        f"it has, and {_withheld(withheld[name] + withheld[other])}",
+        f"{listing(circle)} have each other's text{'s' if more else ''}: {name} runs that of "
+        f"{other}, {others}, by all addresses; each text is judged as that of the switch whose "
+        f"addresses it has, and {_withheld(withheld)}",
         "load each configuration on its own switch, or correct the two sysnames",
         path="name",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import Literal
 
@@ -169,6 +169,17 @@ def release_fields(settings: Settings) -> frozenset[str]:
     return frozenset(match[0] for match in matches if match)
 
 
+@dataclass(frozen=True)
+class HostNumber:
+    """Number of an address in its subnet; the bits of its mask explain another number."""
+
+    number: int
+    mask_bits: int = field(compare=False)
+
+    def __str__(self) -> str:
+        return str(self.number)
+
+
 def port_settings(port: Interface) -> Settings:
     """Return the shared settings of a port; of a gateway also its number in its subnet.
 
@@ -177,7 +188,9 @@ def port_settings(port: Interface) -> Settings:
     settings: Settings = {}
     if port.kind == "vlanif" and port.addresses:
         first = port.addresses[0]
-        settings["addresses.host"] = int(first.ip) - int(first.network.network_address)
+        settings["addresses.host"] = HostNumber(
+            int(first.ip) - int(first.network.network_address), first.network.prefixlen
+        )
     for name in SHARED_OF_PORT:
         settings.update(_flat(name, getattr(port, name)))
     return settings | ({"mtu": port.mtu or ETHERNET_MTU} if port.routed else {})

@@ -18,6 +18,7 @@ from rocefort.validators.rules.registry import Place, Verdict, rule
 from rocefort.validators.rules.running.settings import (
     LEAST_ALIKE,
     OF_RELEASES,
+    HostNumber,
     Outside,
     PortOfKind,
     Settings,
@@ -348,13 +349,22 @@ def _row_differs(voters: Mapping[str, _Voter], name: str, names: list[str], path
 def _differs(
     subject: VoteSubject, voter: _Voter, path: str, vote: Vote[Hashable], group: str
 ) -> Finding:
-    value = voter.settings.get(path)
+    value, usual = voter.settings.get(path), vote.taken
     count = f"{vote.count} of {_many(len(vote.values), group)}"
     if path.endswith("]"):
         have = "do not have it" if vote.taken is None else "have it"
         message = f"{path} is {'missing' if value is None else 'here'}, but {count} {have}"
+    elif (
+        isinstance(value, HostNumber)
+        and isinstance(usual, HostNumber)
+        and value.mask_bits != usual.mask_bits
+    ):
+        message = (
+            f"the address has a mask of {value.mask_bits} bits here (host {value}), "
+            f"and of {usual.mask_bits} bits (host {usual}) at {count}"
+        )
     else:
-        message = f"{path} is {value_text(value)} here, and {value_text(vote.taken)} at {count}"
+        message = f"{path} is {value_text(value)} here, and {value_text(usual)} at {count}"
     at = f"{voter.prefix}.{path}" if voter.prefix else path
     if voter.prefix:
         message = f"peer {voter.prefix[len('bgp.peers[') : -1]}: {message}"

@@ -176,7 +176,8 @@ def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
     place of BGP is named at its line, by BGP103 or BGP201 if packets are lost there.
     A leaf with fewer paths than its cabling to the spines provides sends more traffic over the
     other paths, which congest sooner. Where the far leaf does not announce the prefix, the finding
-    names its «network» line, its interface or its policy. A prefix whose gateway waits for servers
+    names its «network» line, its interface or its policy. Paths that closed sessions take are left
+    out while others remain: BGP101 reports the sessions. A prefix whose gateway waits for servers
     is excluded (TOP008).
 
     Example: leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 and to 3 more prefixes of other leaves
@@ -194,7 +195,10 @@ def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
     expected = {leaf.name: spines * cables.get(leaf.name, 1) for leaf in leaves}
     hidden: defaultdict[tuple[IPv4Network, str], list[str]] = defaultdict(list)
     short: defaultdict[str, dict[int, list[tuple[IPv4Network, str]]]] = defaultdict(dict)
+    closed = _closed_sessions(subject)
     for key, name, has in _missing(leaves, served, width, expected):
+        if has and has == expected[name] - _lost_paths(closed, name, key[1], cables):
+            continue  # BGP101 reports the sessions
         if key in silent:
             hidden[key].append(name)
         elif place := _overriding(subject, name, key[0]):
@@ -207,6 +211,34 @@ def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
             yield _short(subject, leaf, (has, expected[leaf.name]), missing)
     for key, names in hidden.items():
         yield _hidden(subject, key, names, silent[key])
+
+
+ClosedSessions = Mapping[str, Counter[str]]  # number by leaf and spine
+
+
+def _closed_sessions(subject: EngineSubject) -> ClosedSessions:
+    """Number of sessions of each leaf with each spine that are not established at either end."""
+    owners = _owners(subject.solution)
+    ends = Counter(
+        (session.device, owners[session.peer])
+        for session in subject.state.sessions
+        if session.status is not SessionStatus.ESTABLISHED and session.peer in owners
+    )
+    spines = [node.name for node in subject.network.role(Role.SPINE)]
+    closed: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for pair, number in ends.items():
+        for leaf, spine in (pair, pair[::-1]):
+            if spine in spines:
+                closed[leaf][spine] = max(closed[leaf][spine], number)
+    return closed
+
+
+def _lost_paths(closed: ClosedSessions, leaf: str, other: str, cables: Mapping[str, int]) -> int:
+    """Number of paths between two leaves that closed sessions take: all to a spine without any."""
+    per_spine, far = cables.get(leaf, 1), closed.get(other, Counter())
+    away = {spine for spine, number in far.items() if number == cables.get(other, 1)}
+    own = closed.get(leaf, Counter())
+    return len(away) * per_spine + sum(n for spine, n in own.items() if spine not in away)
 
 
 def _overriding(subject: EngineSubject, name: str, prefix: IPv4Network) -> DevicePlace | None:

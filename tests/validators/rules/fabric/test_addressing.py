@@ -96,7 +96,14 @@ ADR003: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.port("leaf01", "100GE1/0/31", addresses=_one("10.1.1.3/30")),
         [
-            "error spine01 100GE1/0/1: 10.1.1.2/31 here and 10.1.1.3/30 at leaf01 100GE1/0/31 "
+            "error leaf01 100GE1/0/31: 10.1.1.3/30 here and 10.1.1.2/31 at spine01 100GE1/0/1 "
+            "are not in one subnet"
+        ],
+    ),
+    (  # the other links decide which mask is the odd one
+        lambda s: s.port("spine01", "100GE1/0/1", addresses=_one("10.1.1.2/30")),
+        [
+            "error spine01 100GE1/0/1: 10.1.1.2/30 here and 10.1.1.3/31 at leaf01 100GE1/0/31 "
             "are not in one subnet"
         ],
     ),
