@@ -396,6 +396,8 @@ QuestionLimit = Annotated[
         "--batfish-limit",
         envvar="ROCEFORT_BATFISH_LIMIT",
         metavar="SECONDS",
+        min=0,
+        max=values.MOST,
         help="Time limit of each question to Batfish (s).",
     ),
 ]

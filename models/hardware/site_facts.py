@@ -22,6 +22,12 @@ class FormOutcome(StrEnum):
     CHANGED = "saved otherwise"  # taken, but a typed line is not among the saved ones
     ASKED = "asked"  # with a question, which is answered no
     UNTRIED = "not tried"
+    DISPUTED = "disputed"  # one probe shows it as it is written, and another does not
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a switch took the form, or showed that it does not have it as it is written."""
+        return self is FormOutcome.TAKEN or self.is_wrong
 
     @property
     def is_wrong(self) -> bool:
@@ -54,6 +60,31 @@ class FormEvidence(Frozen):
     missing: tuple[Line, ...] = Field(
         default=(), description="Typed lines that the candidate does not have.", examples=[[]]
     )
+    earlier: str = Field(
+        default="",
+        examples=["leaf01 on 2026-11-27"],
+        description="Earlier probe that settled it, if the last one did not.",
+    )
+
+    def after(self, before: FormEvidence, probe: str) -> FormEvidence:
+        """Return the evidence of two probes; probe: the words for the earlier one.
+
+        An answer that settles nothing keeps the earlier one. Two that differ settle nothing, until
+        the file is removed.
+        """
+        if before.outcome is FormOutcome.DISPUTED:
+            return before
+        probe = before.earlier or probe
+        if not self.outcome.is_settled and before.outcome.is_settled:
+            return before.model_copy(update={"earlier": probe})
+        both = self.outcome.is_settled and before.outcome.is_settled
+        if both and self.outcome.is_wrong != before.outcome.is_wrong:
+            reply = f"{before.outcome.value} by {probe}, and {self.outcome.value} by the next probe"
+            reply = ": ".join(filter(None, (reply, before.reply, self.reply)))
+            return FormEvidence(
+                form=self.form, outcome=FormOutcome.DISPUTED, typed=self.typed, reply=reply
+            )
+        return self
 
     @model_validator(mode="after")
     def _has_its_evidence(self) -> Self:
@@ -98,14 +129,31 @@ class FactEvidence(Frozen):
         description="What was typed; ` / ` enters a view.",
     )
     reply: str = Field(description="Words of the switch.", examples=["INTEGER<1-30720>"])
-    low: int | None = Field(default=None, description="Lowest value.", examples=[1])
-    high: int | None = Field(default=None, description="Highest value.", examples=[30720])
-    value: int | None = Field(default=None, description="The number, if it is no range.")
+    low: int | None = Field(default=None, ge=0, description="Lowest value.", examples=[1])
+    high: int | None = Field(default=None, gt=0, description="Highest value.", examples=[30720])
+    value: int | None = Field(default=None, gt=0, description="The number, if it is no range.")
+    disputed: bool = Field(
+        default=False, description="Whether two probes differ; then it is not settled."
+    )
 
     @property
     def is_settled(self) -> bool:
         """Whether the words show the fact."""
         return self.value is not None or self.low is not None
+
+    def after(self, before: FactEvidence, probe: str) -> FactEvidence:
+        """Return the evidence of two probes, as that of a form."""
+        if before.disputed or (before.is_settled and not self.is_settled):
+            return before
+        if not before.is_settled or self.text == before.text:
+            return self
+        reply = f"{before.text} by {probe}, and {self.text} by the next probe"
+        return FactEvidence(field=self.field, asked=self.asked, reply=reply, disputed=True)
+
+    @property
+    def text(self) -> str:
+        """The number or the range, for a person."""
+        return f"{self.low} to {self.high}" if self.value is None else str(self.value)
 
     @model_validator(mode="after")
     def _is_a_range_or_a_value(self) -> Self:
@@ -133,11 +181,31 @@ class SwitchFacts(Frozen):
     probed_on: date = Field(description="Day of the probe.", examples=["2026-11-27"])
     forms: tuple[FormEvidence, ...] = Field(default=(), description="Forms of commands.")
     facts: tuple[FactEvidence, ...] = Field(default=(), description="Numbers.")
+    complete: bool = Field(
+        default=False, description="Last line; a file without it is cut off.", examples=[True]
+    )
 
     @property
     def source(self) -> str:
         """The evidence as a source: switch, model, release and day."""
         return f"{self.device} ({self.model}, {self.release}), probed on {self.probed_on}"
+
+    def after(self, before: SwitchFacts) -> SwitchFacts:
+        """Return these answers with the earlier ones of the same model and release."""
+        probe = f"{before.device} on {before.probed_on}"
+        forms = {form.form: form for form in before.forms}
+        numbers = {fact.field: fact for fact in before.facts}
+        update = {
+            "forms": tuple(
+                each.after(forms[each.form], probe) if each.form in forms else each
+                for each in self.forms
+            ),
+            "facts": tuple(
+                each.after(numbers[each.field], probe) if each.field in numbers else each
+                for each in self.facts
+            ),
+        }
+        return self.model_copy(update=update)
 
     def is_of(self, model: str, release: str) -> bool:
         """Whether the answers count for a model and a release, with or without its last part."""

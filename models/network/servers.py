@@ -135,11 +135,13 @@ class NicSeen(Frozen):
 class HostSeen(Frozen):
     """Observed server. failed: why it could not be read; missing: why a field is None.
 
+    file: of a reading that failed, if it is kept in one.
     notes: lines of its answer that no reader reads.
     """
 
     name: str
     failed: str = ""
+    file: str | None = Field(default=None, exclude_if=lambda file: file is None)
     notes: tuple[str, ...] = ()
     missing: dict[str, str] = Field(default_factory=dict)
     addresses: tuple[tuple[str, IPv4Interface], ...] = ()

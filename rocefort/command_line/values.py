@@ -12,6 +12,7 @@ import typer
 
 from rocefort.command_line.names import fabric_names, models, names_in, rule_names, waves_of
 
+MOST = 1_000_000  # upper limit of a number with a fraction; infinity and nan exceed it
 FAMILY = 3  # letters of a family, the beginning of its ids
 Completer = Callable[[typer.Context, str], list[str]]
 

@@ -185,7 +185,9 @@ def probe(
     connections: options.ConnectionsFile,
     time_limit: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=1, help="Time after which no more is tried (s)."),
+        typer.Option(
+            metavar="SECONDS", min=1, max=values.MOST, help="Time after which no more is tried (s)."
+        ),
     ] = 600.0,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:

@@ -29,7 +29,9 @@ def health(
     ] = None,
     interval: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=1, help="Read twice, with this interval (s)."),
+        typer.Option(
+            metavar="SECONDS", min=1, max=values.MOST, help="Read twice, with this interval (s)."
+        ),
     ] = None,
     baseline: Annotated[
         Path | None,
@@ -39,7 +41,8 @@ def health(
     select: options.Select = None,
     ignore: options.Ignore = None,
     clock_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1, help="Largest clock offset (s).")
+        float,
+        typer.Option(metavar="SECONDS", min=1, max=values.MOST, help="Largest clock offset (s)."),
     ] = 5.0,
     disk_limit: Annotated[int, typer.Option(min=0, help="Least free flash (MB).")] = 100,
     pause_limit: Annotated[int, typer.Option(min=0, help="Most PFC frames per second.")] = 1000,

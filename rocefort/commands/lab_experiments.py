@@ -81,7 +81,10 @@ def lab_chaos(
     minutes: Annotated[
         float,
         typer.Option(
-            metavar="MINUTES", min=0.0, help="Time after which no new round starts (min)."
+            metavar="MINUTES",
+            min=0.0,
+            max=values.MOST,
+            help="Time after which no new round starts (min).",
         ),
     ] = 5.0,
     journal: Annotated[
@@ -137,7 +140,10 @@ def lab_failover(
     limit: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", min=0.0, help="Time limit for convergence after a fault (s)."
+            metavar="SECONDS",
+            min=0.0,
+            max=values.MOST,
+            help="Time limit for convergence after a fault (s).",
         ),
     ] = 60.0,
     form: options.TraceFormatted = options.TraceFormat.TEXT,

@@ -20,7 +20,10 @@ cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 ApprovalWait = Annotated[
     float,
     typer.Option(
-        metavar="SECONDS", min=0, help="Time to wait for an approval before the run pauses (s)."
+        metavar="SECONDS",
+        min=0,
+        max=values.MOST,
+        help="Time to wait for an approval before the run pauses (s).",
     ),
 ]
 BreakGlass = Annotated[
@@ -38,7 +41,10 @@ RequireApproval = Annotated[
 ApprovalHours = Annotated[
     float,
     typer.Option(
-        metavar="HOURS", min=0, help="Validity of an approval (h); 0: the value of the fabric."
+        metavar="HOURS",
+        min=0,
+        max=values.MOST,
+        help="Validity of an approval (h); 0: the value of the fabric.",
     ),
 ]
 Detach = Annotated[

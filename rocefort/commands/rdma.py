@@ -184,11 +184,19 @@ def judge(
     ] = None,
     min_gbps: Annotated[
         float | None,
-        typer.Option("--min-gbps", min=0, metavar="RATE", help="Lowest good rate (Gb/s)."),
+        typer.Option(
+            "--min-gbps", min=0, max=values.MOST, metavar="RATE", help="Lowest good rate (Gb/s)."
+        ),
     ] = None,
     max_latency: Annotated[
         float | None,
-        typer.Option("--max-latency", min=0, metavar="TIME", help="Highest good latency (us)."),
+        typer.Option(
+            "--max-latency",
+            min=0,
+            max=values.MOST,
+            metavar="TIME",
+            help="Highest good latency (us).",
+        ),
     ] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:

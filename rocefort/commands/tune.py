@@ -179,7 +179,7 @@ def measure(
     evaluations: Evaluations = 400,
     trials: Annotated[int, typer.Option(min=1, max=50, help="Most candidates to measure.")] = 5,
     minutes: Annotated[
-        float, typer.Option(min=1, help="Most time of all measurements (min).")
+        float, typer.Option(min=1, max=values.MOST, help="Most time of all measurements (min).")
     ] = 30,
     duration: Annotated[
         int, typer.Option(metavar="SECONDS", min=4, help="Duration of each bandwidth test (s).")

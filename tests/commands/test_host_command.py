@@ -402,3 +402,47 @@ def test_outputs_that_a_person_kept_are_checked(
     ran = rocefort("host", "check", heps_file, "--outputs", tmp_path)
     assert ran.code == 1
     assert "no interface has 10.65.0.11, its address behind leaf01 100GE1/0/2" in ran.out
+
+
+PASTED = """[root@k8sgn08 ~]# mlnx_qos -i ens1f0
+DCBX mode: OS controlled
+Priority trust state: dscp
+PFC configuration:
+\tpriority    0   1   2   3   4   5   6   7
+\tenabled     0   0   0   1   0   0   0   0
+"""
+RINGS = "[root@k8sgn08 ~]# ethtool -g ens1f0\nRing parameters for ens1f0:\n"
+
+
+@pytest.mark.parametrize("text", [PASTED, PASTED.replace("\n", "\r\n"), RINGS + PASTED])
+def test_a_pasted_output_is_recognized_by_its_lines(
+    text: str, rocefort: Callable[..., Any], heps_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "k8sgn08.txt").write_bytes(text.encode())
+    (tmp_path / "k8sgn07.txt").write_text("another server")
+    ran = rocefort("host", "check", heps_file, "--outputs", tmp_path)
+    assert ran.code == 1
+    assert "its PFC is on for priority 3, and leaf01 100GE1/0/2 pauses priority 4" in ran.out
+    assert "HST101" not in ran.out
+    note = f"not read: {tmp_path / 'k8sgn07.txt'}: no server 'k8sgn07'; did you mean 'k8sgn09'?"
+    assert note in ran.words
+
+
+def test_a_file_that_is_no_reading_is_named_with_its_file(
+    rocefort: Callable[..., Any], heps_file: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "k8sgn08.txt"
+    file.write_text("-bash: mlnx_qos: command not found\n")
+    ran = rocefort("host", "check", heps_file, "--outputs", tmp_path)
+    assert ran.code == 3
+    assert "it could not be read: the reading is cut off" in ran.out
+    assert f"{file} is for the whole output" in ran.words
+    assert "SSH" not in ran.out
+
+
+def test_a_directory_of_other_servers_alone_is_refused(
+    rocefort: Callable[..., Any], heps_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "k8sgn07.txt").write_text("another server")
+    ran = rocefort("host", "check", heps_file, "--outputs", tmp_path)
+    assert (ran.code, "no server 'k8sgn07'; did you mean 'k8sgn09'?" in ran.err) == (2, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import sys
 from collections.abc import Callable
@@ -217,3 +218,16 @@ def test_all_faults_are_listed(
     output = capsys.readouterr().out
     assert "link-down               the cable of a port carries nothing" in output
     assert "refuse-line " in output
+
+
+def test_a_line_that_no_other_user_can_type_is_refused_at_the_start(
+    hall: DerivedNetwork, tmp_path: Path
+) -> None:
+    subject = subject_of_derived(hall)
+    options = LabOptions(faults=("leaf07:foreign-candidate@x",))
+    sentence = "leaf07:foreign-candidate@x: the switch refuses the line 'x' (Error: Unrecognized"
+    with (
+        pytest.raises(BadInput, match=re.escape(sentence)),
+        rehearse(subject.network, subject.texts, tmp_path, options),
+    ):
+        pass

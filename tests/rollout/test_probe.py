@@ -24,7 +24,7 @@ from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.switch import CommitOrder, EmulatedSwitch, syntax_of
 from rocefort.models.hardware.hardware import Unconfirmed
-from rocefort.models.hardware.site_facts import FormEvidence, FormOutcome, SwitchFacts
+from rocefort.models.hardware.site_facts import FactEvidence, FormEvidence, FormOutcome, SwitchFacts
 from rocefort.models.network.network import Node
 from rocefort.steps.rollout.probe import probe_switch
 
@@ -360,3 +360,31 @@ def test_the_words_before_a_question_mark_are_no_command(
             config, view = applied.config, applied.view
         with pytest.raises(VrpRefusal):
             apply_line(config, view, command, switch.family)
+
+
+NUMBER = {"field": "xoff_kbytes", "asked": "x ?", "reply": "INTEGER"}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "text", "disputed"),
+    [
+        ((1, 30720), (1, 30720), "1 to 30720", False),
+        ((1, 30720), None, "1 to 30720", False),
+        (None, (1, 500), "1 to 500", False),
+        ((1, 30720), (1, 500), None, True),
+    ],
+)
+def test_numbers_of_two_probes(
+    before: tuple[int, int] | None, now: tuple[int, int] | None, text: str | None, disputed: bool
+) -> None:
+    def number(limits: tuple[int, int] | None) -> FactEvidence:
+        return FactEvidence(**NUMBER, **dict(zip(("low", "high"), limits or (), strict=False)))
+
+    both = number(now).after(number(before), "leaf01 on 2026-11-27")
+    assert both.disputed is disputed
+    assert both.is_settled is not disputed
+    if text:
+        assert both.text == text
+    else:
+        assert both.reply == "1 to 30720 by leaf01 on 2026-11-27, and 1 to 500 by the next probe"
+        assert number(now).after(both, "leaf02 on 2026-11-28") == both

@@ -79,9 +79,7 @@ def read_facts(text: str, file: str) -> SwitchInputs:
         text = f"\n{text[first.end() :]}"  # the numbers of its lines stay
     head = next((line for line in text.split("\n") if line.strip()), "")
     separator = first[1] if first else max(SEPARATORS, key=head.count)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-    filled = ((rows.line_num, [cell.strip() for cell in row]) for row in rows)
-    filled = ((line, cells) for line, cells in filled if any(cells))
+    filled = ((line, cells) for line, cells in _rows(text, separator, file) if any(cells))
     line, titles = next(filled, (1, []))
     at = _column_indices(titles)
     if "name" not in at or len(at) < 2:
@@ -107,21 +105,51 @@ def read_facts(text: str, file: str) -> SwitchInputs:
                     values[column][name] = MAKER.sub("", value) if column == "hardware" else value
     if problems:
         raise BadInput(problems=problems)
-    others = [title for n, title in enumerate(titles) if title and n not in at.values()]
+    equal = _equal_columns(titles)
+    known = {title for same in equal.values() for title in same} | {titles[n] for n in at.values()}
+    others = [title for title in titles if title and title not in known]
     notes = [f"{file}: columns that are not used: {', '.join(others)}"] if others else []
+    notes += [
+        f"{file}: {listing(same)} are columns of one meaning; {titles[at[column]]} is read"
+        for column, same in equal.items()
+    ]
     notes += [f"{file}: {count_of(nameless, 'row')} without a name"] if nameless else []
     named = tuple(values.pop("name"))
     return SwitchInputs(**values, listed=named, notes=tuple(notes))
 
 
+def _rows(text: str, separator: str, file: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each row, with its last line; raises BadInput for a cell without end."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    try:
+        for row in rows:
+            yield rows.line_num, [cell.strip() for cell in row]
+    except csv.Error as error:
+        how = "shorten the cell, or close its quotes"
+        raise BadInput(f"not CSV: {error}", how=how, file=file, line=rows.line_num) from None
+
+
 def _column_indices(titles: Sequence[str]) -> dict[str, int]:
     """Return the index of each column of a head line, in any of its names."""
-    plain = [" ".join(title.replace("_", " ").casefold().split()) for title in titles]
+    plain = [_plain(title) for title in titles]
     return {
         column: plain.index(name)
         for column, names in COLUMNS.items()
         if (name := next((name for name in names if name in plain), None))
     }
+
+
+def _equal_columns(titles: Sequence[str]) -> dict[str, list[str]]:
+    """Return the titles of each column that a head line has more than once."""
+    same = {
+        column: [title for title in titles if _plain(title) in names]
+        for column, names in COLUMNS.items()
+    }
+    return {column: titles for column, titles in same.items() if titles[1:]}
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.replace("_", " ").casefold().split())
 
 
 @dataclass(frozen=True, slots=True)

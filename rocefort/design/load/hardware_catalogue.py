@@ -104,9 +104,10 @@ def _catalogue(site: Site, _state: SiteState) -> Catalogue:
         if (layer.hardware / FAMILY_FILE).is_file():
             families |= load_families() if layer == SHIPPED else read_families(layer.hardware)
         files |= models_in(layer.hardware)
-    facts = read_facts(site, families)
+    of_site = with_site_commands(site, families)
+    facts = read_facts(site, of_site)
     shelf = Shelf(site, files, families, site_templates(site), facts)
-    return Catalogue(shelf, with_site_commands(site, families), facts)
+    return Catalogue(shelf, of_site, facts)
 
 
 def models_in(directory: Path) -> dict[str, Path]:

@@ -6,7 +6,8 @@ vendor states stays, and a form that the data do not list as unconfirmed is not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rocefort.documents.read import read_document
@@ -26,19 +27,43 @@ from rocefort.site import DATA_FILES, Site, files_in
 FIRST_KEY = "device: NAME"
 
 
-def read_facts(site: Site, families: Iterable[str]) -> tuple[SwitchFacts, ...]:
+def read_facts(site: Site, families: Mapping[str, Family]) -> tuple[SwitchFacts, ...]:
     """Read the facts of a site, the oldest first; raises BadInput for a wrong file."""
-    names = [str(name) for name in families]
     files = files_in(shortest(site.facts), DATA_FILES)
-    return tuple(sorted((_read(path, names) for path in files), key=lambda own: own.probed_on))
+    return tuple(sorted((_read(path, families) for path in files), key=lambda own: own.probed_on))
 
 
-def _read(path: Path, families: Sequence[str]) -> SwitchFacts:
+def _read(path: Path, families: Mapping[str, Family]) -> SwitchFacts:
     document = read_document(path, FIRST_KEY)
     facts = validate(SwitchFacts, document)
-    if str(facts.family) not in families:
-        what, how = f"no syntax family {facts.family!r}", nearest(str(facts.family), families)
+    family = families.get(str(facts.family))
+    if family is None:
+        what, how = (
+            f"no syntax family {facts.family!r}",
+            nearest(str(facts.family), map(str, families)),
+        )
         raise BadInput(problems=[document.problem(("family",), what, how)])
+    forms = {each.command for each in family.unconfirmed}
+    problems = [
+        document.problem(
+            ("forms", number, "form"),
+            f"{each.form!r} is no unconfirmed form of {family.name}",
+            f"remove it, or correct it: {nearest(each.form, forms)}",
+        )
+        for number, each in enumerate(facts.forms)
+        if each.form not in forms
+    ]
+    if facts.probed_on > datetime.now(UTC).date():
+        what = f"{facts.probed_on} is in the future"
+        problems.append(document.problem(("probed_on",), what, "write the day of the probe"))
+    if not facts.complete:
+        what, how = (
+            "the last line, `complete: true`, is missing",
+            "the file is cut off; probe again",
+        )
+        problems.append(document.problem(("complete",), what, how))
+    if problems:
+        raise BadInput(problems=problems)
     return facts
 
 

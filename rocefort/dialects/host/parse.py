@@ -31,6 +31,11 @@ Value = TypeVar("Value")
 
 # Outputs that a person keeps: the section that each fills, of the server or of its NIC.
 KEPT: Mapping[str, str] = {"ip-addr": "addresses", "mlnx_qos": "qos", "ethtool-g": "rings"}
+SIGNS: Mapping[str, re.Pattern[str]] = {  # lines that only this output has
+    "ip-addr": re.compile(r"\d+: \S+ +(?:inet [0-9.]+/\d+ |<[A-Z]).*", re.ASCII),
+    "mlnx_qos": re.compile(r"DCBX mode:|Priority trust state:|PFC configuration:"),
+    "ethtool-g": re.compile(r"Ring parameters for \S+:"),
+}
 LINK = re.compile(r"\d+: (?P<interface>[^\s:@]+)(?:@\S+)?: <.*> mtu (?P<mtu>\d+) .*", re.ASCII)
 INET = re.compile(r"\s+inet (?P<address>[0-9.]+/\d+)\b.*", re.ASCII)
 PEER = re.compile(r"\s+inet [0-9.]+ peer .*", re.ASCII)  # of a tunnel
@@ -100,6 +105,14 @@ def read_outputs(plan: HostPlan, outputs: Mapping[tuple[str, str], str]) -> Host
         for nic in host.nics
     )
     return host.model_copy(update={"missing": host.missing | NOT_OF_HOST, "nics": tuple(nics)})
+
+
+def kinds_of(text: str) -> list[str]:
+    """Return the outputs, of KEPT, that a text shows by its lines; none for a whole reading."""
+    lines = [line.strip() for line in text.splitlines()]
+    if any(map(HEAD.fullmatch, lines)):
+        return []
+    return [kind for kind, sign in SIGNS.items() if any(map(sign.match, lines))]
 
 
 def _holds(address: str, plan: HostPlan) -> bool:

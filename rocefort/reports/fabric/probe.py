@@ -14,6 +14,7 @@ TITLES = {
     FormOutcome.CHANGED: "Taken, and saved otherwise",
     FormOutcome.ASKED: "Not taken without an answer to a question",
     FormOutcome.UNTRIED: "Not tried",
+    FormOutcome.DISPUTED: "Taken by one probe, and not by another: not confirmed",
 }
 
 
@@ -34,6 +35,11 @@ def probe_report(done: ProbeResult) -> Iterator[Block]:
         items = tuple(_form(form) for form in facts.forms if form.outcome is outcome)
         if items:
             yield Section(title, items)
+    if kept := [form for form in facts.forms if form.earlier]:
+        rows = tuple(
+            Items((form.form,), (f"{form.outcome.value}: {form.earlier}",)) for form in kept
+        )
+        yield Section("Settled by an earlier probe alone", rows)
     if facts.facts:
         yield Section("Numbers", tuple(map(_fact, facts.facts)))
     before, after = done.before, done.after
@@ -62,7 +68,7 @@ def _lines(lines: tuple[str, ...]) -> str:
 
 def _fact(fact: FactEvidence) -> Items:
     if fact.is_settled:
-        shown = str(fact.value) if fact.low is None else f"{fact.low} to {fact.high}"
-        return Items((f"{fact.field}: {shown}",), (f"> {fact.asked}",))
+        return Items((f"{fact.field}: {fact.text}",), (f"> {fact.asked}",))
     first = next(iter(fact.reply.splitlines()), "").strip()
-    return Items((f"{fact.field}: not shown",), (f"> {fact.asked}", first or "no answer"))
+    state = "disputed" if fact.disputed else "not shown"
+    return Items((f"{fact.field}: {state}",), (f"> {fact.asked}", first or "no answer"))

@@ -94,12 +94,25 @@ def inject(
     switches: Mapping[str, EmulatedSwitch],
     model: EmulatedState,
 ) -> None:
-    """Start faults; raises BadInput for an unknown port."""
+    """Start faults; raises BadInput for an unknown port, and a line that a switch refuses."""
     for name, fault in faults:
         if isinstance(fault, StateFault):
             model.inject(name, fault)
         else:
+            _check_line(switches[name], fault)
             switches[name].faults += (fault,)
+
+
+def _check_line(switch: EmulatedSwitch, fault: LineFault) -> None:
+    """Raise BadInput for a candidate of another user that no user can have."""
+    if fault.name == "foreign-candidate" and fault.match:
+        try:
+            switch.enter(0, (), fault.match)
+        except BadInput as refusal:
+            what = f"the switch refuses the line {fault.match!r} ({refusal.problems[0].what})"
+            how = "write a line of the system view, such as foreign-candidate@vlan batch 4094"
+            where = f"--fault {switch.name}:{fault.name}@{fault.match}"
+            raise BadInput(what, where=where, how=how) from None
 
 
 def faults_help() -> tuple[tuple[str, str], ...]:

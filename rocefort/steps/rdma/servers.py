@@ -13,7 +13,7 @@ from nornir.core.task import Task
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.parse import KEPT, read_host, read_outputs
+from rocefort.dialects.host.parse import KEPT, kinds_of, read_host, read_outputs
 from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
 from rocefort.documents.read import read_text
 from rocefort.documents.suggest import chosen_names, nearest
@@ -113,11 +113,13 @@ def check_outputs(fabric: Path, directory: Path, servers: Sequence[str]) -> Host
 
     Files: `SERVER.txt`, the whole output of the reader, or single outputs, such as
     `SERVER.mlnx_qos.txt` and `SERVER.NIC.mlnx_qos.txt`. Raises BadInput for a directory without
-    any, and for a file of a server that the fabric lacks.
+    any that is of a server of the fabric.
     """
     derived, plans = plans_of(fabric, servers)
-    kept, unused = _kept_files(directory, host_plans(derived))
+    kept, unused, foreign = _kept_files(directory, host_plans(derived))
     chosen = {name: plan for name, plan in plans.items() if name in kept}
+    if not kept and foreign:
+        raise BadInput(problems=foreign)
     if not chosen or (servers and len(chosen) < len(plans)):
         lacking = sorted(plans.keys() - chosen) if servers else []
         raise BadInput(
@@ -128,6 +130,7 @@ def check_outputs(fabric: Path, directory: Path, servers: Sequence[str]) -> Host
     seen = tuple(_kept_reading(plan, kept[name]) for name, plan in chosen.items())
     notes = _unchecked([name for name in plans if name not in chosen], "an output")
     notes += tuple(f"not read, of no known output: {file}" for file in unused)
+    notes += tuple(f"not read: {problem}" for problem in foreign)
     return _checked(derived, plans, seen, notes)
 
 
@@ -151,32 +154,37 @@ def _unchecked(names: Sequence[str], lacking: str) -> tuple[str, ...]:
 
 def _kept_files(
     directory: Path, plans: Mapping[str, HostPlan]
-) -> tuple[dict[str, dict[tuple[str, str], Path]], list[str]]:
-    """Return files by server, kind and NIC, and the names of other files."""
+) -> tuple[dict[str, dict[tuple[str, str], Path]], list[str], list[Problem]]:
+    """Return files by server, kind and NIC, names of other files, and those of no server."""
     if not directory.is_dir():
         raise BadInput("no such directory", file=str(directory), how="check the path")
-    kept, unused, problems = dict[str, dict[tuple[str, str], Path]](), list[str](), list[Problem]()
+    kept, unused, foreign = dict[str, dict[tuple[str, str], Path]](), list[str](), list[Problem]()
     for file in sorted(directory.iterdir()):
         match = KEPT_FILE.fullmatch(file.name)
         if match is None:
             unused.append(file.name)
         elif match["server"] not in plans:
             how = nearest(match["server"], plans)
-            problems.append(Problem("", f"no server {match['server']!r}", how, file=str(file)))
+            foreign.append(Problem("", f"no server {match['server']!r}", how, file=str(file)))
         else:
             key = (match["kind"] or "", match["nic"] or "")
             kept.setdefault(match["server"], {})[key] = file
-    if problems:
-        raise BadInput(problems=problems)
-    return kept, unused
+    return kept, unused, foreign
 
 
 def _kept_reading(plan: HostPlan, files: Mapping[tuple[str, str], Path]) -> HostSeen:
-    """Read the output of the reader if it is there, otherwise the single outputs."""
-    whole = files.get(("", ""))
-    if whole is not None:
-        return read_host(plan, read_text(whole))
-    return read_outputs(plan, {key: read_text(file) for key, file in files.items()})
+    """Read the output of the reader if it is there, otherwise the single outputs.
+
+    A file without a kind in its name may have single outputs, which its lines show.
+    """
+    texts = {key: read_text(file) for key, file in files.items()}
+    whole = texts.pop(("", ""), None)
+    kinds = kinds_of(whole) if whole is not None else []
+    if whole is not None and not kinds:
+        host = read_host(plan, whole)
+        return host.model_copy(update={"file": str(files["", ""])}) if host.failed else host
+    pasted = {(kind, ""): whole for kind in kinds if whole is not None}
+    return read_outputs(plan, pasted | texts)
 
 
 def observe_hosts(

@@ -63,7 +63,7 @@ NO_RIGHT = re.compile(r"do(?:es)? not have (?:the )?permission", re.IGNORECASE)
 UNIT = "deadlock_interval_ms"  # unknown on some families, whose data have no range for it
 HEAD = (
     "# Answers of a switch to `rocefort facts probe`: evidence for switches of this model and\n"
-    "# release. Written by the probe; a new probe of the same model and release replaces it.\n"
+    "# release. Written by the probe; a new probe of the same model and release adds to it.\n"
 )
 
 
@@ -295,6 +295,7 @@ def probe(fabric: Path, access: Connections, switch: str, limit_s: float = LIMIT
         with _reported(name):
             driver = nornir.inventory.hosts[name].get_connection(SESSION, nornir.config)
             facts = probe_switch(driver, node, catalogue, limit_s)
+    facts = _with_earlier(facts, catalogue)
     file = _written(facts, site)
     after = _open_counts(derive(fabric), fabric)
     return ProbeResult(
@@ -334,6 +335,7 @@ def probe_switch(
         probed_on=datetime.now(UTC).date(),
         forms=forms,
         facts=facts,
+        complete=True,
     )
 
 
@@ -374,6 +376,17 @@ def _open_counts(derived: DerivedNetwork, fabric: Path) -> OpenCounts:
     report = check(subject.network, subject.sources)
     facts = len(open_facts(fabric).facts)
     return OpenCounts(not_judged=len(report.not_judged), facts=facts)
+
+
+def _with_earlier(facts: SwitchFacts, catalogue: Catalogue) -> SwitchFacts:
+    """Return answers with those of an earlier probe of the same model and release."""
+    same = (
+        each
+        for each in catalogue.facts
+        if (each.model, each.release) == (facts.model, facts.release)
+    )
+    before = next(same, None)
+    return facts.after(before) if before else facts
 
 
 def _written(facts: SwitchFacts, site: Site) -> Path:

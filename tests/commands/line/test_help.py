@@ -141,3 +141,27 @@ def test_a_command_has_the_help_class() -> None:
     assert {
         type(each).__name__ for each in COMMANDS.values() if isinstance(each, TyperCommand)
     } == {"HelpedCommand"}
+
+
+FLOATS = [
+    (path, max(option.opts, key=len))
+    for path, command in COMMANDS.items()
+    for option in command.params
+    if option.type_descriptor.annotation is float
+]
+
+
+def test_every_option_with_a_fraction_is_in_the_table() -> None:
+    assert {"--min-gbps", "--max-latency", "--batfish-limit"} <= {name for _, name in FLOATS}
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1e999", "-1e999", "1e300"])
+@pytest.mark.parametrize(("path", "option"), FLOATS)
+def test_no_option_takes_an_infinite_number(
+    path: str, option: str, value: str, rocefort: Rocefort
+) -> None:
+    words = ["5" for each in COMMANDS[path].params if each.param_type_name == "argument"]
+    result = rocefort(*path.split()[1:], *words, f"{option}={value}")
+    assert result.code == 2
+    words_of = rf"Error: Invalid value for '{option}'.*: it is at (least 0|least 1|most \d+)\n"
+    assert re.search(words_of, result.err)

@@ -134,16 +134,39 @@ def test_the_answers_are_used_for_the_same_model_and_release(
     assert used["ai-service / ai-ecn"] == ["spine01", "spine02"]
 
 
-def test_another_probe_of_the_model_and_release_replaces_the_answers(
+def test_two_probes_that_differ_leave_the_form_unconfirmed_and_named(
     lab: Rehearsal, rocefort: Rocefort
 ) -> None:
     lab.switches["leaf01"].faults = (WRONG,)
     rocefort("facts", "probe", "leaf01", "--connections", lab.file)
     done = rocefort("facts", "probe", "leaf02", "--connections", lab.file, "--format", "json")
-    forms = json.loads(done.out)["facts"]["forms"]
-    assert {form["outcome"] for form in forms} == {"taken"}
+    forms = {form["form"]: form for form in json.loads(done.out)["facts"]["forms"]}
     assert len(forms) == 16  # those that were settled are tried again
-    assert rocefort("check", "heps").code == 0
+    assert {form["outcome"] for form in forms.values()} == {"taken", "disputed"}
+    assert forms[FORM]["outcome"] == "disputed"
+    assert re.fullmatch(
+        r"refused by leaf01 on \d{4}-\d\d-\d\d, and taken by the next probe: " + re.escape(UNKNOWN),
+        forms[FORM]["reply"],
+    )
+    report = json.loads(rocefort("check", "heps", "--format", "json").out)
+    own = [f for f in report["not_judged"] if f["rule"] == "TXT001" and FORM in f["message"]]
+    assert "leaf01" in {f["where"]["device"] for f in own}
+
+
+def test_a_probe_that_settles_nothing_keeps_the_earlier_answers(
+    lab: Rehearsal, rocefort: Rocefort
+) -> None:
+    rocefort("facts", "probe", "leaf01", "--connections", lab.file)
+    before = yaml.safe_load(FILE.read_text())
+    lab.switches["leaf02"].faults = (LineFault("unknown-question", "deadlock-recovery time"),)
+    done = rocefort("facts", "probe", "leaf02", "--connections", lab.file)
+    assert done.code == 0
+    assert f"Settled by an earlier probe alone {FORM} taken: leaf01 on " in done.words
+    after = yaml.safe_load(FILE.read_text())
+    kept = next(form for form in after["forms"] if form["form"] == FORM)
+    assert kept.pop("earlier") == f"leaf01 on {before['probed_on']}"
+    assert kept in before["forms"]
+    assert [f["outcome"] for f in after["forms"]] == [f["outcome"] for f in before["forms"]]
 
 
 GOOD = """\
@@ -152,7 +175,10 @@ model: CE8850-64CQ-EI
 release: V200R022C00
 family: v200
 probed_on: 2026-11-27
+complete: true
 """
+FEC = "form: fec mode rs, typed: [fec mode rs]"
+NUMBER = "field: buffer_kbytes, asked: x, reply: y"
 BAD: list[tuple[str, int, str]] = [
     (
         GOOD.replace("family: v200", "family: v20"),
@@ -162,26 +188,46 @@ BAD: list[tuple[str, int, str]] = [
     (GOOD.replace("2026-11-27", "yesterday"), 5, "probed_on"),
     (
         f"{GOOD}forms:\n- {{form: fec mode rs, outcome: taken}}\n",
-        7,
+        8,
         "'taken' needs typed and saved",
     ),
     (
-        f"{GOOD}forms:\n- {{form: x, outcome: refused, typed: [x]}}\n",
-        7,
+        f"{GOOD}forms:\n- {{{FEC}, outcome: refused}}\n",
+        8,
         "needs typed lines and the",
     ),
-    (f"{GOOD}forms:\n- {{form: x, outcome: good}}\n", 7, "'good'"),
+    (f"{GOOD}forms:\n- {{{FEC}, outcome: good}}\n", 8, "'good'"),
     (
         f"{GOOD}facts:\n- {{field: xoff_kbytes, asked: x, reply: y, low: 1}}\n",
-        7,
+        8,
         "both low and high",
     ),
-    (f"{GOOD}facts:\n- {{field: xoff, asked: x, reply: y}}\n", 7, "'xoff'"),
+    (f"{GOOD}facts:\n- {{field: xoff, asked: x, reply: y}}\n", 8, "'xoff'"),
     (
         f"{GOOD}facts:\n- {{field: buffer_kbytes, asked: x, reply: y, low: 1, high: 2}}\n",
-        7,
+        8,
         "buffer_kbytes is given by value",
     ),
+    (f"{GOOD}facts:\n- {{{NUMBER}, value: 0}}\n", 8, "0 is out of range; write above 0"),
+    (f"{GOOD}facts:\n- {{{NUMBER}, value: -30}}\n", 8, "-30 is out of range"),
+    (
+        f"{GOOD}facts:\n- {{field: xoff_kbytes, asked: x, reply: y, low: -1, high: 9}}\n",
+        8,
+        "-1 is out of range",
+    ),
+    (
+        f"{GOOD}forms:\n- {{form: fec mode r, outcome: not tried}}\n",
+        8,
+        "'fec mode r' is no unconfirmed form of v200; remove it, or correct it: did you mean",
+    ),
+    (
+        f"{GOOD}forms:\n- {{form: nonsense, outcome: not tried}}\n",
+        8,
+        "'nonsense' is no unconfirmed",
+    ),
+    (GOOD.replace("2026-11-27", "2999-01-01"), 5, "2999-01-01 is in the future"),
+    (GOOD.replace("complete: true\n", ""), 1, "the file is cut off; probe again"),
+    (GOOD.replace("true", "tru"), 6, "complete"),
 ]
 
 
@@ -202,17 +248,14 @@ def test_a_wrong_file_is_one_error_with_its_line(
 def test_the_file_replaces_nothing_that_the_vendor_states(
     lab: Rehearsal, rocefort: Rocefort
 ) -> None:
-    """A range of the vendor stays, and a form that is not open is not accepted by the file."""
+    """A range of the vendor stays."""
     assert lab.switches
     before = rocefort("check", "heps", "--format", "json").out
     FILE.parent.mkdir()
     leaf = GOOD.replace("CE8850-64CQ-EI", "CE8851-32CQ8DQ-P").replace("V200R022C00", "V300R023C00")
     leaf = leaf.replace("v200", "v300-g1")
-    taken = (
-        "{form: qos ecn enable, outcome: taken, typed: [qos ecn enable], saved: [qos ecn enable]}"
-    )
     wide = "{field: xoff_kbytes, asked: x, reply: y, low: 1, high: 500}"
-    FILE.write_text(f"{leaf}forms:\n- {taken}\nfacts:\n- {wide}\n")
+    FILE.write_text(f"{leaf}facts:\n- {wide}\n")
     assert rocefort("check", "heps", "--format", "json").out == before
 
 

@@ -426,12 +426,26 @@ def test_wrong_facts_are_told(
         ("name,hardware\nleaf01,A\nleaf01,B\n", "f.csv:3: leaf01 is there twice"),
         ("name,hardware\nleaf01,A,B\n", "f.csv:2: more values than columns"),
         ("name;hardware\n\nleaf01;A\n;;\nleaf01;B\n", "f.csv:5: leaf01 is there twice"),
+        (f"name,hardware\nleaf01,{'x' * 131_073}\n", "f.csv:2: not CSV: field larger than"),
+        (f"name,{'x' * 131_073}\nleaf01,A\n", "f.csv:1: not CSV: field larger than"),
     ],
 )
 def test_a_bad_table_of_switches_is_told_by_line(text: str, sentence: str) -> None:
     with pytest.raises(BadInput) as error:
         read_facts(text, "f.csv")
     assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("head", "note"),
+    [
+        ("Hardware,Name,name", "Name and name are columns of one meaning; Name is read"),
+        ("Name,Type,Hardware", "Type and Hardware are columns of one meaning; Hardware is read"),
+        ("Name,Hardware,Colour", "columns that are not used: Colour"),
+    ],
+)
+def test_two_columns_of_one_meaning_are_one_note(head: str, note: str) -> None:
+    assert read_facts(f"{head}\nleaf01,A,B\n", "f.csv").notes == (f"f.csv: {note}",)
 
 
 NETBOX = (
@@ -442,6 +456,7 @@ BULK_IMPORT = "name,role,device_type,site,rack\nleaf01,leaf,Huawei CE8850-64CQ-E
 OF_NETBOX = (
     "columns that are not used: Status, Tenant, Site, Location, Role, Manufacturer, IP Address"
 )
+TWO_TYPES = "Type and Model are columns of one meaning; Model is read"
 SEMICOLONS = "NAME;Hardware;Rack\nleaf01;CE8850-64CQ-EI;R01\n"
 
 
@@ -456,7 +471,7 @@ SEMICOLONS = "NAME;Hardware;Rack\nleaf01;CE8850-64CQ-EI;R01\n"
         (SEMICOLONS.replace("\n", "\r\n").encode() + b";;\r\n\r\n", []),
         (f"{SEMICOLONS};Shelf;R02\n".encode(), ["1 row without a name"]),
         (b'"Device", "Type", "Rack"\n"leaf01", "CE8850-64CQ-EI", "R01"\n', []),
-        (b"Hostname,Type,Model,Rack\nleaf01,Switch,CE8850-64CQ-EI,R01\n", ["Type"]),
+        (b"Hostname,Type,Model,Rack\nleaf01,Switch,CE8850-64CQ-EI,R01\n", [TWO_TYPES]),
     ],
     ids=[
         "NetBox",

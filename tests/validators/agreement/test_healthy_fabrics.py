@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import combinations_with_replacement
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+import yaml
 from efforts import tries
-from new_fabrics import random_fabric
+from new_fabrics import LEAVES, STATIC_ECN, random_fabric
 from spelled_texts import spelled
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
@@ -128,3 +130,45 @@ def test_texts_of_a_new_fabric(leaf: str, tmp_path: Path) -> None:
 def test_texts_of_two_ways_out_and_of_heps(heps_file: Path, tmp_path: Path) -> None:
     assert new_findings(BORDER, tmp_path / "border") == set()
     assert new_findings(heps_file, tmp_path / "heps") == set()
+
+
+def test_texts_of_leaves_of_several_families(tmp_path: Path) -> None:
+    mixed = [
+        models
+        for size in (3, 4, 6)
+        for models in combinations_with_replacement(LEAVES, size)
+        if len(set(models)) > 1
+    ]
+    assert len(mixed) == 44
+    random = Random(4)
+    for models in random.sample(mixed, min(tries(22), len(mixed))):
+        file, configs = mixed_fabric(models, random, tmp_path / "-".join(models))
+        assert new_findings(file, configs) == set(), models
+
+
+@pytest.mark.parametrize(("leaves", "others"), [(2, 1), (1, 2), (3, 1), (5, 1)])
+def test_no_leaf_is_told_to_forward(leaves: int, others: int, tmp_path: Path) -> None:
+    """Leaves of group 2 discard by a line, because of leaves of group 1, which have none."""
+    models = ("CE8855-32CQ4BQ",) * leaves + ("CE8851-32CQ8DQ-P",) * others
+    file, configs = mixed_fabric(models, Random(0), tmp_path)
+    assert new_findings(file, configs) == set()
+    texts = [(configs / f"{leaf}.cfg").read_text() for leaf in leaf_names(len(models))]
+    assert sum("recovery-behavior discard" in text for text in texts) == leaves
+
+
+def mixed_fabric(models: tuple[str, ...], random: Random, folder: Path) -> tuple[Path, Path]:
+    """Write a fabric with a model for each leaf, in any order; returns files of it and its texts."""
+    data = yaml.safe_load(new_fabric("mixed", Size(2, len(models), 2), models[0], "CE9860-4C-EI"))
+    for leaf, model in zip(data["leaves"], random.sample(models, len(models)), strict=True):
+        release = "V200R022C00" if model == "CE8850-64CQ-EI" else "V300R023C00"
+        leaf.update(hardware=model, software=release)
+    if random.random() < 0.5:
+        data["profiles"]["ecn"] = {"fixed": STATIC_ECN}
+        data["profiles"]["lossless"]["site"]["ecn"] = "fixed"
+    folder.mkdir(exist_ok=True)
+    (folder / "fabric.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
+    return folder / "fabric.yaml", folder / "texts"
+
+
+def leaf_names(count: int) -> list[str]:
+    return [f"leaf{number:03}" for number in range(1, count + 1)]

@@ -76,8 +76,8 @@ Settings = dict[str, Hashable]  # value by path; a row that is there is True
 # Fields of a switch whose lines only some releases have. Two switches that differ in several of
 # them have other releases, and are not compared in these fields.
 OF_RELEASES = re.compile(
-    r"telnet_off|ecn_enabled|pfc\.(?:detect_ms|recovery_ms|interval_ms|dscp_mapping)"
-    r"|pfc\.profiles\[[^]]*\]\.timers"
+    r"telnet_off|ecn_enabled|pfc\.(?:detect_ms|recovery_ms|interval_ms|recovery_behavior"
+    r"|dscp_mapping|headroom_pool_kbytes)|pfc\.profiles\[[^]]*\]\.timers|bgp\.private_4_byte_as"
 )
 UNSET = (None, False)
 LEAST_ALIKE = 2  # settings in which switches of one kind differ alike from the others

@@ -38,6 +38,7 @@ AGREED = "agreed, not right: no intent confirms it"
 UNLIKE = "give it the value of the others, or judge the texts by a fabric"
 # Lines that make a switch safer: the others lack them, and it is not advised to remove them.
 SAFER = re.compile(r"telnet_off\[|pfc\.profiles\[[^]]*\]\.timers\[|acls\[")
+SAFER_VALUES = {("pfc.recovery_behavior", "discard")}  # whatever the others have
 SAFER_HERE = "add the line to the others, too, or judge the texts by a fabric"
 
 
@@ -368,7 +369,8 @@ def _differs(
     at = f"{voter.prefix}.{path}" if voter.prefix else path
     if voter.prefix:
         message = f"peer {voter.prefix[len('bgp.peers[') : -1]}: {message}"
-    safer = value is not None and vote.taken is None and SAFER.match(path)
+    alone = value is not None and vote.taken is None
+    safer = (alone and SAFER.match(path)) or (path, value) in SAFER_VALUES
     return subject.finding(voter.place, message, SAFER_HERE if safer else UNLIKE, path=at)
 
 

@@ -45,6 +45,9 @@ def servers_answer(subject: HostSubject) -> Iterator[Verdict]:
     for plan, host in subject.queried_servers:
         if host.failed:
             hint = "check its address, SSH server and connections file, then read it again"
+            if host.file:
+                hint = f"{host.file} is for the whole output of `rocefort host render`'s reader; "
+                hint += "name another output SERVER.KIND.txt, such as SERVER.mlnx_qos.txt"
             yield subject.wrong(plan, f"it could not be read: {host.failed}", hint)
 
 
