@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.fabric.sourced import Sourced
@@ -125,3 +125,12 @@ class Lossless(Sourced):
     ecn: Name = Field(
         description="Name of an ECN profile: who marks the lossless queue.", examples=["ai-ecn-hpc"]
     )
+
+    @field_validator("queue", mode="before")
+    @classmethod
+    def _is_one_queue(cls, queue: object) -> object:
+        """Refuse several queues, which intent does not have."""
+        if isinstance(queue, list | tuple):
+            what = "one lossless queue is supported; write the queue of RoCE alone"
+            raise ValueError(what)  # noqa: TRY004 - pydantic reports no TypeError
+        return queue

@@ -35,11 +35,13 @@ def probe_report(done: ProbeResult) -> Iterator[Block]:
         items = tuple(_form(form) for form in facts.forms if form.outcome is outcome)
         if items:
             yield Section(title, items)
-    if kept := [form for form in facts.forms if form.earlier]:
-        rows = tuple(
-            Items((form.form,), (f"{form.outcome.value}: {form.earlier}",)) for form in kept
-        )
-        yield Section("Settled by an earlier probe alone", rows)
+    kept = tuple(
+        Items((form.form,), (f"{form.outcome.value}: {form.earlier}",))
+        for form in facts.forms
+        if form.earlier
+    )
+    if kept:
+        yield Section("Settled by an earlier probe alone", kept)
     if facts.facts:
         yield Section("Numbers", tuple(map(_fact, facts.facts)))
     before, after = done.before, done.after

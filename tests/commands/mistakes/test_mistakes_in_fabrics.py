@@ -41,6 +41,7 @@ MISTAKES: list[tuple[str, Edits, Marked]] = [
     ("xon above xoff", [("xon_kbytes: 550", "xon_kbytes: 650")], [("650", "profiles.lossless.heps.xon_kbytes: xon 650 kbytes is above xoff 600 kbytes; write less than 600: pauses end two frames or more below xoff")]),
     ("one DSCP for RoCE and CNP", [("cnp_dscp: 48", "cnp_dscp: 34")], [("34", "profiles.lossless.heps.cnp_dscp: DSCP 34 is that of RoCE (roce_dscp), so CNP would use the lossless queue; write another DSCP for one of the two, such as 48 for CNP")]),
     ("one DSCP for RoCE and CNP, that of CNP", [("roce_dscp: 34", "roce_dscp: 48")], [("48", "profiles.lossless.heps.cnp_dscp: DSCP 48 is that of RoCE (roce_dscp), so CNP would use the lossless queue; write another DSCP for one of the two, such as 34 for RoCE")]),
+    ("two lossless queues", [("      queue: 4  ", "      queue: [3, 4]  ")], [("[3", "profiles.lossless.heps.queue: one lossless queue is supported; write the queue of RoCE alone")]),
     ("a tab", [("  hold_s: 30", "\thold_s: 30")], [("", "a tab in the indentation; indent with spaces")]),
     ("bad indentation", [("  hold_s: 30", "   hold_s: 30")], [("hold_s", "this line is indented below line N, whose key has a value already; align it with the keys it belongs to")]),
     ("an open bracket", [("ntp: [10.255.0.250]", "ntp: [10.255.0.250")], [("[10.255.0.250", "the `[` that opens here is not closed; close it with `]`")]),

@@ -149,7 +149,7 @@ def test_two_probes_that_differ_leave_the_form_unconfirmed_and_named(
         forms[FORM]["reply"],
     )
     report = json.loads(rocefort("check", "heps", "--format", "json").out)
-    own = [f for f in report["not_judged"] if f["rule"] == "TXT001" and FORM in f["message"]]
+    own = [f for f in report["findings"] if f["rule"] == "TXT001" and FORM in f["message"]]
     assert "leaf01" in {f["where"]["device"] for f in own}
 
 

@@ -213,10 +213,10 @@ def _link_subnet(subject: Subject, cable: LinkEnds, masks: Mapping[int, int]) ->
         )
     else:
         ends = [(link.a, a.addresses[0]), (link.b, b.addresses[0])]
-        (here, odd), (there, other) = sorted(ends, key=lambda e: masks[e[1].network.prefixlen])
+        (end, odd), (far, address) = sorted(ends, key=lambda e: masks[e[1].network.prefixlen])
         yield subject.finding(
-            here,
-            f"{odd} here and {other} at {there} are not in one subnet",
+            end,
+            f"{odd} here and {address} at {far} are not in one subnet",
             "give both ends addresses of one subnet",
             path="addresses",
         )

@@ -91,9 +91,10 @@ def _withheld(number: int) -> str:
 def _circle(renamed: Mapping[str, str], name: str) -> list[str]:
     """Switches whose texts are exchanged in a circle, each with the next one's; empty: none."""
     owner = {sysname: device for device, sysname in renamed.items()}
-    circle = [name]
-    while (following := owner.get(circle[-1])) not in (None, *circle):
+    circle, following = [name], owner.get(name)
+    while following is not None and following not in circle:
         circle.append(following)
+        following = owner.get(following)
     return circle if following == name else []
 
 
