@@ -436,7 +436,8 @@ def server_pairs(subject: EngineSubject) -> Iterator[Verdict]:
     are excluded. A cause that stops many pairs is one finding, with their number. Where a leaf does
     not announce a segment, the finding is at that leaf.
 
-    Example: srv2-1 does not reach srv1-1 by every path: leaf2 has no route to 10.1.10.0/24
+    Example: srv1-1 does not reach srv3-1 by every path, nor do 1 more pair: leaf3 has no network
+    line for it
     Fix: Follow the path hop by hop: `rocefort trace FABRIC SOURCE DESTINATION`.
     """
     network, reached = subject.network, subject.state.reachability
