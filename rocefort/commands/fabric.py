@@ -149,7 +149,7 @@ def schema(of: options.SchemaOf = options.SchemaDocument.FABRIC) -> None:
 facts = typer.Typer(
     cls=DefaultGroup,
     rich_markup_mode=None,
-    help="List unconfirmed facts of the switches, and settle them on a real switch.",
+    help="List unconfirmed facts of the switches, and settle them.",
     epilog="rocefort facts heps\nrocefort facts probe leaf03 --connections connections.yaml",
 )
 

@@ -35,7 +35,16 @@ GETTERS = {
     "ping",
 }
 OWN = {  # beside NAPALM's
-    *("abort_commit", "save_config", "trial_status", "newest_commit", "commit_trial"),
+    *(
+        "abort_commit",
+        "lock",
+        "unlock",
+        "get_help",
+        "save_config",
+        "trial_status",
+        "newest_commit",
+        "commit_trial",
+    ),
     "get_free_flash",
     *(
         "get_ports",

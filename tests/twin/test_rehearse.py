@@ -286,7 +286,7 @@ def test_it_ends_with_everything_when_it_is_told_to(registry: Registry, sealed: 
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (
-        3,
+        5,
         "rocefort: the rehearsal was interrupted by SIGTERM; nothing of it is left\n",
     )
     assert nothing_left(registry)

@@ -128,8 +128,10 @@ class LoadVerdict:
 def load_verdict(rules: LoadRules, load: Load) -> LoadVerdict:
     """Decide who may be loaded, when, and how much; pure."""
     names = tuple(dict.fromkeys(load.named or rules.servers))
-    windows = (rules.window, "RDMA tests run"), (rules.tuning_window, "thresholds are tried")
-    closed = (_closed(window, load, what) for window, what in windows)
+    closed = (
+        _closed(rules.window, "rdma.window", load, "RDMA tests run"),
+        _closed(rules.tuning_window, "rollout.tuning_window", load, "thresholds are tried"),
+    )
     return LoadVerdict(
         servers=names or tuple(dict.fromkeys(load.others)),
         listed=bool(names),
@@ -139,17 +141,17 @@ def load_verdict(rules: LoadRules, load: Load) -> LoadVerdict:
     )
 
 
-def _closed(window: str | None, load: Load, purpose: str) -> Problem | None:
+def _closed(window: str | None, key: str, load: Load, purpose: str) -> Problem | None:
     """Problem of the time of a load; None: it may begin, or its time is not known.
 
-    purpose: of the window, as subject and verb.
+    key: of the window in a fabric. purpose: of the window, as subject and verb.
     """
     if window is None or load.begins is None:
         return None
     here = load.begins.astimezone()
     if not is_within(window, here.time()):
         what = f"it is {here:%H:%M} {here:%Z}, and {purpose} {window}"
-        return Problem("", what, "wait for the window, or change it in the fabric")
+        return Problem("", what, f"wait for the window, or change {key}")
     rest_s = left_s(window, load.begins)
     if load.lasts_s <= rest_s:
         return None

@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nornir.core import Nornir
-
 from rocefort.clock import utc_now
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.load import find_fabric
@@ -112,18 +110,12 @@ def running_of(
     names = [node.name for node in network.nodes]
     with open_fleet(network, access) as nornir:
         require_credentials(nornir, names)
-        if at_rest:
-            _refuse_trials(nornir, names, access.time_scale)
-        running = collect_running(nornir, names)
-        if at_rest:  # a trial may have begun meanwhile
-            _refuse_trials(nornir, names, access.time_scale)
+        before = collect_trials(nornir, names) if at_rest else {}
+        running = collect_running(nornir, names)  # raises for a switch that cannot be read
+        for trials in (before, collect_trials(nornir, names) if at_rest else {}):
+            if problems := list(trial_problems(trials, utc_now(), access.time_scale)):
+                raise Refused(problems=problems)  # also of a trial that began meanwhile
         return running
-
-
-def _refuse_trials(nornir: Nornir, names: Sequence[str], scale: float) -> None:
-    problems = list(trial_problems(collect_trials(nornir, names), utc_now(), scale))
-    if problems:
-        raise Refused(problems=problems)
 
 
 def make_plan(

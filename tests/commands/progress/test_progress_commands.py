@@ -113,7 +113,7 @@ def test_switches_that_start_or_are_read_are_counted(
     assert steps_of(health) == ["derive", "devices", "routing", "rules"]
     assert steps_of(plan)[:3] == ["derive", "devices", "devices"]
     ends = [e for e in (*health, *plan) if (e["step"], e["phase"]) == ("devices", "end")]
-    assert [event["done"] for event in ends] == [2, 10, 10]
+    assert [event["done"] for event in ends] == [2, 10, 10, 10]
 
 
 def test_the_number_of_questions_for_checks_is_right() -> None:
