@@ -79,7 +79,7 @@ def test_every_command_reports_a_bad_command_line_as_json(
         "check heps",
         "verify heps --engine embedded",
         "verify heps --engine embedded --against HEAD:heps",
-        "facts heps",
+        "facts list heps",
         "trace heps readout01 storage01",
         "diff heps heps",
         "capacity heps",

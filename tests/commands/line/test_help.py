@@ -104,8 +104,8 @@ def test_every_command_has_examples_that_parse(path: str) -> None:
 
 
 # Cheap examples, in an order in which each finds the files that it names.
-RUN = """render, check, report, trace, rules, explain, facts, capacity, show, schema, import, diff,
-drift, connections, day0, new, expand, rename, remove, stages, init, host render, rdma plan,
+RUN = """render, check, report, trace, rules, explain, facts list, capacity, show, schema, import,
+diff, drift, connections, day0, new, expand, rename, remove, stages, init, host render, rdma plan,
 lab faults"""
 
 
