@@ -49,9 +49,9 @@ def begin(group: Any, args: Sequence[str], default: str = "text") -> None:  # no
         elif not (word.startswith("-") or before.startswith("-")):  # no option, no value of one
             break
         before = word
-    if default := getattr(group, "default_command", ""):  # the command of a line without one
-        names.append(default)
-        group, words = group.commands[default], [*args]
+    if command := getattr(group, "default_command", ""):  # the command of a line without one
+        names.append(command)
+        group, words = group.commands[command], [*args]
     is_known = not hasattr(group, "commands")
     formatted = any(FORMAT in each.opts for each in group.params)
     request.command, request.written = " ".join(names), False
