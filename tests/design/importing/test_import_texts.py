@@ -215,7 +215,7 @@ FOREIGN = [
     (
         "stack\n stack member 1 domain 10",
         "a stack",
-        1,  # a switch saves an empty section by itself
+        1,  # an empty section is of no design
         "each switch has a configuration of its own",
     ),
     ("mpls lsr-id 10.0.1.1", "MPLS", 1, LABELS),
