@@ -43,10 +43,13 @@ def _names() -> Iterator[str]:
                     yield ".".join(parts).removesuffix(".__init__")
 
 
-def _in(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
-    """Return the patterns in a value of a module: also in tables, classes and their fields."""
+def _in(value: object, depth: int = 0, field: str = "") -> Iterator[tuple[re.Pattern[Any], str]]:
+    """Return the patterns in a value of a module: also in tables, classes and their fields.
+
+    Each with the field of an object that holds it.
+    """
     if isinstance(value, re.Pattern):
-        yield value
+        yield value, field
     elif depth > 4 or isinstance(value, (str, bytes, ModuleType)):
         return
     elif isinstance(value, dict):
@@ -56,10 +59,10 @@ def _in(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
         for item in value:
             yield from _in(item, depth + 1)
     elif str(getattr(value, "__module__", "")).startswith(PACKAGES):
-        for item in (*getattr(value, "__dict__", {}).values(),):
-            yield from _in(item, depth + 1)
+        for name, item in (*getattr(value, "__dict__", {}).items(),):
+            yield from _in(item, depth + 1, name)
         for name in getattr(type(value), "__slots__", ()):
-            yield from _in(getattr(value, name, None), depth + 1)
+            yield from _in(getattr(value, name, None), depth + 1, name)
 
 
 def _in_calls(source: str) -> Iterator[tuple[re.Pattern[Any], str]]:
@@ -77,22 +80,28 @@ def _in_calls(source: str) -> Iterator[tuple[re.Pattern[Any], str]]:
             yield re.compile(node.args[0].value), node.func.attr
 
 
-def _patterns(names: Iterable[str]) -> Iterator[tuple[str, re.Pattern[Any], frozenset[str]]]:
+def _patterns(  # noqa: C901 - one loop for each source of patterns and of their uses
+    names: Iterable[str],
+) -> Iterator[tuple[str, re.Pattern[Any], frozenset[str]]]:
     """Return each pattern of modules once: its name, and the methods by which modules use it."""
     modules = {name: importlib.import_module(name) for name in names}
     sources = {name: Path(one.__file__ or "").read_text("utf-8") for name, one in modules.items()}
     uses: dict[re.Pattern[Any], set[str]] = defaultdict(set)
+    of_fields: dict[str, set[str]] = defaultdict(set)
     for name, source in sources.items():
-        for word, after in re.findall(r"\b(\w+)\b\.(\w+)\(", source):
+        for word, after in re.findall(r"\b(\w+)\b\.(\w+)[(,)]", source):
             value = vars(modules[name]).get(word)
             if isinstance(value, re.Pattern):
                 uses[value].add(after)
+            elif after in FUNCTIONS:
+                of_fields[word].add(after)
     methods: dict[tuple[str, re.Pattern[Any]], frozenset[str]] = {}
     for name, module in modules.items():
         for variable, value in vars(module).items():
             own = uses.get(value) if isinstance(value, re.Pattern) else None
-            for pattern in _in(value):
-                methods[f"{name}.{variable}", pattern] = _methods(own) if own else ANYWHERE
+            for pattern, field in _in(value):
+                use = own or of_fields.get(field)
+                methods[f"{name}.{variable}", pattern] = _methods(use) if use else ANYWHERE
         for pattern, function in _in_calls(sources[name]):
             methods[name, pattern] = _methods({function})
     seen: set[tuple[str | bytes, int, frozenset[str]]] = set()

@@ -75,7 +75,7 @@ class LabelledDisplay:
     def match(self, line: DisplayLine) -> Row:
         """Return the values of a line; none where it matches no line of the block."""
         for layout in self._read:
-            if match := layout.pattern.fullmatch(line.text.strip(" \t")):
+            if match := layout.expression.fullmatch(line.text.strip(" \t")):
                 pairs = zip(layout.cells, match.groups(), strict=True)
                 return {
                     cell.name: int(text.replace(",", "")) if cell.kind == "d" else text.strip(" \t")

@@ -48,7 +48,7 @@ class Layout:
         return "".join(cell.before for cell in self.cells) + self.after
 
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
+    def expression(self) -> re.Pattern[str]:
         """Return a pattern of such lines, a group for each cell; the number of blanks may vary.
 
         The group of a text with blanks also has the blanks after the text.

@@ -115,7 +115,7 @@ def read_version(shown: DisplayAnswer) -> SoftwareVersion:
 
 def device_named(line: DisplayLine) -> str | None:
     """Return the model or series in the first line of `display device`; None for another line."""
-    match = Layout.of(_STATUS).pattern.fullmatch(line.text.strip())
+    match = Layout.of(_STATUS).expression.fullmatch(line.text.strip())
     return match[1] if match else None
 
 

@@ -154,11 +154,11 @@ class DisplayTable:
     @cached_property
     def _title(self) -> re.Pattern[str]:
         longest = sorted(self.titles, key=len, reverse=True)
-        return re.compile(rf"\s*({'|'.join(map(re.escape, longest))})(?=\s|$)")
+        return re.compile(rf"(?<!\S)({'|'.join(map(re.escape, longest))})(?=\s|$)")
 
     def _titled(self, line: DisplayLine) -> Form | None:
         """Return the form of a line of titles: no other words, no duplicates, all required ones."""
-        if not self.titles or not self._title.match(line.text):
+        if not self.titles or not self._title.match(line.text.lstrip()):
             return None
         titles = self._title.findall(line.text)
         cells = [self.titles[title] for title in titles]
