@@ -222,7 +222,7 @@ def decoded(data: bytes, file: str, how: str = "") -> str:
         line = 0 if wide else _line(data, start)
         raise BadInput(what, how="save it as UTF-8", file=file, line=line) from None
     if "\r" in text:
-        text = re.sub(r"\r+\n", "\n", text)
+        text = re.sub(r"(?<!\r)\r+\n", "\n", text)
         text = text if "\n" in text else text.replace("\r", "\n")
     return PAGER.sub("", text) if "More --" in text else text
 
