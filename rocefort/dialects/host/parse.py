@@ -32,7 +32,7 @@ Value = TypeVar("Value")
 # Outputs that a person keeps: the section that each fills, of the server or of its NIC.
 KEPT: Mapping[str, str] = {"ip-addr": "addresses", "mlnx_qos": "qos", "ethtool-g": "rings"}
 SIGNS: Mapping[str, re.Pattern[str]] = {  # lines that only this output has
-    "ip-addr": re.compile(r"\d+: \S+ +(?:inet [0-9.]+/\d+ |<[A-Z]).*", re.ASCII),
+    "ip-addr": re.compile(r"(?<!\d)\d+: \S+ +(?:inet [0-9.]+/\d+ |<[A-Z]).*", re.ASCII),
     "mlnx_qos": re.compile(r"DCBX mode:|Priority trust state:|PFC configuration:"),
     "ethtool-g": re.compile(r"Ring parameters for \S+:"),
 }

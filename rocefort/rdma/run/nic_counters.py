@@ -25,7 +25,7 @@ COUNTER = re.compile(
 )
 TITLE = "NIC statistics:"
 # Lines that only a damaged table has outside its rows; a note has no such form.
-PART_OF_ETHTOOL = re.compile(r"\s.*|(?:[^\s:]*_[^\s:]*)?:\s*-?\d.*")
+PART_OF_ETHTOOL = re.compile(r"\s.*|(?:(?=[^\s:_]*_)[^\s:]++)?:\s*-?\d.*")
 PART_OF_STATISTIC = re.compile(r"(?:.*\s)?[A-Za-z]\w*_\w*\s+\d+(?:\s.*)?")
 STATISTIC_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
