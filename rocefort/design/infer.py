@@ -49,7 +49,5 @@ def _family(catalogue: Catalogue, model: str | None, software: str | None) -> Fa
         return None
     if model is not None and model in catalogue.hardware:
         return catalogue.family(model, software)
-    models = list(catalogue.hardware)
-    families = {catalogue.hardware[name].family_of(software) for name in models} - {None}
-    names = [name for name in families if name is not None]
-    return catalogue.families.get(names[0]) if len(names) == 1 else None
+    names = {name for each in catalogue.hardware.values() if (name := each.family_of(software))}
+    return catalogue.families.get(names.pop()) if len(names) == 1 else None

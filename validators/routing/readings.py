@@ -26,6 +26,7 @@ from rocefort.validators.routing.running_lines import (
     imported,
     outranked,
     own_settings,
+    peers_of,
     routing_lines,
     with_peers,
 )
@@ -194,7 +195,7 @@ def _effects(
 ) -> tuple[Edit, Edit]:
     """Two further effects that a line may have, beside none; text: of the line."""
     name, prefix = meaning.name, meaning.prefix
-    close: Edit = partial(_closing_some, name=name)
+    close: Edit = partial(closing, name=name)
     if meaning.routes_only:
         close = partial(_silent, name=name, policy=f"`{text}`")
     both: tuple[Edit, Edit] = close, partial(_open, name=name)
@@ -223,12 +224,6 @@ def _effects(
     return both
 
 
-def _closing_some(device: Device, name: str) -> Device:
-    """Device without the sessions of a peer or group; without a name, of all."""
-    names = [name] if name else [str(p.address) for p in (device.bgp.peers if device.bgp else ())]
-    return reduce(closing, names, device)
-
-
 def _open(device: Device, name: str) -> Device:
     """Device whose policies of a peer or group pass everything; without a name, of all peers."""
     return _with_policies(device, name, None)
@@ -241,9 +236,9 @@ def _silent(device: Device, name: str, policy: str) -> Device:
 
 def _with_policies(device: Device, name: str, policy: str | None) -> Device:
     bgp = device.bgp
-    peers = [p for p in bgp.peers if not name or name in (str(p.address), p.group)] if bgp else []
     both = {"import_policy": policy, "export_policy": policy}
-    return with_peers(device, {p.address: own_settings(bgp, p, **both) for p in peers if bgp})
+    rows = peers_of(device, name)
+    return with_peers(device, {p.address: own_settings(bgp, p, **both) for p in rows if bgp})
 
 
 def _without_routes(device: Device, prefixes: set[IPv4Network]) -> Device:
@@ -292,7 +287,7 @@ def _of_names(network: Network, sources: Sources) -> Iterator[Doubt]:
         usual: Edit = partial(define, name=name, permit=True)
         other: Edit = partial(define, name=name, permit=False)
         if kind == "peer group":
-            usual, other = partial(_ungrouped, name=name), partial(_closing_some, name=name)
+            usual, other = partial(_ungrouped, name=name), partial(closing, name=name)
         yield Doubt(
             name=f"{kind} {name}, which is not defined",
             words=f"{kind} {name} is not defined, with an unconfirmed effect "

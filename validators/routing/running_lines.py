@@ -115,10 +115,10 @@ def _enabling_line(device: Device, name: str, sources: Sources) -> int:
     return position.line if position else 0
 
 
-def _peers_of(device: Device, name: str) -> list[BgpPeer]:
-    """Peers of a device by address or by group."""
+def peers_of(device: Device, name: str) -> list[BgpPeer]:
+    """Peers of a device by address or by group; without a name, all."""
     peers = device.bgp.peers if device.bgp else ()
-    return [peer for peer in peers if name in (str(peer.address), peer.group)]
+    return [peer for peer in peers if not name or name in (str(peer.address), peer.group)]
 
 
 def _now_closed(before: Device, after: Device) -> Iterator[IPv4Address]:
@@ -132,15 +132,15 @@ def _now_closed(before: Device, after: Device) -> Iterator[IPv4Address]:
 def _disabling(device: Device, name: str) -> Device:
     """Device without IPv4 routes of a peer, or of the peers that a group alone enables."""
     bgp = device.bgp
-    rows = [p for p in _peers_of(device, name) if str(p.address) == name or not p.active]
+    rows = [p for p in peers_of(device, name) if str(p.address) == name or not p.active]
     peers = {p.address: own_settings(bgp, p, active=False) for p in rows if bgp}
     return with_peers(device, peers) if any(bgp.settings(p).active for p in rows if bgp) else device
 
 
 def closing(device: Device, name: str) -> Device:
-    """Device with a peer, or the peers of a group, disabled; the same one if they are."""
+    """Device with a peer, the peers of a group, or without a name all, disabled; or the same."""
     bgp = device.bgp
-    rows = [p for p in _peers_of(device, name) if bgp and bgp.settings(p).active]
+    rows = [p for p in peers_of(device, name) if bgp and bgp.settings(p).active]
     return with_peers(device, {p.address: own_settings(bgp, p, active=False) for p in rows if bgp})
 
 

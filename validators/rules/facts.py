@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ForeignDesign
-from rocefort.dialects.designs import designs_in
+from rocefort.dialects.designs import DesignLines, designs_in
 from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, gateway_vlan
@@ -104,9 +104,14 @@ class Overview:
         return next((each for each in designs if each in self._designs.get(node.name, ())), None)
 
     @cached_property
+    def designs(self) -> tuple[DesignLines, ...]:
+        """Designs in the texts of switches that no fabric describes."""
+        return designs_in(self.network)
+
+    @cached_property
     def _designs(self) -> dict[str, set[ForeignDesign]]:
         designs = defaultdict(set)
-        for each in designs_in(self.network):
+        for each in self.designs:
             for name, _ in each.lines:
                 designs[name].add(each.design)
         return designs

@@ -7,9 +7,9 @@ vendor states stays, and a form that the data do not list as unconfirmed is not 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
+from rocefort.clock import utc_now
 from rocefort.documents.read import read_document
 from rocefort.documents.suggest import nearest
 from rocefort.documents.validate import validate
@@ -53,7 +53,7 @@ def _read(path: Path, families: Mapping[str, Family]) -> SwitchFacts:
         for number, each in enumerate(facts.forms)
         if each.form not in forms
     ]
-    if facts.probed_on > datetime.now(UTC).date():
+    if facts.probed_on > utc_now().date():
         what = f"{facts.probed_on} is in the future"
         problems.append(document.problem(("probed_on",), what, "write the day of the probe"))
     if not facts.complete:

@@ -59,6 +59,10 @@ class _Answer:
         """Order of configurations of one switch: what runs before what is saved, then the last."""
         return not self.words[1].startswith("sa"), self.start
 
+    def body(self, lines: Sequence[str]) -> str:
+        """Text below the prompt."""
+        return "\n".join(lines[self.start : self.end])
+
 
 def saved_parts(text: str) -> Sequence[SavedPart]:
     """Return the parts of a saved file, one for each switch with a prompt in it."""
@@ -73,8 +77,7 @@ def saved_parts(text: str) -> Sequence[SavedPart]:
 
 
 def _has_content(lines: Sequence[str], answer: _Answer) -> bool:
-    body = "\n".join(lines[answer.start : answer.end])
-    return SYSNAME.search(body) is not None or read_display(body) is not None
+    return _has_sysname(lines, answer) or read_display(answer.body(lines)) is not None
 
 
 def _answers(lines: Sequence[str], titles: Container[int]) -> Iterator[_Answer]:
@@ -121,7 +124,7 @@ def _part(lines: Sequence[str], device: str | None, answers: Sequence[_Answer]) 
 
 
 def _has_sysname(lines: Sequence[str], answer: _Answer) -> bool:
-    return SYSNAME.search("\n".join(lines[answer.start : answer.end])) is not None
+    return SYSNAME.search(answer.body(lines)) is not None
 
 
 def _config_range(lines: Sequence[str], answer: _Answer) -> tuple[int, int]:
@@ -139,6 +142,6 @@ def _config_range(lines: Sequence[str], answer: _Answer) -> tuple[int, int]:
 def _unread(lines: Sequence[str], answers: Iterable[_Answer]) -> Iterator[UnreadOutput]:
     """Yield the outputs in which nothing is read."""
     for answer in answers:
-        body = "\n".join(lines[answer.start : answer.end])
+        body = answer.body(lines)
         if answer.is_display and body.strip() and read_display(body) is None:
             yield UnreadOutput(answer.start, answer.command)

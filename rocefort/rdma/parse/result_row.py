@@ -36,6 +36,12 @@ def no_number(name: str) -> NoReturn:
     raise TableError(Outcome.NOT_A_NUMBER, name)
 
 
+REPORT = re.compile(r'^\{\s*"[^"\n]*"\s*:', re.MULTILINE)
+REPORTS = json.JSONDecoder(parse_constant=no_number)
+SAME_LINE = re.compile(r"[ \t,]*\{")  # a second report directly behind the first
+TOO_DEEP = "its values are nested too deep"
+
+
 def split_report(text: str) -> tuple[object, tuple[str, ...]]:
     """Return the JSON report that begins at the start of a line, and the lines around it.
 
@@ -55,12 +61,6 @@ def split_report(text: str) -> tuple[object, tuple[str, ...]]:
         raise TableError(Outcome.TWO_TABLES, "2 reports")
     around = (*text[: begin.start()].split("\n"), *text[end:].split("\n"))
     return report, tuple(line for line in around if line.strip())
-
-
-REPORT = re.compile(r'^\{\s*"[^"\n]*"\s*:', re.MULTILINE)
-REPORTS = json.JSONDecoder(parse_constant=no_number)
-SAME_LINE = re.compile(r"[ \t,]*\{")  # a second report directly behind the first
-TOO_DEEP = "its values are nested too deep"
 
 
 def is_mostly_numbers(line: str) -> bool:

@@ -110,11 +110,13 @@ def running_of(
     names = [node.name for node in network.nodes]
     with open_fleet(network, access) as nornir:
         require_credentials(nornir, names)
-        before = collect_trials(nornir, names) if at_rest else {}
+        if not at_rest:
+            return collect_running(nornir, names)
+        before = collect_trials(nornir, names)
         running = collect_running(nornir, names)  # raises for a switch that cannot be read
-        for trials in (before, collect_trials(nornir, names) if at_rest else {}):
+        for trials in (before, collect_trials(nornir, names)):  # one may have begun meanwhile
             if problems := list(trial_problems(trials, utc_now(), access.time_scale)):
-                raise Refused(problems=problems)  # also of a trial that began meanwhile
+                raise Refused(problems=problems)
         return running
 
 

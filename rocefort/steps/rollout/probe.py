@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,6 +30,7 @@ from napalm_cloudengine.errors import (
     QuestionRefusedError,
 )
 from napalm_cloudengine.masking import mask_secrets
+from rocefort.clock import utc_now
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.design.load.load import find_fabric
@@ -272,7 +272,7 @@ def open_numbers(family: Family, hardware: Hardware, *, again: bool) -> Iterator
         yield "buffer_kbytes"
 
 
-def probe(fabric: Path, access: Connections, switch: str, limit_s: float = LIMIT_S) -> ProbeResult:
+def probe(fabric: Path, access: Connections, switch: str, limit_s: float) -> ProbeResult:
     """Probe a switch of a fabric, and write its answers into the site of the fabric.
 
     Raises BadInput before a session opens, Refused for a switch that another change is on or that
@@ -332,7 +332,7 @@ def probe_switch(
         model=model,
         release=release,
         family=family.name,
-        probed_on=datetime.now(UTC).date(),
+        probed_on=utc_now().date(),
         forms=forms,
         facts=facts,
         complete=True,

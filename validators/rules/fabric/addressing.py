@@ -166,9 +166,9 @@ def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
     """Both ends of a routed link are in one subnet.
 
     With different subnets neither end reaches the other, and the BGP session on the link stays
-    down. Of two masks of one link, each switch uses its own; the
-    finding is at the mask that fewer ports of links have. For configurations alone, two peers
-    whose ports reach each other by one of the masks are taken as the ends of a cable.
+    down. Of two masks of one link, each switch uses its own; the finding is at the mask that fewer
+    ports of links have. For configurations alone, two peers whose ports reach each other by one of
+    the masks are taken as the ends of a cable.
 
     Example: 10.1.1.2/31 here and 10.1.1.9/31 at leaf01 100GE1/0/31 are not in one subnet
     Fix: Give both ends addresses of one subnet.

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.designs import designs_in
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node, TextLine
 from rocefort.models.wording import count_of
@@ -106,8 +105,8 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
     """Every line of the text is understood.
 
     No rule judges a line that Rocefort does not understand. It stays on the switch: a plan neither
-    changes nor removes it. All lines of another design, such as OSPF, EVPN or M-LAG, are
-    one finding, with the number of their switches.
+    changes nor removes it. All lines of another design, such as OSPF, EVPN or M-LAG, are one
+    finding, with the number of their switches.
 
     Fix: Check the line by hand.
     """
@@ -123,7 +122,7 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
                     "no rule judges it; check it by hand",
                     path=f"unmodelled[{line.line}]",
                 )
-    for each in designs_in(subject.network):
+    for each in subject.overview.designs:
         name, line = each.lines[0]
         yield _without_device(
             subject.finding(

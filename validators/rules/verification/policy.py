@@ -64,9 +64,8 @@ def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
     The engine evaluates flows between segments, with ACLs: RDMA, each flow that the policy names,
     and ICMP, TCP and UDP at ports that no entry names. A denied flow must not be delivered, and an
     allowed flow must be. BGP103 reports allowed RDMA that is not delivered, for any cause; other
-    flows with the same cause are not reported again. All other packets
-    between the segments are compared as sets, as by SEC010: a line that treats any against the
-    policy is reported once.
+    flows with the same cause are not reported again. All other packets between the segments are
+    compared as sets, as by SEC010: a line that treats any against the policy is reported once.
 
     Example: RDMA of readout01 reaches daisycn01, which the policy denies
     Fix: Compare the ACL of the sender's gateway with `security.policy`.
