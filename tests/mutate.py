@@ -21,8 +21,16 @@ from pathlib import Path
 from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parent.parent
-COPIED = ("rocefort", "models", "validators", "templates", "inventory", "napalm_cloudengine")
-TESTS = ("tests/validators", "tests/hosts")
+COPIED = (
+    "rocefort",
+    "models",
+    "validators",
+    "templates",
+    "inventory",
+    "napalm_cloudengine",
+    "docs",
+)
+TESTS = ("tests/validators", "tests/hosts", "tests/commands/running")
 SLOW = {"agreement", "batfish"}  # folders with tests of engines, not of rules
 FLIPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,

@@ -177,7 +177,7 @@ class TracedPackets:
                 continue
             prefixes = [prefix for prefix in fate.prefixes if prefix in targets]
             for device, edges in fate.used.items() if prefixes else ():
-                if edges and set(edges) <= set(fate.before.used[device]):
+                if edges and not set(edges).difference(fate.before.used[device]):
                     continue
                 if names[device] not in after.weak.dead:
                     yield from ((names[device], prefix) for prefix in prefixes)

@@ -35,7 +35,7 @@ def rolls_out_fails_is_killed_and_goes_on(
     fabric: Path, size: str, behind: tuple[str, ...], wave: str
 ) -> None:
     command = [str(Path(sys.executable).with_name("rocefort")), "demo", "--rollout", str(fabric)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80

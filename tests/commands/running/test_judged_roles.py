@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
@@ -100,6 +101,34 @@ def test_a_switch_without_a_text_is_named(
     found = findings_of(rocefort, "check", "--configs", directory)
     (missing,) = [each for each in found if each.rule == "TOP201"]
     assert (missing.switch, missing.message) == (at, message)
+
+
+@pytest.mark.parametrize(
+    ("switches", "found"),
+    [
+        (["spine01"], []),
+        (["leaf01", "leaf02"], []),
+        (["leaf01", "leaf02", "leaf03", "leaf04"], [4]),
+    ],
+)
+def test_a_peer_that_few_switches_have_is_outside_of_the_fabric(
+    rocefort: Rocefort,
+    heps_texts: Mapping[str, str],
+    tmp_path: Path,
+    switches: list[str],
+    found: list[int],
+) -> None:
+    texts = dict(heps_texts)
+    for name in switches:
+        texts[name] = re.sub(
+            r"(?m)^ router-id .*$", r"\g<0>\n peer 198.51.100.1 as-number 65999", texts[name]
+        )
+    directory = write_texts(texts, tmp_path / "texts")
+    judged = findings_of(rocefort, "check", "--configs", directory)
+    assert [each.message for each in judged if each.rule == "TOP201"] == [
+        f"AS 65999 is in no text, and {count} of 8 leaves peer with it"
+        for count in found
+    ]
 
 
 def test_roles_need_no_names(heps_texts: Mapping[str, str], tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ def authentication(settings: BgpSettings) -> str:
 
 def differing(here: BgpSettings, there: BgpSettings) -> str | None:
     """Fault between two ends, in words; None where they agree or cannot be compared."""
-    kinds = [(s.password is not None, s.keychain is not None) for s in (here, there)]
-    if kinds[0] != kinds[1]:
+    one_has_password = (here.password is None) != (there.password is None)
+    if one_has_password or (here.keychain is None) != (there.keychain is None):
         return "TCP does not connect"
     comparable = is_reference(here.password) and is_reference(there.password)
     return "they may differ" if comparable and here.password != there.password else None

@@ -37,7 +37,7 @@ def every_switch_has_a_text(subject: VoteSubject) -> Iterator[Verdict]:
                 absent[_peer_name(node, peer)].append((node, peer))
         for name, peers in absent.items():
             names = dict.fromkeys(node.name for node, _ in peers)
-            if len(members) > 1 and len(names) >= share * len(members) and len(names) > 1:
+            if len(names) > 1 and len(names) >= share * len(members):
                 node, peer = peers[0]
                 plural = "leaves" if words == "leaf" else "spines"
                 yield subject.finding(
