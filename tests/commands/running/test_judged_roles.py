@@ -126,8 +126,7 @@ def test_a_peer_that_few_switches_have_is_outside_of_the_fabric(
     directory = write_texts(texts, tmp_path / "texts")
     judged = findings_of(rocefort, "check", "--configs", directory)
     assert [each.message for each in judged if each.rule == "TOP201"] == [
-        f"AS 65999 is in no text, and {count} of 8 leaves peer with it"
-        for count in found
+        f"AS 65999 is in no text, and {count} of 8 leaves peer with it" for count in found
     ]
 
 
