@@ -38,6 +38,11 @@ class DesignLines:
     design: ForeignDesign
     lines: tuple[tuple[str, TextLine], ...]
 
+    @property
+    def on_one_switch(self) -> bool:
+        """Whether one switch has all of them."""
+        return len({name for name, _ in self.lines}) == 1
+
     def __str__(self) -> str:
         """Return the one sentence on the design."""
         names = dict.fromkeys(name for name, _ in self.lines)

@@ -124,14 +124,13 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
                 )
     for each in subject.overview.designs:
         name, line = each.lines[0]
-        yield _without_device(
-            subject.finding(
-                subject.network.by_name[name],
-                str(each),
-                "no rule judges these lines; check them by hand",
-                path=f"unmodelled[{line.line}]",
-            )
+        found = subject.finding(
+            subject.network.by_name[name],
+            str(each),
+            "no rule judges these lines; check them by hand",
+            path=f"unmodelled[{line.line}]",
         )
+        yield found if each.on_one_switch else _without_device(found)
 
 
 @rule(
