@@ -100,7 +100,7 @@ class Shell:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=240,
+            timeout=900,
             check=False,
         )
         assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}"

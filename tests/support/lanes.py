@@ -43,6 +43,10 @@ WAITING = (  # beginnings of node ids
     "tests/fleet/test_fleet_sessions.py",
 )
 LONG = (  # half a minute and more, with other tests of the same file
+    "tests/test_mutate.py::test_the_tests_of_the_rules",
+    "tests/dialects/vrp/commands/test_samples.py::test_every_change",
+    "tests/commands/demo/test_rollout_demo.py",
+    "tests/test_install.py",
     "tests/commands/test_readme.py",
     "tests/commands/line/test_help.py::test_examples_run",
     "tests/rollout/crashes/test_kills.py",
