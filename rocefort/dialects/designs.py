@@ -39,13 +39,13 @@ class DesignLines:
     lines: tuple[tuple[str, TextLine], ...]
 
     @property
-    def on_one_switch(self) -> bool:
-        """Whether one switch has all of them."""
-        return len({name for name, _ in self.lines}) == 1
+    def switches(self) -> tuple[str, ...]:
+        """Names of the switches that have them, each once."""
+        return tuple(dict.fromkeys(name for name, _ in self.lines))
 
     def __str__(self) -> str:
         """Return the one sentence on the design."""
-        names = dict.fromkeys(name for name, _ in self.lines)
+        names = self.switches
         count = f"{count_of(len(self.lines), 'line')} on {count_of(len(names), 'switch')}"
         contrast = CONTRASTS[self.design]
         return f"{self.design} is not modelled: {count} ({names_text(names)}); {contrast}"

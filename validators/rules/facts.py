@@ -112,7 +112,7 @@ class Overview:
     def _designs(self) -> dict[str, set[ForeignDesign]]:
         designs = defaultdict(set)
         for each in self.designs:
-            for name, _ in each.lines:
+            for name in each.switches:
                 designs[name].add(each.design)
         return designs
 

@@ -149,6 +149,17 @@ def test_no_switch_of_another_design_is_accused(
     assert design.not_judged.items() <= reasons
 
 
+@pytest.mark.parametrize("switches", [["leaf07"], ["leaf07", "leaf08"]], ids=str)
+def test_a_design_of_one_switch_is_found_at_that_switch(
+    texts: dict[str, str], tmp_path: Path, switches: list[str]
+) -> None:
+    edited = texts | {name: _with("dfs-group 1")(texts[name]) for name in switches}
+    subject = subject_of_texts(_write(tmp_path / "configs", edited))
+    report = check(subject.network, subject.sources)
+    (found,) = [each for each in report.findings if "M-LAG is not modelled" in each.message]
+    assert found.where.device == (switches[0] if len(switches) == 1 else None)
+
+
 def test_roles_that_another_protocol_hides_are_not_asked_from_bgp(tmp_path: Path) -> None:
     text = "#\nsysname {}\n#\ninterface LoopBack0\n ospf enable 1 area 0\n#\nospf 1\n#\nreturn\n"
     names = ("agg1", "agg2")

@@ -130,7 +130,7 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
             "no rule judges these lines; check them by hand",
             path=f"unmodelled[{line.line}]",
         )
-        yield found if each.on_one_switch else _without_device(found)
+        yield found if len(each.switches) == 1 else _without_device(found)
 
 
 @rule(
