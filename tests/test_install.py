@@ -206,7 +206,7 @@ def test_the_tutorial_runs_in_an_empty_directory_from_a_wheel(wheel: Path, tmp_p
     home.mkdir()
     shutil.copy(wheel, home)
     path = os.pathsep.join((f"{sys.base_prefix}/bin", "/usr/bin", "/bin"))
-    env = {"PATH": path, "HOME": str(tmp_path), "LANG": "C.UTF-8", "COLUMNS": "80"}
+    env = {"PATH": path, "HOME": str(tmp_path), "LANG": "C.UTF-8"}
     env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"  # no note that pip itself is old
     shell = Shell(env, home, tmp_path / "state")
     try:

@@ -51,7 +51,7 @@ def shell(forked: str, tmp_path: Path, author: dict[str, str]) -> Shell:
     home.mkdir()
     (home / "inventory").symlink_to(ROOT / "inventory")
     own = {name: value for name, value in os.environ.items() if name != "ROCEFORT_BATFISH"}
-    return Shell({**own, **author, "PATH": forked, "COLUMNS": "80"}, home, tmp_path / "state")
+    return Shell({**own, **author, "PATH": forked}, home, tmp_path / "state")
 
 
 def test_the_output_in_pages_fits_a_terminal() -> None:

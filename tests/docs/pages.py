@@ -94,7 +94,12 @@ class Shell:
             typed = recipe(typed.removeprefix("make "))
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", TAKEN + KEPT + typed],
-            env={**self.env, "SHELL_STATE": str(self.state)},
+            env={
+                **self.env,
+                "COLUMNS": "80",
+                "ROCEFORT_PROGRESS": "none",  # printed where it is slow
+                "SHELL_STATE": str(self.state),
+            },
             cwd=self.directory,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
