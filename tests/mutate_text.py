@@ -38,8 +38,8 @@ from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, Report, Severity, new_findings
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.steps.fabric.config_directory import read_directory
+from rocefort.steps.fabric.judged import check_subject, judging_rules, subject_of_running
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_texts, write_texts
-from rocefort.steps.rollout.running import check_subject, judging_rules, subject_of_running
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.verification.reachability import verify, verify_segments
 
@@ -122,7 +122,7 @@ class Trial:
         except RocefortError as error:
             return str(error)
         fabric = self.fabric if mode == "intent" else None
-        report = check_subject(subject, judging_rules(fabric, folder, None, (), ()))
+        report = check_subject(subject, judging_rules(fabric, texts=True, select=(), ignore=()))
         try:
             solution = analyse(subject.network, subject.sources)
         except RocefortError as error:

@@ -94,13 +94,16 @@ def check(
     kept: of `mlnx_qos -i NIC`, `ethtool -g NIC` and `ip addr`. What no file shows is not judged.
     """
     from rocefort.errors import BadInput
-    from rocefort.fleet.connections import load_connections
     from rocefort.steps.fabric.report import write_findings
-    from rocefort.steps.rdma.servers import check_outputs, check_servers
 
     if outputs is not None:
+        from rocefort.steps.rdma.servers import check_outputs
+
         found = check_outputs(fabric, outputs, server or ())
     elif connections is not None:
+        from rocefort.fleet.connections import load_connections
+        from rocefort.steps.rdma.server_readings import check_servers
+
         found = check_servers(fabric, load_connections(connections), server or ())
     else:
         raise BadInput("neither --connections nor --outputs is given", how="give one of them")

@@ -34,7 +34,7 @@ from rocefort.json_output import json_text
 
 if TYPE_CHECKING:
     from rocefort.models.results.rdma_result import RdmaResult
-    from rocefort.steps.rdma.run import RdmaRequest
+    from rocefort.steps.rdma.plan import RdmaRequest
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -82,13 +82,19 @@ def plan(
     """
     from dataclasses import replace
 
-    from rocefort.fleet.connections import load_connections
     from rocefort.reports.rdma.plan import plan_report
-    from rocefort.steps.rdma.run import make_plan
 
     asked = _request(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()))
-    made = make_plan(fabric, asked, load_connections(connections) if connections else None)
+    if connections is None:
+        from rocefort.steps.rdma.plan import designed_plan
+
+        made = designed_plan(fabric, asked)
+    else:
+        from rocefort.fleet.connections import load_connections
+        from rocefort.steps.rdma.run import probed_plan
+
+        made = probed_plan(fabric, asked, load_connections(connections))
     output.write_result(made, plan_report, text=form is options.TraceFormat.TEXT)
 
 
@@ -410,7 +416,7 @@ def _request(
 ) -> RdmaRequest:
     from rocefort.models.results.rdma_plan import Suite
     from rocefort.rdma.plan.site import RdmaPlanOptions
-    from rocefort.steps.rdma.run import RdmaRequest
+    from rocefort.steps.rdma.plan import RdmaRequest
 
     chosen = RdmaPlanOptions(
         covering=covering,

@@ -15,6 +15,8 @@ from rocefort.commands.exit_codes import end
 from rocefort.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rocefort.reports.blocks import Block
     from rocefort.steps.fabric.subject import ReadNetwork
 
@@ -26,6 +28,21 @@ def _write_notes(subject: ReadNetwork) -> None:
     """Write notes on the data of the subject, such as files of a site that precede shipped ones."""
     for note in subject.notes:
         output.write_note(note)
+
+
+def _running_texts(
+    fabric: Path | None, configs: Path | None, connections: Path | None
+) -> Mapping[str, str] | None:
+    """Read what the switches of a fabric run; None without connections."""
+    if fabric is None or connections is None:
+        return None
+    if configs is not None:
+        what = "both --configs and --connections say where the running configurations are"
+        raise BadInput(what, how="give one of them")
+    from rocefort.fleet.connections import load_connections
+    from rocefort.steps.rollout.plan import running_of
+
+    return running_of(fabric, load_connections(connections), None)
 
 
 @cli.command(
@@ -51,12 +68,13 @@ def check(
     With a fabric and configurations (or connections), what the switches run is judged by the
     intent of the fabric.
     """
+    from rocefort.steps.fabric.judged import check_subject, judged_subject, judging_rules
     from rocefort.steps.fabric.report import write_findings
-    from rocefort.steps.rollout.running import check_subject, judged_subject, judging_rules
 
     fabric = options.fabric_unless(configs, fabric)
-    chosen = judging_rules(fabric, configs, connections, select or (), ignore or ())
-    subject = judged_subject(fabric, configs, connections)
+    texts = configs is not None or connections is not None
+    chosen = judging_rules(fabric, texts=texts, select=select or (), ignore=ignore or ())
+    subject = judged_subject(fabric, configs, _running_texts(fabric, configs, connections))
     report = check_subject(subject, chosen)
     write_findings(report, form.value, str(fabric or configs))
     for note in subject.notes:
@@ -102,6 +120,7 @@ def verify(
         verified_report,
     )
     from rocefort.reports.formats.json_report import findings_output
+    from rocefort.steps.fabric.judged import judged_subject
     from rocefort.steps.fabric.report import write_findings
     from rocefort.steps.fabric.verify import (
         VerifyRequest,
@@ -109,12 +128,11 @@ def verify(
         uncertain_answers,
         verify_subject,
     )
-    from rocefort.steps.rollout.running import judged_subject
     from rocefort.validators import engine_choice
     from rocefort.validators.checks import titles
 
     fabric = options.fabric_unless(configs, fabric)
-    subject = judged_subject(fabric, configs, connections)
+    subject = judged_subject(fabric, configs, _running_texts(fabric, configs, connections))
     _write_notes(subject)
     who = engine_choice.Engine(engine.value)
     asked = VerifyRequest(who, batfish, failures, against, limit)

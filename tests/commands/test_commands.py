@@ -15,10 +15,10 @@ from messages import messages
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import render_all
+from rocefort.steps.fabric import judged
 from rocefort.steps.fabric.rule_texts import rule_texts
 from rocefort.steps.fabric.subject import subject_of_derived, write_texts
 from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED, rehearse
-from rocefort.steps.rollout import running
 
 EditHeps = Callable[..., Path]
 NOWHERE = "127.0.0.1:1"
@@ -304,7 +304,7 @@ def test_a_defect_of_ours_is_one_line_with_the_traceback_in_a_file(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a defect")
 
-    monkeypatch.setattr(running, "judged_subject", broken)
+    monkeypatch.setattr(judged, "judged_subject", broken)
     done = rocefort("check", heps_file)
     assert done.code == 70
     first, second = done.err.splitlines()

@@ -28,7 +28,8 @@ from rocefort.rdma.plan.kubernetes import undrained
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.plan.probe import ServerProbe
 from rocefort.rdma.plan.site import RdmaPlanOptions
-from rocefort.steps.rdma.run import RdmaRequest, RunDialogue, run_tests
+from rocefort.steps.rdma.plan import RdmaRequest
+from rocefort.steps.rdma.run import RunDialogue, run_tests
 
 Command = Callable[..., tuple[int, str, str]]
 

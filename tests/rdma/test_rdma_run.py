@@ -17,7 +17,8 @@ from rocefort.models.results.rdma_result import MeasurementVerdict, RdmaResult
 from rocefort.rdma.plan import suites
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.run.server_lock import hold_servers
-from rocefort.steps.rdma.run import RdmaRequest, RunDialogue, run_tests
+from rocefort.steps.rdma.plan import RdmaRequest
+from rocefort.steps.rdma.run import RunDialogue, run_tests
 
 
 def measure(lab: Any, suite: Suite = Suite.WRITE, **more: Any) -> RdmaResult:

@@ -32,8 +32,9 @@ from rocefort.models.results.rdma_plan import Suite
 from rocefort.models.results.rdma_result import MeasurementVerdict, RdmaResult
 from rocefort.rdma.plan.scripts import EVERY
 from rocefort.rdma.plan.site import RdmaPlanOptions
-from rocefort.steps.rdma.run import RdmaRequest, RunDialogue, run_tests
-from rocefort.steps.rdma.servers import check_servers
+from rocefort.steps.rdma.plan import RdmaRequest
+from rocefort.steps.rdma.run import RunDialogue, run_tests
+from rocefort.steps.rdma.server_readings import check_servers
 
 PAIR = ("k8sgn08", "k8sgn12")
 PATIENCE_S = 60.0  # for a busy machine

@@ -35,8 +35,10 @@ from rocefort.paths import INVENTORY
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.steps.lab.twin import one_lab
-from rocefort.steps.rdma.run import RdmaRequest, RunDialogue, run_tests
-from rocefort.steps.rdma.servers import check_servers, plans_of
+from rocefort.steps.rdma.plan import RdmaRequest
+from rocefort.steps.rdma.run import RunDialogue, run_tests
+from rocefort.steps.rdma.server_readings import check_servers
+from rocefort.steps.rdma.servers import plans_of
 from rocefort.validators.routing.external_peers import with_outside
 
 pytestmark = pytest.mark.twin

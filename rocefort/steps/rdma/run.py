@@ -1,10 +1,10 @@
-"""Steps of `rdma run`: plan, measure, judge and store a run; also `rdma plan` and `rdma stop`."""
+"""Steps of `rdma run`: probe, plan, measure, judge and store a run; also `rdma stop`."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +24,7 @@ from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credenti
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import StateTopic
 from rocefort.models.results.rdma_counters import NicCounters, SwitchCounters
-from rocefort.models.results.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
+from rocefort.models.results.rdma_plan import RdmaPlan, Suite
 from rocefort.models.results.rdma_result import (
     DerivedVerdict,
     EndedProcesses,
@@ -39,27 +39,15 @@ from rocefort.rdma.plan.command_lines import untried_versions
 from rocefort.rdma.plan.kubernetes import undrained
 from rocefort.rdma.plan.load_rules import Load, LoadRules, allowed_servers, load_verdict
 from rocefort.rdma.plan.probe import ServerProbe, conditions, probe
-from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.run.executor import RunConditions, RunResult, execute
 from rocefort.rdma.run.nic_counters import read_nics
 from rocefort.rdma.run.server_lock import hold_servers, stop_all
+from rocefort.steps.rdma.plan import RdmaRequest
 
 WITHOUT_PERFTEST = (Suite.STORAGE, Suite.MPI)
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class RdmaRequest:
-    """Request for a run. servers, drained: names from the command line."""
-
-    suite: Suite
-    servers: tuple[str, ...] = ()
-    options: RdmaPlanOptions = field(default_factory=RdmaPlanOptions)
-    drained: tuple[str, ...] = ()
-    switches: bool = True  # read their counters
-    deadline_s: float | None = None
 
 
 class HistoryNotWritten(ServiceFailed):
@@ -78,22 +66,17 @@ class RunDialogue:
     stopped: Callable[[], bool] = lambda: False
 
 
-def make_plan(fabric: Path, request: RdmaRequest, access: Connections | None = None) -> RdmaPlan:
-    """Return the plan of a run; without connections it is made from the design alone.
+def probed_plan(fabric: Path, request: RdmaRequest, access: Connections) -> RdmaPlan:
+    """Return the plan of a run, with the servers probed as for a run; none is loaded or locked.
 
-    With connections, the servers are probed as for a run; none is loaded or locked. Raises the
-    errors that `run_tests` raises before it measures, except those of the window.
+    Raises the errors that `run_tests` raises before it measures, except those of the window.
     """
     derived = derive(fabric)
-    rdma = derived.fabric.rdma
-    names = allowed_servers(derived.network, LoadRules.of(rdma), request.servers)
-    if access is not None:
-        with open_fleet(derived.network, access) as nornir:
-            probed = _server_probes(nornir, derived, names, request)
-        plan = _plan(derived, request, probed, {})
-        return plan.model_copy(update={"unmeasured": (*plan.unmeasured, *_useless(probed, {}))})
-    hosts = [RdmaHost(name=name, device=UNPROBED, gid_index=0) for name in names]
-    return plan_suite(derived.network, rdma, request.suite, hosts, request.options)
+    names = allowed_servers(derived.network, LoadRules.of(derived.fabric.rdma), request.servers)
+    with open_fleet(derived.network, access) as nornir:
+        probed = _server_probes(nornir, derived, names, request)
+    plan = _plan(derived, request, probed, {})
+    return plan.model_copy(update={"unmeasured": (*plan.unmeasured, *_useless(probed, {}))})
 
 
 def run_tests(

@@ -1,4 +1,4 @@
-"""Steps of `host`: write the files that each server needs, and check the servers."""
+"""Steps of `host` offline: write the files of each server, and check kept outputs."""
 
 from __future__ import annotations
 
@@ -6,21 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
-
-from nornir.core import Nornir
-from nornir.core.task import Task
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.parse import KEPT, kinds_of, read_host, read_outputs
-from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
+from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.documents.read import read_text
 from rocefort.documents.suggest import chosen_names, nearest
-from rocefort.errors import BadInput, Problem, RocefortError, ServiceFailed
-from rocefort.fleet import ssh_exec
-from rocefort.fleet.connections import Connections
-from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
+from rocefort.errors import BadInput, Problem, ServiceFailed
 from rocefort.models.finding import Report
 from rocefort.models.network.servers import HostPlan, HostSeen, HostsSeen
 from rocefort.models.wording import count_of
@@ -91,23 +84,6 @@ def _executable(path: Path) -> None:
         ) from None
 
 
-def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> HostCheck:
-    """Query servers over SSH and check their answers; changes nothing there.
-
-    Raises BadInput before the query for a name that is not in the fabric, or in the connections.
-    """
-    derived, plans = plans_of(fabric, servers)
-    accessible = {server.name for server in access.servers}
-    if lacking := [name for name in plans if name not in accessible]:
-        if servers or not accessible:
-            raise BadInput(problems=[access.lacks_server(name) for name in lacking])
-        plans = {name: plan for name, plan in plans.items() if name in accessible}
-    with open_fleet(derived.network, access) as nornir:
-        require_credentials(nornir, plans)
-        seen = observe_hosts(nornir, plans, access.command_timeout_s)
-    return _checked(derived, plans, seen, _unchecked(lacking, "a connection"))
-
-
 def check_outputs(fabric: Path, directory: Path, servers: Sequence[str]) -> HostCheck:
     """Check servers by outputs in files; contacts nothing.
 
@@ -128,25 +104,27 @@ def check_outputs(fabric: Path, directory: Path, servers: Sequence[str]) -> Host
             how=f"name the files SERVER.txt, {', '.join(f'SERVER.{kind}.txt' for kind in KEPT)}",
         )
     seen = tuple(_kept_reading(plan, kept[name]) for name, plan in chosen.items())
-    notes = _unchecked([name for name in plans if name not in chosen], "an output")
+    notes = not_checked([name for name in plans if name not in chosen], "an output")
     notes += tuple(f"not read, of no known output: {file}" for file in unused)
     notes += tuple(f"not read: {problem}" for problem in foreign)
-    return _checked(derived, plans, seen, notes)
+    return judged(derived, plans, seen, notes)
 
 
-def _checked(
+def judged(
     derived: DerivedNetwork,
     plans: Mapping[str, HostPlan],
     seen: tuple[HostSeen, ...],
     notes: tuple[str, ...],
 ) -> HostCheck:
+    """Judge readings of servers; what a server printed besides is added to the notes."""
     reading = HostsSeen(fabric=derived.network.name, hosts=seen)
     report = check_hosts(derived.network, plans, reading, derived.sources)
     beside = tuple(f"{h.name} also printed: {line}" for h in seen for line in h.notes)
     return HostCheck(report, (*notes, *beside))
 
 
-def _unchecked(names: Sequence[str], lacking: str) -> tuple[str, ...]:
+def not_checked(names: Sequence[str], lacking: str) -> tuple[str, ...]:
+    """Return one note on servers without a reading; lacking: what each of them has not."""
     if not names:
         return ()
     return (f"{count_of(len(names), 'server')} not checked, without {lacking}: {', '.join(names)}",)
@@ -185,34 +163,3 @@ def _kept_reading(plan: HostPlan, files: Mapping[tuple[str, str], Path]) -> Host
         return host.model_copy(update={"file": str(files["", ""])}) if host.failed else host
     pasted = {(kind, ""): whole for kind in kinds if whole is not None}
     return read_outputs(plan, pasted | texts)
-
-
-def observe_hosts(
-    nornir: Nornir, plans: Mapping[str, HostPlan], deadline_s: float
-) -> tuple[HostSeen, ...]:
-    """Read servers in parallel; a failure of one is in its HostSeen, never raised."""
-
-    def read(task: Task) -> HostSeen:
-        plan = plans[task.host.name]
-        try:
-            return _host_reading(task, plan, deadline_s)
-        except RocefortError as error:
-            what = f"{error.problem.what}; {error.problem.how}".removesuffix("; ")
-            return HostSeen(name=plan.server, failed=what)
-
-    return tuple(on_hosts(nornir, plans, read).values())
-
-
-def reader_command(plan: HostPlan) -> str:
-    """Return the command that reads a server."""
-    return f"sh -c {quote(reader_of(plan))}"
-
-
-def _host_reading(task: Task, plan: HostPlan, deadline_s: float) -> HostSeen:
-    session = ssh_exec.session(task.host, task.nornir.config)
-    done = session.run(reader_command(plan), deadline_s)
-    if done.timed_out:
-        return HostSeen(name=plan.server, failed=f"it did not end within {deadline_s:g} s")
-    if done.exit_code != 0:
-        return HostSeen(name=plan.server, failed=f"its shell refused: {done.complaint}")
-    return read_host(plan, done.stdout)

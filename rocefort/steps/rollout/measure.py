@@ -49,14 +49,8 @@ from rocefort.rollout.planning.trial_timer import LONGEST_TRIAL_S
 from rocefort.steps.fabric.edit import FabricFile, read_fabric, versions_of
 from rocefort.steps.fabric.git_revisions import checked_out
 from rocefort.steps.interrupts import stop_on_signals
-from rocefort.steps.rdma.run import (
-    HistoryNotWritten,
-    RdmaRequest,
-    RunDialogue,
-    make_plan,
-    read_switches,
-    run_tests,
-)
+from rocefort.steps.rdma.plan import RdmaRequest, designed_plan
+from rocefort.steps.rdma.run import HistoryNotWritten, RunDialogue, read_switches, run_tests
 from rocefort.steps.rollout.base_policy import file_in_git, newest
 from rocefort.steps.rollout.site_lock import holding
 from rocefort.steps.tune.fabric_search import FabricSearch
@@ -167,7 +161,7 @@ def _prepared(request: MeasureRequest, file: FabricFile, access: Connections) ->
         how = f"name one: --servers {some[0]},.." if some else "choose another rollout.canary"
         raise BadInput(what, where=str(file.path), how=how)
     target = request.target or max(behind, key=lambda server: server.flow_gbps).name
-    plan = make_plan(file.path, rdma_request(request, names, target), None)
+    plan = designed_plan(file.path, rdma_request(request, names, target))
     if missing := {*names} - {server.name for server in access.servers}:
         what = f"no entry for {', '.join(sorted(missing))} in {access.file_name}"
         raise BadInput(what, where="--servers", how="add it, or leave the server out")

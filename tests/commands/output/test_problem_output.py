@@ -12,7 +12,7 @@ import pytest
 from outputs import refusals
 
 from rocefort.exit_codes import ExitCode
-from rocefort.steps.rollout import running
+from rocefort.steps.fabric import judged
 
 Rocefort = Callable[..., Any]
 EditHeps = Callable[..., Path]
@@ -123,7 +123,7 @@ def test_an_internal_error(rocefort: Rocefort, monkeypatch: pytest.MonkeyPatch) 
     def fail(*_: object) -> None:
         raise ZeroDivisionError("1/0")
 
-    monkeypatch.setattr(running, "subject_of", fail)
+    monkeypatch.setattr(judged, "subject_of", fail)
     ran = rocefort("check", "heps", "--format", "json")
     (problem,) = _problems(ran, "check")
     assert ran.code == ExitCode.INTERNAL
@@ -135,7 +135,7 @@ def test_an_interruption(rocefort: Rocefort, monkeypatch: pytest.MonkeyPatch) ->
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "subject_of", interrupt)
+    monkeypatch.setattr(judged, "subject_of", interrupt)
     ran = rocefort("check", "heps", "--format", "json")
     assert ran.code == ExitCode.INTERRUPTED
     (problem,) = _problems(ran, "check")

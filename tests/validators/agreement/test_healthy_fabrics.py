@@ -20,7 +20,7 @@ from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.models.finding import Severity
 from rocefort.steps.fabric.compare import compare_sides, drift_of
-from rocefort.steps.rollout.running import check_subject, judged_subject, judging_rules
+from rocefort.steps.fabric.judged import check_subject, judged_subject, judging_rules
 
 BORDER = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 VERSION = """<{}>display version
@@ -33,8 +33,8 @@ Draw = Callable[[Random], dict[str, Any]]
 
 def findings(fabric: Path | None, configs: Path | None) -> Findings:
     """Errors and warnings by rule and switch."""
-    rules = judging_rules(fabric, configs, None, (), ())
-    report = check_subject(judged_subject(fabric, configs, None), rules)
+    rules = judging_rules(fabric, texts=configs is not None, select=(), ignore=())
+    report = check_subject(judged_subject(fabric, configs), rules)
     return {
         (each.rule, each.where.device)
         for each in report.findings

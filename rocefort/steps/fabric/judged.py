@@ -13,7 +13,6 @@ from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.data import sources_of
 from rocefort.dialects.network_text import with_commands
 from rocefort.errors import BadInput, Problem
-from rocefort.fleet.connections import load_connections
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Node, Position, Sources
@@ -34,7 +33,6 @@ from rocefort.steps.fabric.subject import (
     subject_of,
     with_template_lines,
 )
-from rocefort.steps.rollout.plan import running_of
 from rocefort.validators import checks
 from rocefort.validators.rules.registry import Rule, Subject
 from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject, VoteSubject
@@ -43,31 +41,25 @@ SWITCHES = "the switches"
 
 
 def judged_subject(
-    fabric: Path | None, configs: Path | None, connections: Path | None
+    fabric: Path | None, configs: Path | None, running: Mapping[str, str] | None = None
 ) -> ReadNetwork:
-    """Read the network to judge: a fabric, texts, or what runs beside a fabric's intent."""
-    if fabric is None or (configs is None and connections is None):
+    """Read the network to judge: a fabric, texts, or what runs beside a fabric's intent.
+
+    running: texts read from the switches of the fabric, by name, instead of a directory's.
+    """
+    if fabric is None or (configs is None and running is None):
         return subject_of(fabric, configs)
-    if configs is not None and connections is not None:
-        what = "both --configs and --connections say where the running configurations are"
-        raise BadInput(what, how="give one of them")
-    if configs is not None:
-        saved, source = read_directory(configs), str(configs)
+    if running is not None:
+        saved, source = _live_texts(running), SWITCHES
     else:
-        texts = running_of(fabric, load_connections(connections or Path()), None)
-        saved, source = _live_texts(texts), SWITCHES
+        saved, source = read_directory(configs or Path()), str(configs)
     return subject_of_running(derive(fabric), saved, source)
 
 
 def judging_rules(
-    fabric: Path | None,
-    configs: Path | None,
-    connections: Path | None,
-    select: Sequence[str],
-    ignore: Sequence[str],
+    fabric: Path | None, *, texts: bool, select: Sequence[str], ignore: Sequence[str]
 ) -> tuple[Rule, ...]:
-    """Rules of the options, on what `judged_subject` reads."""
-    texts = configs is not None or connections is not None
+    """Rules of the options, on what `judged_subject` reads; texts: of files or of switches."""
     own = (RunningSubject if fabric else VoteSubject,) if texts else ()
     return checks.rules(select, ignore, (Subject, *own))
 
