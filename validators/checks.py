@@ -13,7 +13,7 @@ from rocefort.models.keyed import natural
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.network.servers import HostPlan, HostsSeen
 from rocefort.progress import tracked
-from rocefort.validators.rules.facts import Overview
+from rocefort.validators.facts.overview import Overview
 from rocefort.validators.rules.live.subject import IntendedState, LiveSubject, Readings, intended_of
 from rocefort.validators.rules.registry import Rule, Subject, registered
 from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject, VoteSubject

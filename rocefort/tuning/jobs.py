@@ -22,7 +22,7 @@ from rocefort.models.results.simulation import SimulationRun
 from rocefort.models.tuning.scenario import Scenario
 from rocefort.tuning.layout import Ground
 from rocefort.tuning.simulate import measured, simulated, with_profile
-from rocefort.validators.rules.lossless import headroom
+from rocefort.validators.facts import headroom
 
 OUTSIDE = {"scenario", "seeds", "search", "topology"}  # keys that no run depends on
 

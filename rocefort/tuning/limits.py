@@ -13,9 +13,9 @@ from rocefort.models.tuning.scenario import Scenario
 from rocefort.models.tuning.settings import Settings
 from rocefort.models.units import KBYTE
 from rocefort.tuning.layout import Ground
-from rocefort.validators.roce_ports import ports_by_device
-from rocefort.validators.rules.lossless.buffer_budget import PortDemand, port_demands
-from rocefort.validators.rules.lossless.ecn_grades import Grade, Thresholds, grades
+from rocefort.validators.facts.buffer_budget import PortDemand, port_demands
+from rocefort.validators.facts.ecn_grades import Grade, Thresholds, grades
+from rocefort.validators.facts.roce_ports import ports_by_device
 from rocefort.validators.rules.lossless.ecn_margin import congestions_of
 
 KB = 1000

@@ -13,7 +13,7 @@ from rocefort.models.tuning.scenario import Buffer, Marking, Scenario
 from rocefort.tuning.kernel import columns as c
 from rocefort.tuning.kernel.memory import Floats, Ints
 from rocefort.tuning.layout import FlowSpec, Ground, Layout
-from rocefort.validators.rules.lossless.headroom import (
+from rocefort.validators.facts.headroom import (
     GAP_BYTES,
     PFC_FRAME_BYTES,
     QUANTUM_BYTES,
@@ -208,7 +208,7 @@ def response_quanta(buffer: Buffer, gbps: int) -> int:
 def headroom_of(scenario: Scenario, gbps: int, delay_us: float) -> int:
     """Return the headroom of a port, bytes: as given, or by the formula's terms.
 
-    The formula is validators/rules/lossless/headroom.py, with a delay for the cable's length, and
+    The formula is validators/facts/headroom.py, with a delay for the cable's length, and
     with the packets and the response of the scenario.
     """
     buffer = scenario.buffer

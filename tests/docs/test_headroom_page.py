@@ -6,7 +6,7 @@ import re
 
 from rocefort.models.units import kbytes
 from rocefort.paths import ROOT
-from rocefort.validators.rules.lossless.headroom import (
+from rocefort.validators.facts.headroom import (
     GAP_BYTES,
     PFC_FRAME_BYTES,
     RESPONSE_QUANTA,

@@ -35,8 +35,8 @@ from rocefort.steps.review.advice import advice_on
 from rocefort.steps.review.drain import DrainStudy, drain_steps
 from rocefort.steps.rollout.console import console_procedure
 from rocefort.syntax_families import load_families
+from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.underlay import DevicePlace, unmodelled_forwarding
-from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import registered
 from rocefort.validators.rules.verification.subject import AnswerSubject, EngineSubject
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from simulators import memory_of, run_scenario
 
 from rocefort.tuning.kernel import columns as c
-from rocefort.validators.rules.lossless.headroom import headroom_bytes
+from rocefort.validators.facts.headroom import headroom_bytes
 
 NS_PER_M = 5
 

@@ -14,15 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Network
 
+from rocefort.validators.facts.roce_ports import lossless_queues
 from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.failures.lost_pairs import TablesAfterFailure
-from rocefort.validators.roce_ports import lossless_queues
-from rocefort.validators.rules.lossless.buffer_cycles import (
-    Graph,
-    Hop,
-    components,
-    cycle,
-)
+from rocefort.validators.routing.buffer_dependencies import Graph, Hop, components, cycle
 from rocefort.validators.rules.lossless.deadlock import (
     Traffic,
     excluded,

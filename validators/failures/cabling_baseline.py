@@ -9,7 +9,7 @@ from functools import cached_property
 
 from rocefort.models.network.network import Link, Network, Role
 from rocefort.models.results.routing import Failure
-from rocefort.validators.roce_ports import ends_of
+from rocefort.validators.facts.roce_ports import ends_of
 
 Pair = tuple[str, str]  # leaf and spine
 

@@ -28,7 +28,7 @@ from rocefort.models.network.network import (
 )
 from rocefort.models.network.observed import StateTopic
 from rocefort.validators import rules
-from rocefort.validators.rules.facts import ROUTING, LosslessSwitch, Overview, path_at
+from rocefort.validators.facts.overview import ROUTING, LosslessSwitch, Overview, path_at
 from rocefort.validators.rules.missing import (
     LOOSE_END,
     MISSING,

@@ -14,7 +14,7 @@ from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.wording import listing, names_text
 from rocefort.rollout.planning.drain import silent
 from rocefort.rollout.planning.plan import SwitchConfigs
-from rocefort.validators.roce_ports import ends_of
+from rocefort.validators.facts.roce_ports import ends_of
 
 # A trial that ends must be undone completely, and a confirmed one must be in effect.
 BEYOND_A_TRIAL = frozenset({Requirement.SAVE, Requirement.REBOOT, Requirement.NO_ROLLBACK})

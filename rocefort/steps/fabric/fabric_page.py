@@ -16,8 +16,8 @@ from rocefort.steps.fabric.capacity import DemandFile, capacity_of
 from rocefort.steps.fabric.failures import study_failures
 from rocefort.steps.fabric.subject import ReadNetwork, write_files
 from rocefort.validators.checks import check, titles
+from rocefort.validators.facts.buffer_budget import PortDemand, port_demands
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.lossless.buffer_budget import PortDemand, port_demands
 from rocefort.validators.rules.verification.failures import verify_failures
 from rocefort.validators.rules.verification.reachability import verify
 

@@ -16,7 +16,7 @@ from rocefort.dialects.data import ExtraLine
 from rocefort.models.network.network import EVERY, Network, Sources
 from rocefort.models.network.sources import on_lines
 from rocefort.models.results.review import IntentChange, ReviewLine, SwitchLines
-from rocefort.validators.roce_ports import ends_of
+from rocefort.validators.facts.roce_ports import ends_of
 
 OWNER = re.compile(r"(?:interfaces|bgp\.peers)\[[^]]+\]")  # the items that a cable causes
 PEER = re.compile(r"peer ([0-9.]+) ")  # a further line on the same peer

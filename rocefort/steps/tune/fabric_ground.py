@@ -18,9 +18,9 @@ from rocefort.models.units import KBYTE
 from rocefort.steps.fabric.capacity import demand_of
 from rocefort.tuning.layout import Cable, Ground, Pair
 from rocefort.validators.capacity.traffic_matrix import spread
-from rocefort.validators.roce_ports import ports_by_device
+from rocefort.validators.facts.headroom import DELAY_NS_PER_M, RESPONSE_QUANTA
+from rocefort.validators.facts.roce_ports import ports_by_device
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.lossless.headroom import DELAY_NS_PER_M, RESPONSE_QUANTA
 
 
 def fabric_of(scenario: Scenario) -> tuple[Network, Path]:

@@ -28,7 +28,7 @@ from rocefort.tuning.limits import FabricLimits
 from rocefort.tuning.search import Reference
 from rocefort.tuning.space import NIC_VALUES, Space, Values, axes_of
 from rocefort.validators.capacity.traffic_matrix import spread
-from rocefort.validators.roce_ports import ports_by_device
+from rocefort.validators.facts.roce_ports import ports_by_device
 from rocefort.validators.routing.engine import analyse
 
 KB = 1000

@@ -14,7 +14,7 @@ from rocefort.errors import BadInput
 from rocefort.reports.fabric.tables import ShowTable, show_output
 from rocefort.steps.lab.state_model import routing_of
 from rocefort.validators.checks import check
-from rocefort.validators.rules.lossless.buffer_budget import port_demands
+from rocefort.validators.facts.buffer_budget import port_demands
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 Edit = Callable[..., Path]

@@ -31,8 +31,8 @@ from rocefort.validators.failures.study import (
     single_failures,
     study,
 )
+from rocefort.validators.routing.buffer_dependencies import components
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.rules.lossless.buffer_cycles import components
 from rocefort.validators.rules.lossless.deadlock import gateways, traffic
 from rocefort.validators.rules.verification.failures import (
     verify_failures,

@@ -14,7 +14,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Node, Role, Server
 from rocefort.models.wording import listing
-from rocefort.validators.rules.facts import SHARING, LinkEnds, Overview
+from rocefort.validators.facts.overview import SHARING, LinkEnds, Overview
 from rocefort.validators.rules.missing import ADDRESSES, ROLE, SHARED, Need
 from rocefort.validators.rules.registry import Place, Subject, Verdict, rule
 

@@ -15,12 +15,12 @@ from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node, Role, TextLine
 from rocefort.models.wording import listing
+from rocefort.validators.facts.overview import ROUTING, LinkEnds, Overview, Owner, overlay_peers
 from rocefort.validators.rules.fabric.bgp_authentication import (
     authentication,
     differing,
     unreadable,
 )
-from rocefort.validators.rules.facts import ROUTING, LinkEnds, Overview, Owner, overlay_peers
 from rocefort.validators.rules.missing import ROLE, ROUTES, SESSION, SPINES, Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

@@ -13,8 +13,8 @@ from rocefort.models.device.static_routes import DEFAULT_ROUTE
 from rocefort.models.finding import Severity
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Node
+from rocefort.validators.facts.overview import outside_peers
 from rocefort.validators.routing.external_peers import offered_prefixes
-from rocefort.validators.rules.facts import outside_peers
 from rocefort.validators.rules.missing import Missing, Need, fabric_key
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

@@ -9,7 +9,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.network.network import Link, Network, Reserved, Role, Sources
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.rules.facts import Overview
+from rocefort.validators.facts.overview import Overview
 from rocefort.validators.rules.missing import SPEED, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

@@ -19,7 +19,7 @@ from rocefort.models.hardware.hardware import expand_ports
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Node, Role, Server
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.rules.facts import LinkEnds
+from rocefort.validators.facts.overview import LinkEnds
 from rocefort.validators.rules.missing import Missing, Need, fabric_key
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

@@ -12,15 +12,8 @@ from rocefort.models.device.bgp import PolicyNode
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.network.network import Network
-from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queues
-from rocefort.validators.routing.engine import analyse
-from rocefort.validators.routing.forwarding import Forwarder
-from rocefort.validators.routing.longest_match import PrefixTable
-from rocefort.validators.routing.readings import readings
-from rocefort.validators.routing.running_lines import as_it_runs
-from rocefort.validators.routing.underlay import Underlay, unmodelled_forwarding
-from rocefort.validators.rules.certainty import certain
-from rocefort.validators.rules.lossless.buffer_cycles import (
+from rocefort.validators.facts.roce_ports import QUEUE_UNKNOWN, lossless_queues
+from rocefort.validators.routing.buffer_dependencies import (
     Buffer,
     Graph,
     Hop,
@@ -29,6 +22,13 @@ from rocefort.validators.rules.lossless.buffer_cycles import (
     cycle,
     forwarding_graph,
 )
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing.forwarding import Forwarder
+from rocefort.validators.routing.longest_match import PrefixTable
+from rocefort.validators.routing.readings import readings
+from rocefort.validators.routing.running_lines import as_it_runs
+from rocefort.validators.routing.underlay import Underlay, unmodelled_forwarding
+from rocefort.validators.rules.certainty import certain
 from rocefort.validators.rules.missing import QUEUE, Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

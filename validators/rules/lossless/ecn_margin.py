@@ -13,9 +13,8 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import count_of
-from rocefort.validators.rules.facts import LosslessSwitch
-from rocefort.validators.rules.lossless.buffer_budget import port_demand
-from rocefort.validators.rules.lossless.ecn_grades import (
+from rocefort.validators.facts.buffer_budget import port_demand
+from rocefort.validators.facts.ecn_grades import (
     Congestion,
     Grade,
     Thresholds,
@@ -23,6 +22,7 @@ from rocefort.validators.rules.lossless.ecn_grades import (
     grades,
     strict_kmin_limit,
 )
+from rocefort.validators.facts.overview import LosslessSwitch
 from rocefort.validators.rules.lossless.ecn_queues import in_bytes, kb, limits_of
 from rocefort.validators.rules.missing import XOFF, Missing
 from rocefort.validators.rules.registry import Subject, Verdict

@@ -13,7 +13,7 @@ from rocefort.models.hardware.hardware import Fact, Family, Range
 from rocefort.models.network.network import End, LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import listing
-from rocefort.validators.roce_ports import QUEUE_UNKNOWN, lossless_queues, queue_words
+from rocefort.validators.facts.roce_ports import QUEUE_UNKNOWN, lossless_queues, queue_words
 from rocefort.validators.rules.missing import QUEUE, Missing, Need, of_family
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

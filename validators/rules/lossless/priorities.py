@@ -10,8 +10,8 @@ from rocefort.models.device.priorities import DSCPS, PHB_QUEUE, QUEUES, default_
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import LosslessIntent, Node, Port
 from rocefort.models.wording import ranges
-from rocefort.validators.roce_ports import carriers, paused_queues
-from rocefort.validators.rules.facts import LosslessSwitch
+from rocefort.validators.facts.overview import LosslessSwitch
+from rocefort.validators.facts.roce_ports import carriers, paused_queues
 from rocefort.validators.rules.missing import Need, of_family
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

@@ -16,7 +16,7 @@ from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Node
 from rocefort.models.vote import Vote
 from rocefort.models.wording import listing
-from rocefort.validators.rules.facts import Overview, outside_peers, overlay_peers
+from rocefort.validators.facts.overview import Overview, outside_peers, overlay_peers
 
 # Fields of a Device that switches of a kind share; what each has of its own is in OWN.
 SHARED = (

@@ -13,7 +13,7 @@ from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
 from rocefort.models.vote import FEWEST, Vote
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.roce_ports import paused_queues, paused_vote, queue_words
+from rocefort.validators.facts.roce_ports import paused_queues, paused_vote, queue_words
 from rocefort.validators.rules.registry import Place, Verdict, rule
 from rocefort.validators.rules.running.settings import (
     LEAST_ALIKE,

@@ -19,9 +19,9 @@ from rocefort.models.network.network import Network, Node, Sources
 from rocefort.models.wording import listing
 from rocefort.validators.batfish.snapshot import Files, host_name
 from rocefort.validators.batfish.snapshot_checks import Checks
+from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.fabric.topology import effective_mtu
-from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.subject import BGP, AnswerSubject, answer_report
 

@@ -20,9 +20,9 @@ from rocefort.models.results.reachability import Pair
 from rocefort.models.results.routing import Route, RoutingState
 from rocefort.models.results.routing_change import RouteChange, RoutingChange
 from rocefort.models.wording import count_of
+from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.engine import Solution, moved_routes
 from rocefort.validators.routing.underlay import DevicePlace
-from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.engine_comparison import EngineDifference, engines_agree

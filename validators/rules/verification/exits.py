@@ -16,7 +16,7 @@ from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import Network, Role
 from rocefort.models.results.routing import RoutingState
 from rocefort.models.wording import listing
-from rocefort.validators.roce_ports import ends_of
+from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.external_peers import outside_name
 from rocefort.validators.routing.underlay import DevicePlace

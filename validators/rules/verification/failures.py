@@ -15,9 +15,9 @@ from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Network, Role, Sources
 from rocefort.models.results.routing import FailureEffect, FailureStudy, PairLoss, WidthLoss
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.roce_ports import lossless_queues, queue_words
+from rocefort.validators.facts.overview import Overview
+from rocefort.validators.facts.roce_ports import lossless_queues, queue_words
 from rocefort.validators.routing.underlay import DevicePlace
-from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.missing import QUEUE, Missing, Need
 from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.subject import MULTIPATH, AnswerSubject, answer_report

@@ -19,7 +19,7 @@ from rocefort.models.results.growth import Addition, Proof
 from rocefort.models.rollout.compare import compare, effect_of
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.wording import count_of
-from rocefort.validators.rules.facts import Overview
+from rocefort.validators.facts.overview import Overview
 from rocefort.validators.rules.registry import Subject, Verdict, registered, rule
 from rocefort.validators.rules.verification.subject import TWO_VERSIONS
 

@@ -18,13 +18,13 @@ from rocefort.models.finding import Finding, Report, Severity
 from rocefort.models.network.network import Network, Node, Role, Sources
 from rocefort.models.results.reachability import Pair
 from rocefort.models.results.routing import BgpSession, Route, RoutingState, SessionStatus
-from rocefort.validators.roce_ports import ends_of
+from rocefort.validators.facts.overview import Overview
+from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.bgp import SilenceCause, why_silent
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.next_hops import Widths as OfPrefix
 from rocefort.validators.routing.sessions import ConfiguredSession
 from rocefort.validators.routing.underlay import DevicePlace
-from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.missing import SESSION, Need
 from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.gateways import Cause, silence

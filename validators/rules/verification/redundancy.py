@@ -16,9 +16,9 @@ from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Network, Role, Sources
 from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.roce_ports import ends_of
+from rocefort.validators.facts.overview import Overview
+from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.underlay import DevicePlace
-from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.missing import Missing, Need
 from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.subject import (

@@ -17,8 +17,8 @@ from rocefort.models.device.packet_filters import FilterAcl, FilterRule, Flow, P
 from rocefort.models.finding import Finding
 from rocefort.models.network.network import Network, Node, Segment, Sources
 from rocefort.validators.checks import rules
+from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Subject, Verdict
 from rocefort.validators.rules.verification.reachability import verify
 

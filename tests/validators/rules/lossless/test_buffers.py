@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rocefort.models.hardware.hardware import Fact
 from rocefort.validators.checks import check
-from rocefort.validators.rules.lossless.headroom import (
+from rocefort.validators.facts.headroom import (
     RESPONSE_QUANTA,
     cable_bytes,
     headroom_bytes,

@@ -17,7 +17,7 @@ from rocefort.design.derive.derive import derive
 from rocefort.models.device.bgp import PolicyNode, PrefixEntry, PrefixList, RoutePolicy
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import TextLine
-from rocefort.validators.rules.lossless.buffer_cycles import (
+from rocefort.validators.routing.buffer_dependencies import (
     Buffer,
     Graph,
     components,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocefort.models.device.lossless import AiEcn, AiEcnQueue
-from rocefort.validators.rules.lossless.ecn_grades import (
+from rocefort.validators.facts.ecn_grades import (
     Congestion,
     Grade,
     Thresholds,

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 
-from rocefort.validators.rules.lossless.headroom import CellBuffer, CellHeadroom, cell_headroom
+from rocefort.validators.facts.headroom import CellBuffer, CellHeadroom, cell_headroom
 
 CABLES_M = (5, 40, 300)
 SPECTRUM_1 = CellBuffer(cell=96)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import LosslessIntent, Network, Port
 from rocefort.models.units import kbytes
-from rocefort.validators.roce_ports import ports_by_device
-from rocefort.validators.rules.lossless.headroom import RESPONSE_QUANTA, headroom_bytes
+from rocefort.validators.facts.headroom import RESPONSE_QUANTA, headroom_bytes
+from rocefort.validators.facts.roce_ports import ports_by_device
 
 
 class PortDemand(NamedTuple):

@@ -19,7 +19,7 @@ from rocefort.models.device.lossless import DiffservDomain
 from rocefort.models.finding import Where
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Network, Node, Port, Role, Server, Sources
-from rocefort.validators.roce_ports import ports_by_device
+from rocefort.validators.facts.roce_ports import ports_by_device
 
 ROUTING = (ForeignDesign.OSPF, ForeignDesign.ISIS, ForeignDesign.RIP)
 # Designs in which two switches have one address on purpose.

@@ -1,0 +1,1 @@
+"""Facts of the domain: pure functions of a network, on ports of RoCE, headroom, speeds, buffers."""
