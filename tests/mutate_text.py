@@ -41,7 +41,7 @@ from rocefort.steps.fabric.config_directory import read_directory
 from rocefort.steps.fabric.judged import check_subject, judging_rules, subject_of_running
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_texts, write_texts
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.reachability import verify, verify_segments
+from rocefort.validators.rules.verification.subject import verify, verify_segments
 
 SECRETS = {"env:A": "Example-auth1", "env:P": "Example-priv1", "env:BGP": "Example-bgp12"}
 MODES = ("text", "intent")

@@ -9,6 +9,7 @@ import grimp
 import pytest
 
 from rocefort.paths import ROOT
+from rocefort.validators.rules.registry import registered
 
 PAGE = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
 PACKAGES = {
@@ -63,3 +64,16 @@ def test_every_folder_exists(path: str) -> None:
 @pytest.mark.parametrize("name", re.findall(r"`([\w.]+:\w+)`", PAGE))
 def test_every_function_exists(name: str) -> None:
     assert callable(pkgutil.resolve_name(name))
+
+
+def test_only_the_registry_imports_a_module_with_rules() -> None:
+    """Formulas and subjects of rules are in modules of their own."""
+    graph = grimp.build_graph("rocefort", cache_dir=None)
+    rules = {one.judge.__module__ for one in registered()}
+    assert len(rules) > 40
+    importers = {
+        module: found
+        for module in rules
+        if (found := graph.find_modules_that_directly_import(module))
+    }
+    assert importers == {}

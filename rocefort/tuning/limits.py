@@ -14,9 +14,8 @@ from rocefort.models.tuning.settings import Settings
 from rocefort.models.units import KBYTE
 from rocefort.tuning.layout import Ground
 from rocefort.validators.facts.buffer_budget import PortDemand, port_demands
-from rocefort.validators.facts.ecn_grades import Grade, Thresholds, grades
+from rocefort.validators.facts.ecn_grades import Grade, Thresholds, congestions_of, grades
 from rocefort.validators.facts.roce_ports import ports_by_device
-from rocefort.validators.rules.lossless.ecn_margin import congestions_of
 
 KB = 1000
 HEADROOM = "headroom below the formula"

@@ -23,7 +23,7 @@ from rocefort.errors import Refused
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.network.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.validators.rules.verification.growth_proof import prove
+from rocefort.validators.rules.verification.growth import prove
 
 HEPS = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")
 STARTS = {

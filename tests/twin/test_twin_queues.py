@@ -25,7 +25,7 @@ from rocefort.steps.lab.emulated_site import BLOCKED
 from rocefort.steps.lab.queue_gate import QueueVerdict, wrong_queues
 from rocefort.steps.lab.recorded_runs import ReplayedByTwin
 from rocefort.steps.lab.under_load import run_command
-from rocefort.validators.rules.lossless.priorities import queue_of_dscp
+from rocefort.validators.facts.priorities import queue_of_dscp
 
 ROCE, UPLINK, SERVER = 34, "100GE1_0_57", "100GE1_0_2"
 PAIR = ("k8sgn08", "k8sgn09")

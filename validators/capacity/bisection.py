@@ -9,9 +9,9 @@ from ipaddress import IPv4Network
 from rocefort.errors import Refused
 from rocefort.models.network.network import Network, Role, Sources
 from rocefort.models.results.growth import Bandwidth, LeafLoad
+from rocefort.validators.facts.links import uplink_gbps
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
-from rocefort.validators.rules.fabric.growth_room import uplink_gbps
 
 
 def bandwidth(network: Network, sources: Sources | None = None) -> Bandwidth:

@@ -25,11 +25,11 @@ from rocefort.validators.capacity.forwarded_loads import loads_of
 from rocefort.validators.capacity.link_loads import Loads, PortLoads
 from rocefort.validators.capacity.symmetry import SymmetryClasses
 from rocefort.validators.capacity.traffic_matrix import DemandMatrix, spread
+from rocefort.validators.facts.links import link_gbps
 from rocefort.validators.facts.roce_ports import ends_of, is_fabric_link
 from rocefort.validators.failures.study import single_failures
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.underlay import Port
-from rocefort.validators.rules.fabric.growth_room import link_gbps
 
 Place = tuple[Kind, str]
 BySwitch = Mapping[str, Sequence[Failure]]  # equivalent failures by the switches that they name

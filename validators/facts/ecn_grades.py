@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+LOOP_US = 20  # round trip that the vendor's rule for Kmax takes (EDOC1100155250, static ECN)
+
 
 class Grade(StrEnum):
     """Certainty that marks come before pauses, the strongest first."""
@@ -107,3 +109,12 @@ def dynamic_kmin_limit(buffer: int, ports: int, classes: int, flight: int, beta:
     beta (B - c n t) / (c n (beta + 1)), for xoff = beta (B - c n t - s) / c with s bytes in use.
     """
     return static_xoff_limit(buffer, ports, classes, flight) * beta / (beta + 1)
+
+
+def congestions_of(egress_gbps: int, speeds_gbps: Sequence[int]) -> list[Congestion]:
+    """Cases of one sender and of all others; growth is linear, so the rest lies between.
+
+    speeds_gbps: of all lossless ports of the switch.
+    """
+    senders, loop = sorted({1, len(speeds_gbps) - 1} - {0}), Fraction(LOOP_US)
+    return [Congestion(count, max(speeds_gbps), egress_gbps, loop) for count in senders]

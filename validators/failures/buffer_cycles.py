@@ -17,14 +17,17 @@ from ipaddress import IPv4Network
 from rocefort.validators.facts.roce_ports import lossless_queues
 from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.failures.lost_pairs import TablesAfterFailure
-from rocefort.validators.routing.buffer_dependencies import Graph, Hop, components, cycle
-from rocefort.validators.rules.lossless.deadlock import (
+from rocefort.validators.routing.buffer_dependencies import (
+    Graph,
+    Hop,
     Traffic,
-    excluded,
+    components,
+    cycle,
     gateways,
     traffic,
     words,
 )
+from rocefort.validators.routing.cycle_exclusion import excluded
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,12 @@ PFC deadlock, but not sufficient (Hu et al., HotNets 2016; Tagger, CoNEXT 2017).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+
+from rocefort.validators.routing.forwarding import Forwarder
+from rocefort.validators.routing.underlay import Underlay
 
 Hop = tuple[str, str]  # a directed link
 Buffer = tuple[str, str, int]  # from, to, priority
@@ -139,3 +143,52 @@ def _path_back(node: Buffer, start: Buffer, before: Mapping[Buffer, Buffer]) -> 
         yield node
         node = before[node]
     yield start
+
+
+def words(circle: tuple[Buffer, ...]) -> str:
+    """Cyclic buffer dependency in words: the switches that it passes."""
+    return " > ".join((*(tail for tail, _, _ in circle), circle[0][0]))
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Destinations by class of equal forwarding, and the classes that each link carries."""
+
+    classes: tuple[tuple[IPv4Network, ...], ...]  # prefixes that contain the address, longest first
+    by_hop: Mapping[Hop, int]  # classes as bits
+
+    def carried(self, senders: Iterable[str]) -> dict[Hop, int]:
+        """Classes that pass each link where these switches' servers send to all."""
+        return carried_classes(self._sources(senders), self.by_hop)
+
+    def graph(self, senders: Iterable[str], queue: int) -> Graph:
+        """Buffer dependencies of packets from these switches."""
+        return forwarding_graph(self._sources(senders), self.by_hop, queue)
+
+    def _sources(self, senders: Iterable[str]) -> dict[str, int]:
+        return dict.fromkeys(senders, (1 << len(self.classes)) - 1)
+
+
+def traffic(forwarder: Forwarder, served: Mapping[str, Iterable[IPv4Network]]) -> Traffic:
+    """Packets to the subnets of servers, as the tables of all switches forward them."""
+    classes: dict[Hashable, tuple[IPv4Network, ...]] = {}
+    for subnet in dict.fromkeys(subnet for own in served.values() for subnet in own):
+        for address in forwarder.prefixes.parts(subnet):
+            matching = forwarder.matching(address)
+            classes.setdefault(tuple(forwarder.alike(prefix) for prefix in matching), matching)
+    by_hop: defaultdict[Hop, int] = defaultdict(int)
+    for bit, matching in enumerate(classes.values()):
+        for device, following in forwarder.onward(matching).items():
+            for switch in following:
+                by_hop[device, switch] |= 1 << bit
+    return Traffic(tuple(classes.values()), dict(by_hop))
+
+
+def gateways(underlay: Underlay) -> dict[str, list[IPv4Network]]:
+    """Subnets of servers by device: those of its Vlanifs that are up."""
+    subnets: defaultdict[str, list[IPv4Network]] = defaultdict(list)
+    for device, connected in underlay.connected.items():
+        for subnet, interface in connected.items():
+            if interface.startswith("Vlanif"):
+                subnets[device].append(subnet)
+    return dict(subnets)

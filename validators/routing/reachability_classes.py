@@ -16,6 +16,7 @@ from ipaddress import IPv4Network
 from typing import TypeVar
 
 from rocefort.models.device.packet_filters import Flow
+from rocefort.models.network.network import Network
 from rocefort.models.results.reachability import Reachability, ServerClass, reachability
 from rocefort.validators.routing.forwarding import (
     IN,
@@ -206,3 +207,13 @@ def _items_by_key(items: Iterable[tuple[K, V]]) -> Mapping[K, Sequence[V]]:
     for key, item in items:
         items_of[key].append(item)
     return items_of
+
+
+def is_denied(network: Network, source: ServerClass, destination: ServerClass) -> bool:
+    """Whether the policy denies RDMA between two classes; it does not cover switched traffic."""
+    policy = network.policy
+    return (
+        policy is not None
+        and source.subnet != destination.subnet
+        and not policy.allows(source.segment, destination.segment, Flow())
+    )

@@ -17,7 +17,7 @@ from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy
 from rocefort.validators.batfish.snapshot import host_name
 from rocefort.validators.failures.impact import difference
 from rocefort.validators.failures.study import SEED, chosen_failures, sampled
-from rocefort.validators.rules.verification.engine_comparison import EngineDifference, engines_agree
+from rocefort.validators.rules.verification.engine_difference import EngineDifference
 
 DEFAULT = "single:8"
 CIRCLES = "not judged: Batfish does not model buffers"
@@ -93,4 +93,4 @@ def disagreeing(
     apart = EngineDifference(
         sources.where(device, "bgp"), f"the engines disagree: {sentence}{more}"
     )
-    return len(both), tuple(engines_agree(apart))
+    return len(both), (apart.finding,)

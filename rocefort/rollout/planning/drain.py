@@ -18,9 +18,9 @@ from rocefort.models.rollout.plan import DrainedChange
 from rocefort.models.wording import count_of
 from rocefort.rollout.planning.plan import SwitchConfigs
 from rocefort.validators.capacity.bisection import widths
+from rocefort.validators.facts.links import uplink_gbps
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
-from rocefort.validators.rules.fabric.growth_room import uplink_gbps
 
 DRAIN_NODE = 1  # node of a route-policy; a fabric's own nodes begin at 10
 

@@ -22,10 +22,10 @@ from rocefort.models.wording import count_of
 from rocefort.rollout.planning.drain import ServiceDuringRollout
 from rocefort.rollout.planning.plan import SwitchConfigs
 from rocefort.validators.checks import check, rules
+from rocefort.validators.facts.priorities import queue_of_dscp
 from rocefort.validators.facts.roce_ports import paused_queues
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.lossless.priorities import queue_of_dscp
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.subject import verify
 
 Sides = Mapping[str, SwitchConfigs]
 OPTION = "--limit"

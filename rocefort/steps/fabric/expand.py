@@ -32,7 +32,7 @@ from rocefort.models.results.growth import (
 from rocefort.models.wording import count_of
 from rocefort.rollout.planning.growth_stages import GrowthStep, staged
 from rocefort.steps.fabric.edit import FabricFile, Versions, read_fabric, versions_of
-from rocefort.validators.rules.verification.growth_proof import prove
+from rocefort.validators.rules.verification.growth import prove
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from rocefort.steps.fabric.subject import ReadNetwork, write_files
 from rocefort.validators.checks import check, titles
 from rocefort.validators.facts.buffer_budget import PortDemand, port_demands
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.failures import verify_failures
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.subject import verify, verify_failures
 
 PAGE = "index.html"
 

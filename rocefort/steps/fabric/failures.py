@@ -9,7 +9,7 @@ from rocefort.models.results.routing import FailureStudy
 from rocefort.steps.fabric.subject import ReadNetwork
 from rocefort.validators.failures.study import SINGLE, count_singles, study
 from rocefort.validators.routing.engine import Solution
-from rocefort.validators.rules.verification.failures import verify_failures
+from rocefort.validators.rules.verification.subject import verify_failures
 
 NONE = "none"
 QUICK = 2_000  # single failures studied by default: some seconds with 8 spines

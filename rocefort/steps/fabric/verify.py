@@ -22,10 +22,10 @@ from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived, subje
 from rocefort.validators import checks, engine_choice
 from rocefort.validators.batfish.access import LIMIT_S, Service, service_at
 from rocefort.validators.engine_choice import Engine, StudyOptions, VerificationResult
+from rocefort.validators.routing.version_changes import with_servers_of
 from rocefort.validators.rules.certainty import certain, sentences, uncertain
 from rocefort.validators.rules.running.subject import RunningSubject
-from rocefort.validators.rules.verification.change import with_servers_of
-from rocefort.validators.rules.verification.failures import verify_failures
+from rocefort.validators.rules.verification.subject import verify_failures
 from rocefort.validators.verification.batfish_failures import DEFAULT, disagreeing
 
 TEXT_OF_EACH = "TXT201"

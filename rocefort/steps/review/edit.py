@@ -32,7 +32,7 @@ from rocefort.steps.review.renames import (
     with_old_sysnames,
 )
 from rocefort.steps.review.review import retired_ids
-from rocefort.validators.rules.verification.growth_proof import prove
+from rocefort.validators.rules.verification.growth import prove
 
 NAMES_BEFORE_PLAN = f"before `plan`: {{}} the connections file, because {PLAN_REFUSES}"
 REFUSAL = "it cannot be changed so"

@@ -25,13 +25,8 @@ from rocefort.validators import engine_choice
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.engine_choice import Engine, StudyOptions, VerificationResult
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.rules.verification.change import (
-    change_since,
-    common_switches,
-    verify_change,
-)
-from rocefort.validators.rules.verification.reachability import verify
-from rocefort.validators.rules.verification.redundancy import verify_redundancy
+from rocefort.validators.routing.version_changes import change_since, common_switches
+from rocefort.validators.rules.verification.subject import verify, verify_change, verify_redundancy
 
 BASE = "base"  # name of a step of the progress
 

@@ -50,7 +50,7 @@ from rocefort.steps.rollout.base_policy import pinned
 from rocefort.steps.rollout.gate_load import covered_in_window
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.subject import verify
 
 
 @dataclass(frozen=True)

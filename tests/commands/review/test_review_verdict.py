@@ -17,7 +17,7 @@ from rocefort.steps.review.review import ReviewRequest, make_review
 from rocefort.tasks import cli
 from rocefort.validators.engine_choice import Engine
 from rocefort.validators.rules.registry import registered
-from rocefort.validators.rules.verification.redundancy import RedundancySubject
+from rocefort.validators.rules.verification.subject import RedundancySubject
 
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]

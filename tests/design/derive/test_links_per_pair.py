@@ -28,7 +28,7 @@ from rocefort.paths import INVENTORY
 from rocefort.reports.fabric.tables import ShowTable, show_csv
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.subject import verify
 
 Edit = Callable[..., Path]
 HEPS = read_document(INVENTORY / "heps" / "fabric.yaml")

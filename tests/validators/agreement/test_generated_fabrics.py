@@ -18,7 +18,7 @@ from rocefort.models.results.routing import SessionStatus
 from rocefort.validators.batfish.engine import ask
 from rocefort.validators.batfish.recording import load, record, replay
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 
 SEEDS = range(1, 41)
 by_seed = pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"generated-{seed:02}")

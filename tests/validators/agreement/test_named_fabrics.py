@@ -18,8 +18,8 @@ from rocefort.models.results.routing import RoutingState
 from rocefort.validators.batfish.engine import ask
 from rocefort.validators.batfish.recording import record, replay
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.engine_comparison import disagreements
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.engine_difference import disagreements
+from rocefort.validators.rules.verification.subject import verify
 
 Intent = dict[str, Any]
 Base = Callable[..., Intent]

@@ -20,8 +20,8 @@ from rocefort.validators.batfish.engine import ask
 from rocefort.validators.batfish.recording import record, replay
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.external_peers import with_outside
-from rocefort.validators.rules.verification.engine_comparison import disagreements
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.engine_difference import disagreements
+from rocefort.validators.rules.verification.subject import verify
 
 TESTS = Path(__file__).parents[2]
 SAMPLE = TESTS / "samples" / "border" / "fabric.yaml"

@@ -34,12 +34,9 @@ from rocefort.validators.engine_choice import Engine, StudyOptions, run
 from rocefort.validators.failures.impact import FailureCosts, difference
 from rocefort.validators.failures.study import dense, single_failures, study
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.change import (
-    change_of,
-    common_switches,
-    disagreement,
-    verify_change,
-)
+from rocefort.validators.routing.version_changes import change_of, common_switches
+from rocefort.validators.rules.verification.engine_difference import disagreement
+from rocefort.validators.rules.verification.subject import verify_change
 from rocefort.validators.verification.batfish_failures import choose, deactivated, disagreeing
 
 Clos = Callable[..., Network]

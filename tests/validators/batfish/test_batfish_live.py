@@ -25,7 +25,7 @@ from rocefort.models.network.network import Network
 from rocefort.validators.batfish.engine import ask
 from rocefort.validators.batfish.recording import record, replay
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 
 pytestmark = pytest.mark.batfish
 

@@ -14,7 +14,7 @@ from rocefort.models.network.network import Network
 from rocefort.models.results.routing import RoutingState
 from rocefort.validators.batfish.recording import load, replay
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 
 Recorded = Callable[[str], tuple[Network, Path]]
 

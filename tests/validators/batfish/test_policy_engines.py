@@ -22,8 +22,8 @@ from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.validators.batfish.engine import ask
 from rocefort.validators.batfish.recording import record, replay
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.engine_comparison import compare, disagreements
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.engine_difference import compare, disagreements
+from rocefort.validators.rules.verification.subject import verify
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 EditHeps = Callable[..., Path]

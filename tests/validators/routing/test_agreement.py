@@ -17,7 +17,7 @@ from rocefort.models.results.reachability import reachability
 from rocefort.models.results.routing import Route, RoutingState, SessionStatus
 from rocefort.validators.engine_choice import engine_comparison
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.engine_comparison import HINT, disagreements
+from rocefort.validators.rules.verification.engine_difference import HINT, disagreements
 
 if TYPE_CHECKING:
     from collections.abc import Callable

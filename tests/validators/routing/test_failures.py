@@ -31,12 +31,9 @@ from rocefort.validators.failures.study import (
     single_failures,
     study,
 )
-from rocefort.validators.routing.buffer_dependencies import components
+from rocefort.validators.routing.buffer_dependencies import components, gateways, traffic
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.rules.lossless.deadlock import gateways, traffic
-from rocefort.validators.rules.verification.failures import (
-    verify_failures,
-)
+from rocefort.validators.rules.verification.subject import verify_failures
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

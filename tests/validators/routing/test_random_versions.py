@@ -17,8 +17,8 @@ from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.network.network import End, Network
 from rocefort.validators.failures.study import count_singles, single_failures
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.rules.verification.change import change_of, change_since, common_switches
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.routing.version_changes import change_of, change_since, common_switches
+from rocefort.validators.rules.verification.subject import verify
 
 if TYPE_CHECKING:
     from rocefort.models.results.routing import RoutingState

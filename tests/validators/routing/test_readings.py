@@ -16,7 +16,7 @@ from rocefort.validators.batfish.snapshot import snapshot_files
 from rocefort.validators.engine_choice import Engine, VerificationResult, run
 from rocefort.validators.routing.readings import readings
 from rocefort.validators.routing.running_lines import as_it_runs
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.subject import verify
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

@@ -11,7 +11,7 @@ from rocefort.models.finding import Severity, Waiver
 from rocefort.models.network.network import End, Network, Role
 from rocefort.models.results.routing import FailureStudy
 from rocefort.validators.failures.study import study
-from rocefort.validators.rules.verification.redundancy import verify_redundancy
+from rocefort.validators.rules.verification.subject import verify_redundancy
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

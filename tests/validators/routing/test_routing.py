@@ -21,7 +21,7 @@ from rocefort.models.network.network import End, Link, Network, Role, Sources
 from rocefort.models.results.routing import RoutingState, SessionStatus
 from rocefort.validators.routing.bgp import denying
 from rocefort.validators.routing.engine import analyse, solve
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.subject import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

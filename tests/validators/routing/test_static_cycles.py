@@ -22,9 +22,9 @@ from rocefort.tasks import cli
 from rocefort.validators.checks import check
 from rocefort.validators.failures.study import study
 from rocefort.validators.routing.buffer_dependencies import Buffer, components
+from rocefort.validators.routing.cycle_exclusion import bgp_alone
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.trace import trace
-from rocefort.validators.rules.lossless.deadlock import bgp_alone
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

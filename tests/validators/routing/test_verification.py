@@ -14,8 +14,8 @@ from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.reachability import reachability
 from rocefort.models.results.routing import RoutingState, SessionStatus
 from rocefort.validators.routing.engine import solve
-from rocefort.validators.rules.verification.change import with_servers_of
-from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.routing.version_changes import with_servers_of
+from rocefort.validators.rules.verification.subject import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,11 +16,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node, Role, TextLine
 from rocefort.models.wording import listing
 from rocefort.validators.facts.overview import ROUTING, LinkEnds, Overview, Owner, overlay_peers
-from rocefort.validators.rules.fabric.bgp_authentication import (
-    authentication,
-    differing,
-    unreadable,
-)
+from rocefort.validators.rules.fabric.session_passwords import authentication, differing, unreadable
 from rocefort.validators.rules.missing import ROLE, ROUTES, SESSION, SPINES, Missing, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.breakout import whole_port
-from rocefort.models.network.network import Link, Network, Reserved, Role, Sources
+from rocefort.models.network.network import Network, Reserved, Role
 from rocefort.models.wording import count_of, listing
+from rocefort.validators.facts.links import towards_spines
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.rules.missing import SPEED, Need
 from rocefort.validators.rules.registry import Subject, Verdict, rule
@@ -31,7 +32,7 @@ def oversubscription(subject: Subject) -> Iterator[Verdict]:
     Fix: Move servers to other leaves, add uplinks, or raise policy.oversubscription.
     """
     network = subject.network
-    limit, uplinks = network.oversubscription or 0.0, _towards_spines(subject.overview)
+    limit, uplinks = network.oversubscription or 0.0, towards_spines(subject.overview)
     servers: Counter[str] = Counter()
     for server in subject.servers:
         servers[server.port.device] += server.speed_gbps
@@ -49,31 +50,6 @@ def oversubscription(subject: Subject) -> Iterator[Verdict]:
                 f"the policy allows {limit:g} to 1",
                 "move servers to other leaves, add uplinks, or raise policy.oversubscription",
             )
-
-
-def uplink_gbps(network: Network) -> dict[str, int | None]:
-    """Gb/s from each leaf towards the spines; None where one link's speed is not known."""
-    return _towards_spines(Overview(network, Sources()))
-
-
-def _towards_spines(overview: Overview) -> dict[str, int | None]:
-    uplinks: dict[str, int | None] = {}
-    nodes = overview.network.by_name
-    for ends in overview.uplinks:
-        speeds = [nodes[end.device].speed_gbps(end.interface) for end in ends]
-        numbers = [speed for speed in speeds if speed is not None]
-        for end in ends:
-            before = uplinks.get(end.device, 0)
-            whole = before is not None and len(numbers) == len(speeds)
-            uplinks[end.device] = (before or 0) + min(numbers) if whole else None
-    return uplinks
-
-
-def link_gbps(network: Network, link: Link) -> int | None:
-    """Speed of a link in Gb/s, that of its slower end; None where one is not known."""
-    speeds = [network.speed_gbps(end) for end in (link.a, link.b)]
-    numbers = [speed for speed in speeds if speed is not None]
-    return min(numbers) if len(numbers) == len(speeds) else None
 
 
 @rule(

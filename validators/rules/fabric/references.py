@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from rocefort.models.device.bgp import BgpSettings
-from rocefort.models.device.device import Device
 from rocefort.models.device.interface import (
-    DEFAULT_DOMAIN,
     DEFAULT_VLAN,
-    NO_DOMAIN,
     Interface,
     gateway_vlan,
-    kind_of,
 )
-from rocefort.models.device.lossless import BUILT_IN_PROFILE
-from rocefort.models.device.static_routes import FACTORY_VRF
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node
 from rocefort.models.wording import listing
+from rocefort.validators.facts.references import definitions, references
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 ALL_VLANS = 4094  # a list up to the last VLAN means all that exist
-BUILT_IN_VIEWS = ("ViewDefault",)  # V300R023C00, `snmp-agent group`: the read view by default
 MOST_SHOWN = 8  # VLANs of a message
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A name that a field refers to: its path, and the kind of object with this name."""
-
-    path: str
-    kind: str
-    name: str
 
 
 @rule(
@@ -53,7 +36,7 @@ def defined_names(subject: Subject) -> Iterator[Verdict]:
     Fix: Define the object, or correct the name.
     """
     for node in subject.network.nodes:
-        defined = _definitions(node.device)
+        defined = definitions(node.device)
         for reference in references(node.device):
             if reference.name not in defined[reference.kind]:
                 yield subject.finding(
@@ -62,114 +45,6 @@ def defined_names(subject: Subject) -> Iterator[Verdict]:
                     "define it, or correct the name",
                     path=reference.path,
                 )
-
-
-POLICY, PREFIXES, GROUP = "route-policy", "prefix list", "BGP group"
-VRF, PORT, DOMAIN = "routing table", "interface", "map of priorities"
-PROFILE, SNMP_GROUP, VIEW = "PFC profile", "SNMP group", "SNMP view"
-SENSORS, COLLECTORS = "sensor group", "destination group"
-
-
-def _definitions(device: Device) -> dict[str, set[str]]:
-    """Names by kind of object, with those that exist without a line."""
-    bgp, snmp, telemetry = device.bgp, device.snmp, device.telemetry
-    return {
-        POLICY: {row.name for row in device.route_policies},
-        PREFIXES: {row.name for row in device.prefix_lists},
-        GROUP: {row.name for row in bgp.groups} if bgp else set(),
-        VRF: {row.name for row in device.vrfs} | {FACTORY_VRF},
-        PORT: {row.name for row in device.interfaces},
-        DOMAIN: {row.name for row in device.domains} | {DEFAULT_DOMAIN, NO_DOMAIN},
-        PROFILE: {row.name for row in device.pfc.profiles} | {BUILT_IN_PROFILE},
-        SNMP_GROUP: {row.name for row in snmp.groups},
-        VIEW: {row.name for row in snmp.views} | {*BUILT_IN_VIEWS},
-        SENSORS: {row.name for row in telemetry.sensor_groups},
-        COLLECTORS: {row.name for row in telemetry.destination_groups},
-    }
-
-
-def references(device: Device) -> Iterator[Reference]:
-    """Yield the names that fields of a Device refer to."""
-    yield from _of_routing(device)
-    yield from _of_interfaces(device.interfaces)
-    yield from _of_management(device)
-    yield from _of_telemetry(device)
-
-
-def _of_routing(device: Device) -> Iterator[Reference]:
-    bgp = device.bgp
-    for group in bgp.groups if bgp else ():
-        yield from _of_peer(group, f"bgp.groups[{group.name}]")
-    for peer in bgp.peers if bgp else ():
-        yield from _of_peer(peer, path := f"bgp.peers[{peer.address}]")
-        if peer.group is not None:
-            yield Reference(f"{path}.group", GROUP, peer.group)
-    for policy in device.route_policies:
-        for node in policy.nodes:
-            if node.match_prefix_list is not None:
-                path = f"route_policies[{policy.name}].nodes[{node.node}].match_prefix_list"
-                yield Reference(path, PREFIXES, node.match_prefix_list)
-    for route in device.static_routes:
-        if route.vrf is not None:
-            yield Reference(f"static_routes[{route.key}]", VRF, route.vrf)
-
-
-def _of_peer(settings: BgpSettings, path: str) -> Iterator[Reference]:
-    for field in ("import_policy", "export_policy"):
-        name = getattr(settings, field)
-        if name is not None:
-            yield Reference(f"{path}.{field}", POLICY, name)
-    yield from _source(f"{path}.source_interface", settings.source_interface)
-
-
-def _of_interfaces(interfaces: Iterable[Interface]) -> Iterator[Reference]:
-    for interface in interfaces:
-        path = f"interfaces[{interface.name}]"
-        if interface.vrf is not None:
-            yield Reference(f"{path}.vrf", VRF, interface.vrf)
-        if interface.domain is not None:
-            yield Reference(f"{path}.domain", DOMAIN, interface.domain)
-        if interface.pfc is not None:
-            yield Reference(f"{path}.pfc", PROFILE, interface.pfc.profile)
-
-
-def _of_management(device: Device) -> Iterator[Reference]:
-    snmp, syslog = device.snmp, device.syslog
-    for path, name in (("ntp_vrf", device.ntp_vrf), ("syslog.vrf", syslog.vrf)):
-        if name is not None:
-            yield Reference(path, VRF, name)
-    yield from _source("ntp_source", device.ntp_source)
-    yield from _source("syslog.source_interface", syslog.source_interface)
-    yield from _source("snmp.source_interface", snmp.source_interface)
-    for user in snmp.users:
-        yield Reference(f"snmp.users[{user.name}].group", SNMP_GROUP, user.group)
-    for group in snmp.groups:
-        for field in ("read_view", "write_view", "notify_view"):
-            name = getattr(group, field)
-            if name is not None:
-                yield Reference(f"snmp.groups[{group.name}].{field}", VIEW, name)
-
-
-def _of_telemetry(device: Device) -> Iterator[Reference]:
-    telemetry = device.telemetry
-    for destination in telemetry.destination_groups:
-        for collector in destination.collectors:
-            path = f"telemetry.destination_groups[{destination.name}].collectors[{collector.key}]"
-            if collector.vrf is not None:
-                yield Reference(f"{path}.vrf", VRF, collector.vrf)
-    for subscription in telemetry.subscriptions:
-        path = f"telemetry.subscriptions[{subscription.name}]"
-        yield from _source(f"{path}.source_interface", subscription.source_interface)
-        for row in subscription.samplings:
-            yield Reference(f"{path}.samplings[{row.group}]", SENSORS, row.group)
-        for name in subscription.destinations:
-            yield Reference(f"{path}.destinations[{name}]", COLLECTORS, name)
-
-
-def _source(path: str, name: str | None) -> Iterator[Reference]:
-    """The source interface of a service; a physical port exists without a line."""
-    if name is not None and kind_of(name) not in ("ethernet", "management"):
-        yield Reference(path, PORT, name)
 
 
 @rule(

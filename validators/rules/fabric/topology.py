@@ -19,6 +19,7 @@ from rocefort.models.hardware.hardware import expand_ports
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Node, Role, Server
 from rocefort.models.wording import count_of, listing
+from rocefort.validators.facts.links import effective_mtu
 from rocefort.validators.facts.overview import LinkEnds
 from rocefort.validators.rules.missing import Missing, Need, fabric_key
 from rocefort.validators.rules.registry import Subject, Verdict, rule
@@ -252,11 +253,6 @@ def mtu_along_the_path(subject: Subject) -> Iterator[Verdict]:
         if not ROCE_PACKET_BYTES <= server.mtu <= JUMBO_FRAME_BYTES - FRAME_OVERHEAD_BYTES:
             yield from _server_mtu(subject, server)
     yield from _gateway_mtu(subject)
-
-
-def effective_mtu(interface: Interface) -> int | None:
-    """IP MTU in bytes of a layer-3 interface; None for a switched port, which has none."""
-    return (interface.mtu or ETHERNET_MTU) if interface.layer3 else None
 
 
 def _link_mtu(subject: Subject, cable: LinkEnds, needed: int, why: str) -> Iterator[Verdict]:

@@ -12,7 +12,7 @@ from rocefort.models.device.lossless import BUILT_IN_PROFILE
 from rocefort.models.device.static_routes import FACTORY_VRF
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
-from rocefort.validators.rules.fabric.references import GROUP, POLICY, PREFIXES, VRF, references
+from rocefort.validators.facts.references import GROUP, POLICY, PREFIXES, VRF, references
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 BUILT_IN = frozenset((DEFAULT_DOMAIN, DEFAULT_PROFILE, BUILT_IN_PROFILE, FACTORY_VRF))

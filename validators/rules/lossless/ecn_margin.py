@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 from rocefort.models.device.drop_profile import DropLimits, low_at_most_high
 from rocefort.models.device.interface import Interface
@@ -15,9 +14,11 @@ from rocefort.models.units import KBYTE
 from rocefort.models.wording import count_of
 from rocefort.validators.facts.buffer_budget import port_demand
 from rocefort.validators.facts.ecn_grades import (
+    LOOP_US,
     Congestion,
     Grade,
     Thresholds,
+    congestions_of,
     dynamic_kmin_limit,
     grades,
     strict_kmin_limit,
@@ -27,7 +28,6 @@ from rocefort.validators.rules.lossless.ecn_queues import in_bytes, kb, limits_o
 from rocefort.validators.rules.missing import XOFF, Missing
 from rocefort.validators.rules.registry import Subject, Verdict
 
-LOOP_US = 20  # round trip that the vendor's rule for Kmax takes (EDOC1100155250, static ECN)
 PAPER_BETA = 8  # DCQCN, SIGCOMM 2015: share of the free buffer that a dynamic xoff takes
 MEANING = {
     Grade.SINGLE_EGRESS: "where the traffic of an ingress leaves by one egress",
@@ -131,15 +131,6 @@ def _congestions(egresses: Egresses, ingress: Ingress) -> list[Congestion]:
     if egresses.speed_gbps is None or len(speeds) < len(ingress.speeds_gbps):
         return []
     return congestions_of(egresses.speed_gbps, speeds)
-
-
-def congestions_of(egress_gbps: int, speeds_gbps: Sequence[int]) -> list[Congestion]:
-    """Cases of one sender and of all others; growth is linear, so the rest lies between.
-
-    speeds_gbps: of all lossless ports of the switch.
-    """
-    senders, loop = sorted({1, len(speeds_gbps) - 1} - {0}), Fraction(LOOP_US)
-    return [Congestion(count, max(speeds_gbps), egress_gbps, loop) for count in senders]
 
 
 def _unknown_xoff(

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.models.device.interface import NO_DOMAIN
-from rocefort.models.device.lossless import DiffservDomain
-from rocefort.models.device.priorities import DSCPS, PHB_QUEUE, QUEUES, default_queue, host_priority
+from rocefort.models.device.priorities import PHB_QUEUE, QUEUES, host_priority
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import LosslessIntent, Node, Port
 from rocefort.models.wording import ranges
 from rocefort.validators.facts.overview import LosslessSwitch
+from rocefort.validators.facts.priorities import BY_DEFAULT, queue_of_dot1p, queue_of_dscp
 from rocefort.validators.facts.roce_ports import carriers, paused_queues
 from rocefort.validators.rules.missing import Need, of_family
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
-BY_DEFAULT = {dscp: default_queue(dscp) for dscp in DSCPS}  # queues
 MAPPING = "«the vendor's reference», QoS, priority mapping"
 
 
@@ -256,15 +255,3 @@ def _weights(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) -
                 f"give queue {intent.queue} a weight (lossless.scheduling)",
                 path="drr",
             )
-
-
-def queue_of_dscp(domain: DiffservDomain, dscp: int) -> int:
-    """Queue of a DSCP in a domain; a DSCP that it does not name has its default queue."""
-    entry = domain.by_dscp.get(dscp)
-    return PHB_QUEUE[entry.phb] if entry else default_queue(dscp)
-
-
-def queue_of_dot1p(domain: DiffservDomain, value: int) -> int:
-    """Queue of an 802.1p value in a domain; by default its own number."""
-    entry = next((row for row in domain.dot1p if row.value == value), None)
-    return PHB_QUEUE[entry.phb] if entry else value

@@ -8,12 +8,11 @@ from rocefort.models.fabric.nic import NicProfile
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Server
 from rocefort.models.wording import listing
-from rocefort.validators.rules.lossless.priorities import queue_of_dscp
+from rocefort.validators.facts.priorities import queue_of_dscp
 from rocefort.validators.rules.missing import NIC, Missing, Need, fabric_key
 from rocefort.validators.rules.registry import Subject, Verdict, rule
+from rocefort.validators.rules.servers.subject import CNPS, DSCP2PRIO
 
-DSCP2PRIO = "NVIDIA MLNX_OFED documentation, mlnx_qos (trust, dscp2prio, pfc)"
-CNPS = "DCQCN, SIGCOMM 2015 (CNPs go in a priority of their own, never paused)"
 NICS = (Need.LOSSLESS, Need.SERVERS, Need.NICS)
 DEFAULT_MTU = 1500  # V300R023C00 command reference, `mtu`
 

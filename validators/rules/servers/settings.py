@@ -17,10 +17,8 @@ from rocefort.models.network.servers import (
 )
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Verdict, rule
-from rocefort.validators.rules.servers.nics import CNPS, DSCP2PRIO
-from rocefort.validators.rules.servers.subject import HostSubject
+from rocefort.validators.rules.servers.subject import APPLY, CNPS, DSCP2PRIO, HostSubject
 
-APPLY = "run rocefort-host --apply there (rocefort host render)"
 BONDING = "Linux kernel documentation, networking/bonding"
 CONFIGFS = "Linux kernel, ABI/testing/configfs-rdma_cm (default_roce_mode, default_roce_tos)"
 DCQCN = "NVIDIA, DCQCN CC Parameters"

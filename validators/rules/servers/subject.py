@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rocefort.models.finding import Finding, MissingFact, NotJudged, Severity
-from rocefort.models.network.servers import HostPlan, HostSeen, HostsSeen, NicSeen
+from rocefort.models.network.servers import (
+    HostPlan,
+    HostSeen,
+    HostsSeen,
+    NicSeen,
+)
 from rocefort.validators.rules.registry import Subject
 
+DSCP2PRIO = "NVIDIA MLNX_OFED documentation, mlnx_qos (trust, dscp2prio, pfc)"
+CNPS = "DCQCN, SIGCOMM 2015 (CNPs go in a priority of their own, never paused)"
+APPLY = "run rocefort-host --apply there (rocefort host render)"
 SILENT = "it could not be read (HST101)"
 NO_INTERFACE = "its interface is not known (HST102)"
 SETTING = MissingFact(fact="the setting, as the server shows it", run="rocefort host check FABRIC")

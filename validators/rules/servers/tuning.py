@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from rocefort.models.finding import Severity
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Verdict, rule
-from rocefort.validators.rules.servers.settings import APPLY
-from rocefort.validators.rules.servers.subject import SILENT, HostSubject
+from rocefort.validators.rules.servers.subject import APPLY, SILENT, HostSubject
 
 TUNING = "Linux kernel documentation (admin-guide/sysctl, cpu-freq, core-api/irq); ethtool(8)"
 

@@ -7,138 +7,21 @@ only one version has are not compared.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
-from typing import ClassVar
 
 from rocefort.models.device.packet_filters import Flow
-from rocefort.models.finding import Finding, Report, Severity
-from rocefort.models.network.network import End, Network, Server, Sources
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Network
 from rocefort.models.results.reachability import Pair
-from rocefort.models.results.routing import Route, RoutingState
-from rocefort.models.results.routing_change import RouteChange, RoutingChange
+from rocefort.models.results.routing_change import RouteChange
 from rocefort.models.wording import count_of
-from rocefort.validators.facts.overview import Overview
-from rocefort.validators.routing.engine import Solution, moved_routes
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.missing import Need
-from rocefort.validators.rules.registry import Verdict, registered, rule
-from rocefort.validators.rules.verification.engine_comparison import EngineDifference, engines_agree
+from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import (
-    TWO_VERSIONS,
-    AnswerSubject,
-    answer_report,
+    ChangeSubject,
 )
-
-
-@dataclass(frozen=True)
-class ChangeSubject(AnswerSubject):
-    """Effect of a change on routing; network, solution: of the new version."""
-
-    change: RoutingChange
-    solution: Solution | None
-
-    given: ClassVar[str] = f"the answers of a routing engine, {TWO_VERSIONS}"
-
-
-def change_of(before: RoutingState, after: RoutingState, common: Set[str]) -> RoutingChange:
-    """Difference between one engine's answers about two versions; common: switches of both.
-
-    The caller gives them, because a switch that lost its whole BGP process is in no answer.
-    """
-    return _change(before, after, _moved_routes(before, after, common))
-
-
-def change_since(
-    before: Solution, state: RoutingState, solution: Solution | None, common: Set[str]
-) -> RoutingChange:
-    """Difference as in `change_of`; solution: source of the state, if it is the embedded engine."""
-    if solution is None or solution.state is not state:
-        return change_of(before.state, state, common)
-    return _change(before.state, state, moved_routes(before, solution, common))
-
-
-def _change(
-    before: RoutingState, after: RoutingState, moved: Iterable[tuple[Route, Route]]
-) -> RoutingChange:
-    was, now = before.reachability, after.reachability
-    servers = was.servers & now.servers if was.lost or now.lost else frozenset()
-    lost = (p for p in now.lost_pairs() if servers.issuperset(p) and was.delivers(*p))
-    gained = (p for p in was.lost_pairs() if servers.issuperset(p) and now.delivers(*p))
-    return RoutingChange(
-        engine=after.engine,
-        lost=tuple(sorted(lost)),
-        gained=tuple(sorted(gained)),
-        routes=tuple(
-            RouteChange(device=new.device, prefix=new.prefix, was=old.width, now=new.width)
-            for old, new in sorted(moved, key=_by_place)
-        ),
-    )
-
-
-def common_switches(before: Network, after: Network) -> Set[str]:
-    """Switches that both versions have."""
-    return before.by_name.keys() & after.by_name.keys()
-
-
-def _moved_routes(
-    before: RoutingState, after: RoutingState, common: Set[str]
-) -> Iterator[tuple[Route, Route]]:
-    """Routes whose next hops differ; a route that one version lacks has none there."""
-    was, now = (
-        {(route.device, route.prefix): route.next_hops for route in side.routes}
-        for side in (before, after)
-    )
-    for device, prefix in was.keys() | now.keys():
-        old, new = (side.get((device, prefix), ()) for side in (was, now))
-        if old != new and device in common:
-            yield Route(device, prefix, old), Route(device, prefix, new)
-
-
-def _by_place(routes: tuple[Route, Route]) -> tuple[str, int, int]:
-    route = routes[0]
-    return route.device, int(route.prefix.network_address), route.prefix.prefixlen
-
-
-def with_servers_of(network: Network, other: Network) -> Network:
-    """The other version, with the servers and cables of this one if its text has no servers.
-
-    A directory of configurations is then verified for the same pairs as its fabric.
-    """
-    if other.servers is not None or network.servers is None:
-        return other
-    ports = {(node.name, i.name) for node in other.nodes for i in node.device.interfaces}
-    servers = [s for s in network.servers or () if all(_has(ports, end) for end in _ends(s))]
-    links = [x for x in network.links or () if _has(ports, x.a) and _has(ports, x.b)]
-    leaves = {server.port.device for server in servers}
-    segments = [segment for segment in network.segments or () if segment.leaf in leaves]
-    update: dict[str, object] = {"servers": tuple(servers), "segments": tuple(segments)}
-    if network.origin == "fabric":
-        update |= {"links": tuple(links), "origin": "fabric"}
-    return other.model_copy(update=update)
-
-
-def _has(ports: set[tuple[str, str]], end: End) -> bool:
-    return (end.device, end.interface) in ports
-
-
-def _ends(server: Server) -> Iterable[End]:
-    return (server.port, *server.members)
-
-
-def verify_change(
-    network: Network,
-    change: RoutingChange,
-    sources: Sources | None = None,
-    solution: Solution | None = None,
-    today: date | None = None,
-) -> Report:
-    """Judge a change; network, sources, solution: of the new version."""
-    overview = Overview(network, sources or Sources())
-    chosen = registered(ChangeSubject)
-    return answer_report([ChangeSubject(overview, one, change, solution) for one in chosen], today)
 
 
 @rule(
@@ -251,33 +134,3 @@ def gained_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
     if more := len(gained) - 1:
         message += f" (and {count_of(more, 'more pair')} are newly delivered)"
     yield subject.at(subject.port_of(source), message, "check whether it is intended")
-
-
-def disagreement(
-    ours: RoutingChange, theirs: RoutingChange, examples: Iterable[Pair], sources: Sources
-) -> tuple[Finding, ...]:
-    """One finding where two engines report different changes.
-
-    examples: pairs of the other engine's own search. The new next hops of routes are not compared,
-    because an arbitrary choice may differ.
-    """
-    seen = [set(_facts(change)) for change in (ours, theirs)]
-    differ = sorted(seen[0] ^ seen[1])
-    reported = {*ours.lost, *ours.gained}
-    differ += [("", f"{a} to {b} changes by differential reachability") for a, b in examples
-               if (a, b) not in reported]  # fmt: skip
-    if not differ:
-        return ()
-    device, what = differ[0]
-    by = ours.engine if (device, what) in seen[0] else theirs.engine
-    more = f" (and {len(differ) - 1} more)" if differ[1:] else ""
-    message = f"the engines disagree about the change: only {by} reports that {what}{more}"
-    return tuple(engines_agree(EngineDifference(sources.where(device, "bgp"), message)))
-
-
-def _facts(change: RoutingChange) -> Iterator[tuple[str, str]]:
-    for verb, pairs in (("lost", change.lost), ("gained", change.gained)):
-        yield from (("", f"{a} to {b} is {verb}") for a, b in pairs)
-    for route in change.routes:
-        if route.was != route.now:
-            yield route.device, f"{route.device} to {route.prefix} goes {route.was} -> {route.now}"

@@ -7,43 +7,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date
-from typing import ClassVar
 
-from rocefort.models.finding import Report, Severity
-from rocefort.models.network.network import Network, Role, Sources
-from rocefort.models.results.routing import FailureEffect, FailureStudy, PairLoss, WidthLoss
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Role
+from rocefort.models.results.routing import FailureEffect, PairLoss, WidthLoss
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.facts.overview import Overview
 from rocefort.validators.facts.roce_ports import lossless_queues, queue_words
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.missing import QUEUE, Missing, Need
-from rocefort.validators.rules.registry import Verdict, registered, rule
-from rocefort.validators.rules.verification.subject import MULTIPATH, AnswerSubject, answer_report
+from rocefort.validators.rules.registry import Verdict, rule
+from rocefort.validators.rules.verification.subject import (
+    MULTIPATH,
+    FailureSubject,
+)
 
 NO_CYCLE = Missing(
     "the buffers' dependencies without that cycle, by the embedded engine",
     run="rocefort verify FABRIC --engine embedded",
 )
-
-
-@dataclass(frozen=True)
-class FailureSubject(AnswerSubject):
-    """Study of failures, under one rule."""
-
-    study: FailureStudy
-
-    given: ClassVar[str] = "a study of failures"
-
-
-def verify_failures(
-    network: Network, study: FailureStudy, sources: Sources | None = None, today: date | None = None
-) -> Report:
-    """Judge the effects of failures. today: the date for waivers."""
-    overview = Overview(network, sources or Sources())
-    subjects = [FailureSubject(overview, one, study) for one in registered(FailureSubject)]
-    return answer_report(subjects, today)
 
 
 def _after(effects: list[FailureEffect]) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address
 
 from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
 from rocefort.models.results.routing import SessionStatus
 from rocefort.models.wording import count_of
-from rocefort.validators.routing.bgp import SilenceCause, why_silent
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.external_peers import outside_name
 from rocefort.validators.routing.forwarding import PathEnd
@@ -19,11 +18,11 @@ from rocefort.validators.routing.gateways import LostSegment
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.missing import ROUTES
 from rocefort.validators.rules.registry import Verdict, rule
+from rocefort.validators.rules.verification.causes import Cause, lacks_route, silence
 from rocefort.validators.rules.verification.subject import EngineSubject, GatewaySubject
 
 FORWARDING = "RFC 1812, 5.2.4.3 (the longest match decides)"
 HOP_BY_HOP = "change this line, or follow the path hop by hop: rocefort trace"
-Cause = tuple[str, DevicePlace, str]  # reason, line and fix
 
 
 @rule("BGP201", judges=GatewaySubject, severity=Severity.ERROR, source=FORWARDING)
@@ -67,7 +66,7 @@ def segment_pairs(subject: GatewaySubject) -> Iterator[Verdict]:
 def _cause(subject: EngineSubject, solution: Solution, lost: LostSegment) -> Cause:
     """Cause of a loss: where it ends, or why BGP has no route from its source."""
     gateway, end = lost.gateway, lost.end
-    if not _lacks_route(solution, lost.source, gateway.device, gateway.subnet):
+    if not lacks_route(solution, lost.source, gateway.device, gateway.subnet):
         return _stated(end)
     silent = silence(subject, lost.source, gateway.device, gateway.subnet)
     if silent is not None:
@@ -77,29 +76,6 @@ def _cause(subject: EngineSubject, solution: Solution, lost: LostSegment) -> Cau
         if name not in up:
             return f"{name} has no BGP session that is up", DevicePlace(name, "bgp"), HOP_BY_HOP
     return _stated(end)
-
-
-def silence(
-    subject: EngineSubject, source: str, leaf: str, subnet: IPv4Network
-) -> SilenceCause | None:
-    """Reason why a leaf does not announce its subnet to a source without a route of BGP to it."""
-    solution = subject.solution
-    if solution is None or not _lacks_route(solution, source, leaf, subnet):
-        return None
-    return why_silent(solution.underlay, leaf, subnet, {source}, subject.sources)
-
-
-def _lacks_route(solution: Solution, source: str, leaf: str, subnet: IPv4Network) -> bool:
-    """Whether the source runs BGP and has no route to a segment, or to a larger prefix of its leaf.
-
-    A default route does not count: what it attracts is not meant for a segment.
-    """
-    network = solution.underlay.network
-    bgp = network.by_name[leaf].device.bgp
-    larger = [p for p in bgp.networks if subnet.subnet_of(p) and p.prefixlen] if bgp else []
-    learned = [routes for p in (subnet, *larger) if (routes := solution.learned.get(p))]
-    runs_bgp = network.by_name[source].device.bgp is not None
-    return runs_bgp and not any(routes.of(source) for routes in learned)
 
 
 def _stated(end: PathEnd) -> Cause:

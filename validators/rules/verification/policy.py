@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network
-from rocefort.models.results.reachability import Pair, Reachability, ServerClass
+from rocefort.models.results.reachability import Pair, Reachability
 from rocefort.models.wording import listing
 from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.routing.isolation import Isolation
@@ -18,16 +18,6 @@ from rocefort.validators.rules.verification.subject import EngineSubject
 
 ClassPair = tuple[int, int]
 _Key = tuple[str, str, bool, PathEnd | None]  # segments, whether allowed, cause of a drop
-
-
-def is_denied(network: Network, source: ServerClass, destination: ServerClass) -> bool:
-    """Whether the policy denies RDMA between two classes; it does not cover switched traffic."""
-    policy = network.policy
-    return (
-        policy is not None
-        and source.subnet != destination.subnet
-        and not policy.allows(source.segment, destination.segment, Flow())
-    )
 
 
 def _delivered_though_denied(network: Network, reached: Reachability) -> Iterator[ClassPair]:

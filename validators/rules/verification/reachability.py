@@ -9,81 +9,31 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
-from datetime import date
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.errors import Refused
 from rocefort.models.device.packet_filters import Flow
-from rocefort.models.finding import Finding, Report, Severity
+from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Network, Node, Role, Sources
 from rocefort.models.results.reachability import Pair
-from rocefort.models.results.routing import BgpSession, Route, RoutingState, SessionStatus
-from rocefort.validators.facts.overview import Overview
+from rocefort.models.results.routing import BgpSession, Route, SessionStatus
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.bgp import SilenceCause, why_silent
-from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.next_hops import Widths as OfPrefix
+from rocefort.validators.routing.reachability_classes import is_denied
 from rocefort.validators.routing.sessions import ConfiguredSession
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.missing import SESSION, Need
-from rocefort.validators.rules.registry import Verdict, registered, rule
-from rocefort.validators.rules.verification.gateways import Cause, silence
-from rocefort.validators.rules.verification.policy import is_denied
+from rocefort.validators.rules.registry import Verdict, rule
+from rocefort.validators.rules.verification.causes import Cause, silence
 from rocefort.validators.rules.verification.subject import (
     BGP,
     MULTIPATH,
     EngineSubject,
-    GatewaySubject,
-    answer_report,
 )
 
 HOP_BY_HOP = "follow the path hop by hop from the leaf"
 OUTSIDE = "the configuration of a peer is not among the texts"
-
-
-def verify(
-    network: Network,
-    state: RoutingState,
-    sources: Sources | None = None,
-    solution: Solution | None = None,
-    today: date | None = None,
-) -> Report:
-    """Judge an engine's answers; findings that a waiver covers are set apart.
-
-    `solution` saves solving again for the causes; without one, and where the embedded engine
-    refuses the network, findings have no cause. Widths are not judged where roles are unknown,
-    pairs not where servers are unknown; rules on exits and policy do not run where there are none.
-    today: the date for waivers (default: today in UTC).
-    """
-    overview = Overview(network, sources or Sources())
-    causes = solution or _solution(network, overview.sources)
-    absent = {need for need in (Need.EXITS, Need.POLICY) if not getattr(network, need)}
-    chosen = [
-        EngineSubject(overview, one, state, causes)
-        for one in registered(EngineSubject)
-        if absent.isdisjoint(one.needs)
-    ]
-    report = answer_report(chosen, today)
-    if network.servers is not None:
-        return report
-    return report.joined(verify_segments(network, state, overview.sources, causes))
-
-
-def verify_segments(
-    network: Network, state: RoutingState, sources: Sources, solution: Solution | None
-) -> Report:
-    """Judge packets between the segments of texts, beside the servers of an intent if any."""
-    overview = Overview(network, sources)
-    return answer_report(
-        GatewaySubject(overview, one, state, solution) for one in registered(GatewaySubject)
-    )
-
-
-def _solution(network: Network, sources: Sources) -> Solution | None:
-    try:
-        return analyse(network, sources)
-    except Refused:
-        return None  # another engine answered: its findings have no cause
 
 
 @rule("BGP101", judges=EngineSubject, severity=Severity.ERROR, source=BGP)

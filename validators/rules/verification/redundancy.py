@@ -5,26 +5,17 @@ What a fabric has never had is not lost: a fabric with one spine from the beginn
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date
-from functools import cached_property
-from typing import ClassVar
+from collections.abc import Iterator
 
-from rocefort.models.finding import Report, Severity
-from rocefort.models.network.network import Network, Role, Sources
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Network, Role
 from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.facts.overview import Overview
-from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.missing import Missing, Need
-from rocefort.validators.rules.registry import Verdict, registered, rule
+from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import (
-    TWO_VERSIONS,
-    AnswerSubject,
-    answer_report,
+    RedundancySubject,
 )
 
 LeafPair = tuple[str, str]  # two leaves, in one direction
@@ -32,66 +23,6 @@ CHOICE = "a choice: a change removes no redundancy by mistake"
 EVERY_SINGLE = Missing(
     "the effect of every single failure", run="rocefort verify FABRIC --failures single"
 )
-
-
-@dataclass(frozen=True)
-class RedundancySubject(AnswerSubject):
-    """Versions before and after a change, with their studies of failures; network: after."""
-
-    before: Network
-    studies: tuple[FailureStudy | None, FailureStudy | None]  # before and after
-
-    given: ClassVar[str] = f"studies of failures, {TWO_VERSIONS}"
-
-    @cached_property
-    def uplinks(self) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
-        """Spine at the far end of each uplink, by leaf: before and after."""
-        return _uplinks(self.before), _uplinks(self.network)
-
-    @cached_property
-    def removed_spines(self) -> tuple[str, ...]:
-        """Cabled spines that the change removes, if it leaves one of several; else none."""
-        was, now = (dict.fromkeys(s for up in side.values() for s in up) for side in self.uplinks)
-        return tuple(was.keys() - now.keys()) if len(was) > 1 and len(now) == 1 else ()
-
-    @cached_property
-    def narrowed(self) -> Mapping[str, str]:
-        """Leaves that the change leaves with one uplink, or on one spine, and the message."""
-        was, now = self.uplinks
-        messages = {}
-        for leaf, spines in now.items():
-            earlier = was.get(leaf, [])
-            if len(set(earlier)) > 1 and len(set(spines)) == 1:
-                many = f"its {len(spines)} uplinks" if spines[1:] else "its one uplink"
-                less = f"{many} to {spines[0]}, instead of uplinks to {listing(sorted({*earlier}))}"
-            elif len(earlier) > 1 and len(spines) == 1:
-                less = f"one uplink of {len(earlier)}, to {spines[0]}"
-            else:
-                continue
-            messages[leaf] = f"the change leaves {leaf} {less}: the loss of {spines[0]} cuts it off"
-        return {} if self.removed_spines else messages
-
-
-def verify_redundancy(
-    before: Network,
-    after: Network,
-    studies: tuple[FailureStudy | None, FailureStudy | None],
-    sources: Sources | None = None,
-    today: date | None = None,
-) -> Report:
-    """Judge what a change removes; studies, if any: of both versions. today: for waivers."""
-    overview = Overview(after, sources or Sources())
-    chosen = registered(RedundancySubject)
-    return answer_report([RedundancySubject(overview, r, before, studies) for r in chosen], today)
-
-
-def _uplinks(network: Network) -> Mapping[str, list[str]]:
-    spines = {node.name for node in network.role(Role.SPINE)}
-    uplinks: defaultdict[str, list[str]] = defaultdict(list)
-    for near, far in (ends for link in network.links or () for ends in ends_of(link)):
-        if far.device in spines and near.device not in spines:
-            uplinks[near.device].append(far.device)
-    return uplinks
 
 
 def _leaves(network: Network) -> tuple[str, ...]:

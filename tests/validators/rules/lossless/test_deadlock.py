@@ -24,7 +24,7 @@ from rocefort.validators.routing.buffer_dependencies import (
     cycle,
     forwarding_graph,
 )
-from rocefort.validators.rules.lossless.deadlock import (
+from rocefort.validators.routing.cycle_exclusion import (
     an_end_of_every_link_passes_nothing_on,
     one_as_cuts_every_link,
 )

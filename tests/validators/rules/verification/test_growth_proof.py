@@ -13,7 +13,7 @@ from rocefort.dialects.network_text import render_all
 from rocefort.models.device.bgp import BgpPeer
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import Network
-from rocefort.validators.rules.verification.growth_proof import prove
+from rocefort.validators.rules.verification.growth import prove
 
 Change = Callable[[Network], Network]
 
