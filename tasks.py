@@ -10,14 +10,18 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from rocefort import __version__, internal_errors, json_output, options, output
-from rocefort.command_line.help import WIDEST, Topic
+from rocefort import __version__
+from rocefort.base import internal_errors, json_output, options, output
+from rocefort.base.command_line.help import WIDEST, Topic
+from rocefort.base.errors import Problem, RocefortError
+from rocefort.base.exit_codes import ExitCode, exit_codes_text
+from rocefort.base.gc_tuning import collect_seldom
+from rocefort.base.streams import open_standard_streams, visible_streams
 from rocefort.commands import (
     compare,
     completion,
     demo,
     fabric,
-    failures,
     growth,
     health,
     host,
@@ -32,11 +36,7 @@ from rocefort.commands import (
     verify,
 )
 from rocefort.commands.root_group import RootGroup
-from rocefort.errors import Problem, RocefortError
-from rocefort.exit_codes import ExitCode, exit_codes_text
-from rocefort.gc_tuning import collect_seldom
-from rocefort.streams import open_standard_streams
-from rocefort.visible_output import visible_streams
+from rocefort.reports import failures
 
 # Commands that act on switches or servers: Ctrl-C is their operator's stop.
 ACTING = frozenset({"apply", "resume", "rollback", "rehearse", "rdma run", "tune measure"})

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from nornir.core.inventory import Inventory
 
+from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import derive
-from rocefort.errors import Refused
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.inventory import NetworkInventory
 from rocefort.models.rollout.plan import Plan, Wave

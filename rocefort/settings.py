@@ -12,19 +12,19 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from rocefort.documents.toml import read_toml
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput
-from rocefort.json_schema import schema_of
-from rocefort.models.base import Frozen
-from rocefort.models.wording import named
-from rocefort.options import (
+from rocefort.base.documents.toml import read_toml
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput
+from rocefort.base.json_schema import schema_of
+from rocefort.base.options import (
     ENVIRONMENT,
     ColorOption,
     EngineOption,
     ProgressOption,
     TraceFormat,
 )
+from rocefort.models.base import Frozen
+from rocefort.models.wording import named
 
 
 def _check_address(value: str) -> str:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 import typer
 
+from rocefort.base.gc_tuning import collect_seldom
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
-from rocefort.gc_tuning import collect_seldom
 from rocefort.models.network.network import Network
-from rocefort.paths import INVENTORY
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -28,11 +28,11 @@ import yaml
 from new_fabrics import random_fabric
 from row_faults import Fault, FaultMaker, Switch, rows_of
 
+from rocefort.base.errors import RocefortError
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.placeholders import filled_line
-from rocefort.errors import RocefortError
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, Report, Severity, new_findings

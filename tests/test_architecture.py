@@ -8,12 +8,12 @@ import re
 import grimp
 import pytest
 
-from rocefort.paths import ROOT
+from rocefort.base.paths import ROOT
 from rocefort.validators.rules.registry import registered
 
 PAGE = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
 PACKAGES = {
-    "documents",
+    "base",
     "design",
     "dialects",
     "validators",

@@ -235,7 +235,7 @@ def test_a_pattern_that_is_not_linear_is_seen(text: str) -> None:
 @pytest.mark.parametrize(
     ("below", "least"),
     [
-        (("napalm_cloudengine", "rocefort.documents"), 60),
+        (("napalm_cloudengine", "rocefort.base.documents"), 60),
         pytest.param(("rocefort",), 250, marks=pytest.mark.thorough),
     ],
 )

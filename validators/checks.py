@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TypeVar
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem
+from rocefort.base.progress import tracked
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.network.servers import HostPlan, HostsSeen
-from rocefort.progress import tracked
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.rules.live.subject import IntendedState, LiveSubject, Readings, intended_of
 from rocefort.validators.rules.registry import Rule, Subject, registered

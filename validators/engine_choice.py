@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
-from rocefort.errors import Refused, ServiceFailed
+from rocefort.base.errors import Refused, ServiceFailed
+from rocefort.base.progress import Step, note
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.routing import RoutingState
 from rocefort.models.results.routing_change import RoutingChange
-from rocefort.progress import Step, note
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.failures.study import single_failures
 from rocefort.validators.routing.engine import Solution, analyse

@@ -109,7 +109,7 @@ class Change(Frozen):
 
     @field_serializer("kept", "unjudged")
     def _lines(self, lines: tuple[str, ...], info: FieldSerializationInfo) -> tuple[str, ...]:
-        """Return the lines as they are compared; an output cuts each (`rocefort.json_output`)."""
+        """Return the lines as they are compared; an output cuts each (`base.json_output`)."""
         return tuple(map(info.context["cut"], lines)) if info.context else lines
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort import options, output
+from rocefort.base import options, output
 
 
 def announce_service(

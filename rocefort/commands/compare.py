@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import Topic, documented
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.exit import end
+from rocefort.base.command_line.help import Topic, documented
 from rocefort.commands.batfish_service import announce_service
-from rocefort.commands.exit_codes import end
+from rocefort.reports.output import write_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -123,9 +124,9 @@ def review(
     for problem in (problem for fabric in found.unreviewed for problem in fabric.problems):
         output.print_error(f"rocefort: {problem}")
     if form is options.TraceFormat.TEXT:
-        output.write_blocks(*map(review_summary, found.reviews))
+        write_blocks(*map(review_summary, found.reviews))
         if not found.only:
-            output.write_blocks(reviews_summary(found))
+            write_blocks(reviews_summary(found))
         typer.echo(f"written: {', '.join(map(str, paths))}")
     else:
         output.write_json(reviews_output(found))
@@ -147,7 +148,7 @@ def _write_difference(
 
     summary = (Note(verdict),) if verdict else ()
     if form is options.DifferenceFormat.TEXT:
-        output.write_blocks(*blocks, *summary)
+        write_blocks(*blocks, *summary)
     elif form is options.DifferenceFormat.MARKDOWN:
         comment = Section(f"Rocefort: {title}", (*summary, Section("", tuple(blocks))))
         typer.echo(markdown_of(comment), nl=False)

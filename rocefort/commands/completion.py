@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort.command_line.help import Topic, documented
+from rocefort.base.command_line.help import Topic, documented
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -34,6 +34,6 @@ def completion(shell: Annotated[Shell, typer.Argument(help="Shell.")]) -> None:
     It completes commands, options and their values, and the names of fabrics, switches, servers,
     segments, models and rules.
     """
-    from rocefort.command_line.completion import completion_script
+    from rocefort.base.command_line.completion import completion_script
 
     typer.echo(completion_script(shell.value), nl=False)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options
-from rocefort.command_line.help import Topic, documented
+from rocefort.base import options
+from rocefort.base.command_line.help import Topic, documented
 from rocefort.commands.batfish_service import announce_service
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)

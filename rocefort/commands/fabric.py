@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import DefaultGroup, Topic, documented
-from rocefort.commands.exit_codes import end
-from rocefort.errors import BadInput
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.exit import end
+from rocefort.base.command_line.help import DefaultGroup, Topic, documented
+from rocefort.base.errors import BadInput
+from rocefort.reports.output import write_blocks, write_result
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -36,7 +37,7 @@ def render(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write the configuration of every switch."""
-    from rocefort.documents.suggest import nearest
+    from rocefort.base.documents.suggest import nearest
     from rocefort.models.results.actions import RenderedTexts
     from rocefort.reports.actions import notes_report
     from rocefort.steps.fabric.subject import (
@@ -59,7 +60,7 @@ def render(
         paths = write_texts(ready, out, private=secrets)
         summary = f"{len(paths)} configurations in {out}"
         result = RenderedTexts(files=tuple(map(str, paths)), notes=(summary,))
-        output.write_result(result, notes_report, text=form is options.TraceFormat.TEXT)
+        write_result(result, notes_report, text=form is options.TraceFormat.TEXT)
     elif form is options.TraceFormat.JSON:
         output.write_json(RenderedTexts(texts=chosen))
     else:
@@ -85,7 +86,7 @@ def show(
     fabric, kind = options.fabric_and_table(fabric, table)
     network, shown = derive(fabric).network, tables.ShowTable(kind.value)
     if form is options.TableFormat.TEXT:
-        output.write_blocks(*tables.show_report(network, shown))
+        write_blocks(*tables.show_report(network, shown))
     elif form is options.TableFormat.CSV:
         typer.echo(tables.show_csv(network, shown), nl=False)
     else:
@@ -128,7 +129,7 @@ def import_(
 
     facts = facts_of(hardware or (), software or (), switches)
     done = import_fabric(directory, out, facts)
-    output.write_result(done, imported_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, imported_report, text=form is options.TraceFormat.TEXT)
     end(failed=strict and not done.whole)
 
 
@@ -170,7 +171,7 @@ def list_(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFo
 
     found = open_facts(fabric)
     text = form is options.TraceFormat.TEXT
-    output.write_result(found, lambda found: facts_report(found, in_words), text=text)
+    write_result(found, lambda found: facts_report(found, in_words), text=text)
 
 
 @facts.command(
@@ -203,7 +204,7 @@ def probe(
     from rocefort.steps.rollout.probe import probe as probe_switch
 
     done = probe_switch(fabric, load_connections(connections), switch, time_limit)
-    output.write_result(done, probe_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, probe_report, text=form is options.TraceFormat.TEXT)
 
 
 cli.add_typer(facts, name="facts", rich_help_panel=Topic.VERIFY)

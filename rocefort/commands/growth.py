@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import Topic, documented
-from rocefort.commands.exit_codes import end
+from rocefort.base import options
+from rocefort.base.command_line import values
+from rocefort.base.command_line.exit import end
+from rocefort.base.command_line.help import Topic, documented
+from rocefort.reports.output import write_result
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -45,11 +46,11 @@ def new(
 
     Numbers in names have the width of the capacity: of 128 leaves, the first is leaf001.
     """
+    from rocefort.base.repository import SHIPPED, Site, site_of
     from rocefort.design.load.hardware_catalogue import load_catalogue
     from rocefort.design.new import Size, new_fabric, write_new
     from rocefort.models.results.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
-    from rocefort.site import SHIPPED, Site, site_of
 
     here = Path.cwd()
     parent = directory or (site_of(here) or Site(here)).inventory
@@ -57,7 +58,7 @@ def new(
     size = Size(spines, leaves, servers_per_leaf, links_per_pair=links_per_pair)
     text = new_fabric(name, size, leaf_hardware, spine_hardware, catalogue)
     done = WrittenFiles(files=(str(write_new(name, text, parent)),))
-    output.write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -96,7 +97,7 @@ def expand(
         expansion.versions.write()
     done = GrowthOutput(**dict(expansion.growth), written=not dry_run)
     text = form is options.TraceFormat.TEXT
-    output.write_result(done, lambda done: growth_report(done, written=done.written), text=text)
+    write_result(done, lambda done: growth_report(done, written=done.written), text=text)
 
 
 @cli.command(
@@ -127,7 +128,7 @@ def remove(
         done.versions.write()
     result = RemovalOutput(**dict(done.removal), written=not dry_run)
     text = form is options.TraceFormat.TEXT
-    output.write_result(result, lambda one: removal_report(one, written=one.written), text=text)
+    write_result(result, lambda one: removal_report(one, written=one.written), text=text)
 
 
 @cli.command(
@@ -158,7 +159,7 @@ def rename(
         done.versions.write()
     result = RenamingOutput(**dict(done.renaming), written=not dry_run)
     text = form is options.TraceFormat.TEXT
-    output.write_result(result, lambda one: renaming_report(one, written=one.written), text=text)
+    write_result(result, lambda one: renaming_report(one, written=one.written), text=text)
 
 
 @cli.command(
@@ -191,7 +192,7 @@ def stages(
 
     given = GrowthOptions(add_spines, add_leaves, servers, hardware, racks, like, segments, names)
     found = stages_of(grow(fabric, wanted_of(given)))
-    output.write_result(found, staged_report, text=form is options.TraceFormat.TEXT)
+    write_result(found, staged_report, text=form is options.TraceFormat.TEXT)
     end(failed=found.wrong)
 
 
@@ -217,5 +218,5 @@ def capacity(
     from rocefort.steps.fabric.capacity import judge_capacity
 
     found = judge_capacity(fabric, demand, failures)
-    output.write_result(found, capacity_report, text=form is options.TraceFormat.TEXT)
+    write_result(found, capacity_report, text=form is options.TraceFormat.TEXT)
     end(failed=not found.fits)

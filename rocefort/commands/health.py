@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import Topic, documented
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.help import Topic, documented
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import HelpedGroup, documented
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.help import HelpedGroup, documented
+from rocefort.reports.output import write_result
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -58,7 +59,7 @@ def render(
     text = form is options.TraceFormat.TEXT
     if out is not None:
         done = RenderedTexts(notes=tuple(write_hosts(plans, out)))
-        output.write_result(done, notes_report, text=text)
+        write_result(done, notes_report, text=text)
         return
     texts = {name: rendered_text(plan) for name, plan in plans.items()}
     if text:
@@ -93,7 +94,7 @@ def check(
     Reads the servers over SSH. With --outputs it contacts none, and reads outputs that a person
     kept: of `mlnx_qos -i NIC`, `ethtool -g NIC` and `ip addr`. What no file shows is not judged.
     """
-    from rocefort.errors import BadInput
+    from rocefort.base.errors import BadInput
     from rocefort.steps.fabric.report import write_findings
 
     if outputs is not None:

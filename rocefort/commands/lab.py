@@ -11,12 +11,12 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import HelpedGroup, documented
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.exit import end
+from rocefort.base.command_line.help import HelpedGroup, documented
+from rocefort.base.errors import BadInput
 from rocefort.commands import lab_experiments, lab_guest
-from rocefort.commands.exit_codes import end
-from rocefort.errors import BadInput
 from rocefort.lab.switch.personality import (
     CommitList,
     ForeignEdits,
@@ -25,6 +25,7 @@ from rocefort.lab.switch.personality import (
     TrialPrompt,
     TrialStatus,
 )
+from rocefort.reports.output import write_result
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -170,7 +171,7 @@ def lab_cli(
     if detached:
         _detach(state, text=text)
     else:
-        run_lab(fabric, state, chosen, partial(output.write_result, text=text))
+        run_lab(fabric, state, chosen, partial(write_result, text=text))
 
 
 def _detach(state: Path, *, text: bool) -> None:
@@ -180,7 +181,7 @@ def _detach(state: Path, *, text: bool) -> None:
 
     lab = detach_lab(sys.argv[1:] if text else [*sys.argv[1:], "--format", "text"], state)
     if lab.code is None:
-        output.write_result(started(lab, state), background_report, text=text)
+        write_result(started(lab, state), background_report, text=text)
         raise typer.Exit
     typer.echo(lab.text, nl=False, err=bool(lab.code))
     raise typer.Exit(lab.code)
@@ -204,7 +205,7 @@ def lab_stop(
 
     stop_lab(state)
     done = Done(message=f"the lab in {state} has ended")
-    output.write_result(done, done_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, done_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -222,7 +223,7 @@ def lab_faults(
     from rocefort.steps.lab.options import faults_help
 
     done = fault_kinds(faults_help())
-    output.write_result(done, faults_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, faults_report, text=form is options.TraceFormat.TEXT)
 
 
 LabName = Annotated[
@@ -268,7 +269,7 @@ def lab_up(
     chosen = TwinOptions(bfd=bfd, other_frr=other_frr, accel=accel.value)
     text = form is options.TraceFormat.TEXT
     twin = bring_up(fabric, name, chosen, partial(typer.echo, err=not text), guests)
-    output.write_result(one_lab(twin.record.name), status_report, text=text)
+    write_result(one_lab(twin.record.name), status_report, text=text)
 
 
 @cli.command(
@@ -289,7 +290,7 @@ def lab_down(
 
     end_lab(name)
     done = Done(message=f"lab {name} is down")
-    output.write_result(done, done_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, done_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -309,7 +310,7 @@ def lab_list(
 
     done = Labs(labs=tuple(all_labs()))
     text = form is options.TraceFormat.TEXT
-    output.write_result(done, lambda done: labs_report(done.labs), text=text)
+    write_result(done, lambda done: labs_report(done.labs), text=text)
 
 
 @cli.command(
@@ -330,7 +331,7 @@ def lab_status(
     from rocefort.steps.lab.twin import one_lab
 
     found = one_lab(name)
-    output.write_result(found, status_report, text=form is options.TraceFormat.TEXT)
+    write_result(found, status_report, text=form is options.TraceFormat.TEXT)
     end(failed=bool(found.wrong))
 
 
@@ -377,7 +378,7 @@ def lab_trace(
 
     found = trace(find_lab(name), source, destination, port)
     text = form is options.TraceFormat.TEXT
-    output.write_result(found, lab_trace_report, text=text)
+    write_result(found, lab_trace_report, text=text)
     end(failed=bool(found.stopped))
 
 
@@ -426,11 +427,11 @@ def lab_break(
 
     text = form is options.TraceFormat.TEXT
     if not fault:
-        output.write_result(fault_kinds(faults_help()), faults_report, text=text)
+        write_result(fault_kinds(faults_help()), faults_report, text=text)
         return
     cure = shlex.join(("rocefort", "lab", "mend", name))
     done = Done(message=f"broken: {break_one(name, fault, where)}; `{cure}` repairs it")
-    output.write_result(done, done_report, text=text)
+    write_result(done, done_report, text=text)
 
 
 @cli.command(
@@ -452,4 +453,4 @@ def lab_mend(
 
     require_all(what)
     done = RepairedFaults(repaired=tuple(map(str, repair_faults(name))))
-    output.write_result(done, repaired_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, repaired_report, text=form is options.TraceFormat.TEXT)

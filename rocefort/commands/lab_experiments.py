@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import documented
-from rocefort.commands.exit_codes import end
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.exit import end
+from rocefort.base.command_line.help import documented
+from rocefort.reports.output import write_result
 
 cli = typer.Typer()
 Name = Annotated[str, typer.Argument(help="Name of the lab.")]
@@ -43,10 +44,10 @@ def lab_opinions(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Compare next hops of kernels, embedded engine and Batfish."""
+    from rocefort.base.signals import stop_on_signals
     from rocefort.models.results.lab_experiments import OpinionRow, Opinions
     from rocefort.reports.lab_experiments import opinions_report
     from rocefort.steps.fabric.verify import service_of
-    from rocefort.steps.interrupts import stop_on_signals
     from rocefort.steps.lab.opinions import Batfish
     from rocefort.steps.lab.opinions import lab_opinions as compare
     from rocefort.steps.lab.twin import find_lab
@@ -58,7 +59,7 @@ def lab_opinions(
             rows += compare(find_lab(name), answers, failures=failures, say=_print_note, stop=stop)
     found = Opinions(rows=tuple(rows))
     text = form is options.TraceFormat.TEXT
-    output.write_result(found, lambda found: opinions_report(found.rows), text=text)
+    write_result(found, lambda found: opinions_report(found.rows), text=text)
     end(failed=any(sum(row.differing.values()) for row in rows), stopped=stop())
 
 
@@ -97,9 +98,9 @@ def lab_chaos(
 
     After each step the kernels are checked. At the end all faults are repaired.
     """
+    from rocefort.base.signals import stop_on_signals
     from rocefort.reports.blocks import Code
     from rocefort.reports.lab_experiments import chaos_sum
-    from rocefort.steps.interrupts import stop_on_signals
     from rocefort.steps.lab.chaos import ChaosReporter, run_chaos
     from rocefort.steps.lab.twin import find_lab
 
@@ -107,7 +108,7 @@ def lab_chaos(
     with stop_on_signals() as stop:
         told = ChaosReporter(typer.echo if text else _nothing, journal)
         found = run_chaos(find_lab(name), seed, minutes, stop, told)
-    output.write_result(found, lambda found: Code((chaos_sum(found),)), text=text)
+    write_result(found, lambda found: Code((chaos_sum(found),)), text=text)
     end(failed=found.failed, stopped=stop())
 
 
@@ -152,15 +153,15 @@ def lab_failover(
 
     Links, a spine and bgpd fail one after another under load.
     """
+    from rocefort.base.signals import stop_on_signals
     from rocefort.reports.lab_experiments import failover_report
-    from rocefort.steps.interrupts import stop_on_signals
     from rocefort.steps.lab.failover import FailoverOptions, measure_failover
     from rocefort.steps.lab.twin import find_lab
 
     with stop_on_signals() as stop:
         wish = FailoverOptions(flows, rate, limit)
         found = measure_failover(find_lab(name), source, target, wish, _print_note, stop)
-    output.write_result(found, failover_report, text=form is options.TraceFormat.TEXT)
+    write_result(found, failover_report, text=form is options.TraceFormat.TEXT)
     end(failed=False, stopped=stop())
 
 
@@ -187,7 +188,7 @@ def lab_spread(
     from rocefort.steps.lab.twin import find_lab
 
     found = measure_spread(find_lab(name), source, target, flows)
-    output.write_result(found, spread_report, text=form is options.TraceFormat.TEXT)
+    write_result(found, spread_report, text=form is options.TraceFormat.TEXT)
     end(failed=not found.fair)
 
 
@@ -219,7 +220,7 @@ def lab_grow(
         servers=tuple(found.servers),
         cables=found.cables,
     )
-    output.write_result(done, lab_growth_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, lab_growth_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -251,5 +252,5 @@ def lab_load(
 
     wish = FailoverOptions(flows, rate)
     found, code = under_load(find_lab(name), wish, partial(run_command, command, name))
-    output.write_result(found, load_report, text=form is options.TraceFormat.TEXT)
+    write_result(found, load_report, text=form is options.TraceFormat.TEXT)
     raise typer.Exit(code)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line.help import HelpedGroup, documented
+from rocefort.base import options
+from rocefort.base.command_line.help import HelpedGroup, documented
+from rocefort.reports.output import write_result
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -45,4 +46,4 @@ def guest_build(
     text = form is options.TraceFormat.TEXT
     image = build_image(partial(typer.echo, err=not text))
     done = GuestImage(kernel=image.kernel, packages=len(image.packages))
-    output.write_result(done, guest_report, text=text)
+    write_result(done, guest_report, text=text)

@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import Topic, documented
-from rocefort.commands.exit_codes import end
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.exit import end
+from rocefort.base.command_line.help import Topic, documented
 from rocefort.commands.run_output import carry_out, follow_run
+from rocefort.reports.output import write_blocks, write_result
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -215,7 +216,7 @@ def status(
     if form is options.TraceFormat.JSON:
         output.write_json(status_output(status))
     else:
-        output.write_blocks(*status_report(status))
+        write_blocks(*status_report(status))
     end(failed=bool(status.journal.damage))
 
 
@@ -237,7 +238,7 @@ def pause(
     from rocefort.steps.rollout.operate import ask_to_end
 
     done = Done(message=ask_to_end(sealed, journal, back=False))
-    output.write_result(done, done_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, done_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -258,7 +259,7 @@ def abort(
     from rocefort.steps.rollout.operate import ask_to_end
 
     done = Done(message=ask_to_end(sealed, journal, back=True))
-    output.write_result(done, done_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, done_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -302,7 +303,7 @@ def approve(
     done = Approval(
         plan=given.plan, wave=given.wave, by=given.by, policy=policy, rehearsal=rehearsal
     )
-    output.write_result(done, approval_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, approval_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -346,7 +347,7 @@ def rollback(
 
     The waves run in reverse order.
     """
-    from rocefort.errors import BadInput
+    from rocefort.base.errors import BadInput
     from rocefort.models.results.actions import PlanOutput
     from rocefort.reports.rollout.plan import reverse_report
     from rocefort.rollout.controller.apply_options import ApplyOptions
@@ -365,7 +366,7 @@ def rollback(
             from rocefort.steps.rollout.pages import with_page
 
             done = with_page(done, html)
-        output.write_result(done, reverse_report, text=form is options.TraceFormat.TEXT)
+        write_result(done, reverse_report, text=form is options.TraceFormat.TEXT)
         return
     chosen = ApplyOptions(
         each_wave=approve_each_wave,
@@ -416,7 +417,7 @@ def history(
     if form is options.TraceFormat.JSON:
         output.write_json(history_output(contents))
     else:
-        output.write_blocks(*history_report(contents))
+        write_blocks(*history_report(contents))
     end(failed=bool(contents.damage))
 
 
@@ -443,4 +444,4 @@ def _detach(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
     if done.running is None:
         typer.echo(done.text, nl=False, err=bool(done.code))
         raise typer.Exit(done.code)
-    output.write_result(done.running, background_report, text=text)
+    write_result(done.running, background_report, text=text)

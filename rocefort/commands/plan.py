@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import Topic, documented
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.help import Topic, documented
+from rocefort.reports.output import write_blocks, write_result
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -76,7 +77,7 @@ def plan(
             procedure_report(each.device, each.why, each.steps) for each in error.procedures
         )
         text = form is options.TraceFormat.TEXT
-        output.write_blocks(*chain.from_iterable(procedures), err=not text)
+        write_blocks(*chain.from_iterable(procedures), err=not text)
         raise
     write_plan(sealed, out)
     policy = shown_policy(sealed)
@@ -85,7 +86,7 @@ def plan(
         from rocefort.steps.rollout.pages import with_page
 
         done = with_page(done, html)
-    output.write_result(done, sealed_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, sealed_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -120,7 +121,7 @@ def plan_console(
     names = devices_of(approved, device or ())
     rollbacks = tuple(console_procedure(approved, name, persist) for name in names)
     done = Procedures(procedures=rollbacks)
-    output.write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -146,7 +147,7 @@ def day0(
     switch = installation(fabric, device, connections)
     steps = day0_steps(switch, password or [], with_secrets=with_secrets)
     done = Procedures(procedures=(procedure_of(f"day 0 of {switch.title}", steps),))
-    output.write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -170,4 +171,4 @@ def replace(
     switch = installation(fabric, device, connections)
     steps = replace_steps(switch, connections)
     done = Procedures(procedures=(procedure_of(f"a replacement of {switch.title}", steps),))
-    output.write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)

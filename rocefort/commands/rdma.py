@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import HelpedGroup, documented
-from rocefort.commands.exit_codes import end
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.exit import end
+from rocefort.base.command_line.help import HelpedGroup, documented
+from rocefort.base.exit_codes import ExitCode
+from rocefort.base.json_output import json_text
 from rocefort.commands.rdma_options import (
     HISTORY,
     Covering,
@@ -29,8 +31,7 @@ from rocefort.commands.rdma_options import (
     SuiteOption,
     Target,
 )
-from rocefort.exit_codes import ExitCode
-from rocefort.json_output import json_text
+from rocefort.reports.output import write_blocks, write_result
 
 if TYPE_CHECKING:
     from rocefort.models.results.rdma_result import RdmaResult
@@ -95,7 +96,7 @@ def plan(
         from rocefort.steps.rdma.run import probed_plan
 
         made = probed_plan(fabric, asked, load_connections(connections))
-    output.write_result(made, plan_report, text=form is options.TraceFormat.TEXT)
+    write_result(made, plan_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -135,8 +136,8 @@ def run(
     """
     from dataclasses import replace
 
+    from rocefort.base.signals import stop_on_signals
     from rocefort.fleet.connections import load_connections
-    from rocefort.steps.interrupts import stop_on_signals
     from rocefort.steps.rdma.run import HistoryNotWritten, RunDialogue, run_tests
 
     asked = _request(suite, servers, duration, iterations, qps, covering, target, directory)
@@ -226,7 +227,7 @@ def judge(
         max_latency_us=max_latency,
     )
     judged = judge_files(request)
-    output.write_result(judged, judged_report, text=form is options.TraceFormat.TEXT)
+    write_result(judged, judged_report, text=form is options.TraceFormat.TEXT)
     end(failed=not judged.passed)
 
 
@@ -259,7 +260,7 @@ def show(
         if html is not None:
             write_page(past, found, html)
             done = WrittenFiles(files=(str(html),), notes=(f"run {found.id} in {html}",))
-            output.write_result(done, notes_report, text=form is options.TraceFormat.TEXT)
+            write_result(done, notes_report, text=form is options.TraceFormat.TEXT)
             return
     _show(found, form)
 
@@ -297,7 +298,7 @@ def compare(
 
     with open_history(kept) as past:
         found = compare_with(past, run_id, with_, judged=exit_code)
-    output.write_result(found, compared_report, text=form is options.TraceFormat.TEXT)
+    write_result(found, compared_report, text=form is options.TraceFormat.TEXT)
     end(failed=exit_code and bool(found.slower))
 
 
@@ -332,9 +333,9 @@ def history(
     with open_history(kept) as past:
         text = form is options.TraceFormat.TEXT
         if pair:
-            output.write_result(pair_history(past, pair), pair_report, text=text)
+            write_result(pair_history(past, pair), pair_report, text=text)
         else:
-            output.write_result(RunList(runs=tuple(past.runs(fabric))), history_report, text=text)
+            write_result(RunList(runs=tuple(past.runs(fabric))), history_report, text=text)
 
 
 @cli.command(
@@ -395,7 +396,7 @@ def stop(
     found = stop_everything(fabric, load_connections(connections), _names(servers))
     done = StoppedServers(servers=tuple(found))
     text = form is options.TraceFormat.TEXT
-    output.write_result(done, lambda done: stopped_report(done.servers), text=text)
+    write_result(done, lambda done: stopped_report(done.servers), text=text)
     if any(each.why for each in found):
         raise typer.Exit(ExitCode.FAILED)
 
@@ -435,7 +436,7 @@ def _message_writer(form: options.TraceFormat) -> Callable[[str], None]:
 
     def say(sentence: str) -> None:
         if not output.is_quiet():
-            output.write_blocks(Note(sentence), err=form is not options.TraceFormat.TEXT)
+            write_blocks(Note(sentence), err=form is not options.TraceFormat.TEXT)
 
     return say
 
@@ -449,7 +450,7 @@ def _write(found: RdmaResult, out: Path) -> None:
 def _show(found: RdmaResult, form: options.TraceFormat) -> None:
     from rocefort.reports.rdma.run import result_report
 
-    output.write_result(found, result_report, text=form is options.TraceFormat.TEXT)
+    write_result(found, result_report, text=form is options.TraceFormat.TEXT)
 
 
 def _end(found: RdmaResult) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rocefort.command_line import values
+from rocefort.base.command_line import values
 
 
 class ExportForm(StrEnum):

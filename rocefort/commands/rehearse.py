@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import Topic, documented
-from rocefort.commands.exit_codes import end
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.exit import end
+from rocefort.base.command_line.help import Topic, documented
+from rocefort.reports.output import write_result
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -68,5 +69,5 @@ def rehearse(
     else:
         wishes = RehearsalOptions(running, guests, TwinOptions(bfd=bfd, other_frr=other_frr))
         report = rehearse_plan(sealed, wishes, say, WaveLines(say))
-    output.write_result(report, rehearsal_report, text=text)
+    write_result(report, rehearsal_report, text=text)
     end(failed=not report.passed)

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rocefort import json_output
-from rocefort.command_line.help import HelpedGroup
-from rocefort.command_line.verbosity import log_error
-from rocefort.errors import BadInput
-from rocefort.site import SETTINGS_FILE, site_of
-from rocefort.visible_output import visible_streams
+from rocefort.base import json_output
+from rocefort.base.command_line.help import HelpedGroup
+from rocefort.base.command_line.verbosity import log_error
+from rocefort.base.errors import BadInput
+from rocefort.base.repository import SETTINGS_FILE, site_of
+from rocefort.base.streams import visible_streams
 
 WITHOUT_SETTINGS = frozenset({"-h", "--help", "-V", "--version"})  # these work with a broken file
 # `comment` works in the checkout of a stranger's change, and `completion` at the start of a shell.
@@ -30,7 +30,7 @@ class RootGroup(HelpedGroup):
     def _main_shell_completion(self, *_arguments: object, **_settings: object) -> None:
         """Answer the script of a shell, if it runs this process."""
         if instruction := os.environ.get("_ROCEFORT_COMPLETE"):
-            from rocefort.command_line.completion import answer
+            from rocefort.base.command_line.completion import answer
 
             sys.stdout.write(f"{answer(self, instruction)}\n")
             raise SystemExit(0)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from rocefort import options, output
-from rocefort.exit_codes import ExitCode
-from rocefort.streams import is_terminal
+from rocefort.base import options, output
+from rocefort.base.exit_codes import ExitCode
+from rocefort.base.streams import is_terminal
+from rocefort.reports.output import write_blocks
 
 if TYPE_CHECKING:
     from rocefort.models.rollout.events import RolloutOutcome
@@ -57,7 +58,7 @@ def follow_run(
     if form is options.TraceFormat.JSON:
         output.write_json(followed_output(status), indent=None)
     else:
-        output.write_blocks(*status_report(status))
+        write_blocks(*status_report(status))
     if code := ExitCode.FINDINGS if status.journal.damage else status.code:
         raise typer.Exit(code)
 
@@ -90,8 +91,8 @@ def carry_out(
     files: the plan, its journal unless it is the default one, and the page if there is one. With
     the format JSON, standard output has the outcome alone, and standard error the progress.
     """
-    from rocefort.errors import RocefortError
-    from rocefort.output import lasting_output
+    from rocefort.base.errors import RocefortError
+    from rocefort.base.output import lasting_output
     from rocefort.rollout.journal.run_directory import RunDirectory
     from rocefort.steps.rollout.operate import hint_of_session, plan_and_connections, watched
 
@@ -116,7 +117,7 @@ def carry_out(
     with lasting_output(f"the rollout continues: {shown} it"):
         data = (not text) + (progress is progress.JSON)  # streams for programs
         if data < 2 - output.is_quiet():  # beside data it is a note; `status` has it
-            output.write_blocks(*map(Note, head), err=bool(data))
+            write_blocks(*map(Note, head), err=bool(data))
         if hint:
             output.write_note(f"note: {hint}")
         how = progress.PLAIN if hides else kind
@@ -143,7 +144,7 @@ def _report_outcome(
     form: options.TraceFormat,
 ) -> None:
     """Print the outcome and the seal of the journal; exit with the code of the outcome."""
-    from rocefort.errors import RocefortError
+    from rocefort.base.errors import RocefortError
     from rocefort.models.rollout.runs import JournalContents
     from rocefort.reports.blocks import Note, Section
     from rocefort.reports.rollout.events import applied_report, ended_output, seal_report
@@ -162,7 +163,7 @@ def _report_outcome(
     else:
         sealed = seal_report(journal, seal.rows, seal.head, seal.damage)
         notes = (Note(unread),) if unread else ()
-        output.write_blocks(
+        write_blocks(
             Section("", (*applied_report(applied, shlex.join(run.arguments())), *sealed, *notes))
         )
     if applied.exit_code:

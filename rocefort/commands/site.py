@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import Topic, documented
-from rocefort.errors import BadInput, Problem
-from rocefort.streams import is_terminal
+from rocefort.base import options
+from rocefort.base.command_line import values
+from rocefort.base.command_line.help import Topic, documented
+from rocefort.base.errors import BadInput, Problem
+from rocefort.base.streams import is_terminal
+from rocefort.reports.output import write_result
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -52,10 +53,10 @@ def init(
 
     On a terminal it prompts for numbers that are not given. No existing file is replaced.
     """
+    from rocefort.base.atomic_files import create_together
     from rocefort.design.new import Size, new_fabric
     from rocefort.models.results.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
-    from rocefort.steps.atomic_files import create_together
     from rocefort.steps.site.init import site_files
 
     folder_name = directory.resolve().name
@@ -73,7 +74,7 @@ def init(
     files = create_together(site_files(name, fabric, credential), directory)
     notes = ("README.md lists the first commands.",)
     done = WrittenFiles(files=tuple(map(str, files)), notes=notes)
-    output.write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
 
 
 def _require_terminal(spines: int | None, leaves: int | None) -> None:
@@ -126,12 +127,12 @@ def connections(
     It has the management addresses, no secret, and no host key. No existing file is replaced;
     --update changes entries of an existing file, and keeps everything else in it.
     """
+    from rocefort.base.atomic_files import create_together
+    from rocefort.base.documents.edit import replace_file
+    from rocefort.base.documents.read import read_text
     from rocefort.design.derive.derive import derive
-    from rocefort.documents.edit import replace_file
-    from rocefort.documents.read import read_text
     from rocefort.models.results.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
-    from rocefort.steps.atomic_files import create_together
     from rocefort.steps.site.connections import connections_text, updated_connections
 
     derived = derive(fabric)
@@ -147,7 +148,7 @@ def connections(
     else:
         text = connections_text(derived, credential or CREDENTIAL, user)
         done = WrittenFiles(files=tuple(map(str, create_together({out.name: text}, out.parent))))
-    output.write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -183,4 +184,4 @@ def comment(
         done = keep_comment(thread, no_review_markdown(thread.log) if text is None else text)
         message = f"comment on {thread.title}: {done}"
     result = Done(message=message)
-    output.write_result(result, done_report, text=form is options.TraceFormat.TEXT)
+    write_result(result, done_report, text=form is options.TraceFormat.TEXT)

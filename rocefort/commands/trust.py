@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import Topic, documented
+from rocefort.base import options
+from rocefort.base.command_line import values
+from rocefort.base.command_line.help import Topic, documented
+from rocefort.reports.output import write_blocks, write_result
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -50,7 +51,7 @@ def trust(
 
     collected = collect_keys(fabric, load_connections(connections), known_hosts)
     text, rows = form is options.TraceFormat.TEXT, key_rows(collected.keys)
-    output.write_blocks(keys_report(rows), err=not text)  # before the question
+    write_blocks(keys_report(rows), err=not text)  # before the question
     refuse_changed(collected)
     if collected.new:
         put_on_record(collected, agreed=yes or _is_confirmed(len(collected.new), err=not text))
@@ -60,7 +61,7 @@ def trust(
         keys=rows,
         silent=tuple(error.problem.subject for error in collected.silent),
     )
-    output.write_result(done, recorded_report, text=text)
+    write_result(done, recorded_report, text=text)
     fail_silent(collected)
 
 

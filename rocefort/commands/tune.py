@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import HelpedGroup, Topic, documented
-from rocefort.commands.exit_codes import end
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.exit import end
+from rocefort.base.command_line.help import HelpedGroup, Topic, documented
+from rocefort.reports.output import write_result
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -60,7 +61,7 @@ def simulate(
     from rocefort.steps.tune.simulate import simulate_file
 
     result = simulate_file(scenario)
-    output.write_result(result, simulation_report, text=form is options.TraceFormat.TEXT)
+    write_result(result, simulation_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -114,7 +115,7 @@ def search(
 
     A search that was ended continues with the simulations that it has.
     """
-    from rocefort.errors import BadInput
+    from rocefort.base.errors import BadInput
     from rocefort.reports.tuning.search import search_report
     from rocefort.steps.tune.search import SearchRequest
     from rocefort.steps.tune.search import search as find
@@ -146,7 +147,7 @@ def search(
 
         write_pictures(searched, result, report)
         output.write_note(f"page: {report / 'index.html'}")
-    output.write_result(result, search_report, text=form is options.TraceFormat.TEXT)
+    write_result(result, search_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -223,5 +224,5 @@ def measure(
         write=write,
     )
     done = run(request, load_connections(connections), output.write_note)
-    output.write_result(done, measured_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, measured_report, text=form is options.TraceFormat.TEXT)
     end(failed=False, stopped=done.stopped)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rocefort import options, output
-from rocefort.command_line import values
-from rocefort.command_line.help import Topic, documented
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.exit import end
+from rocefort.base.command_line.help import Topic, documented
+from rocefort.base.errors import BadInput
 from rocefort.commands.batfish_service import announce_service
-from rocefort.commands.exit_codes import end
-from rocefort.errors import BadInput
+from rocefort.reports.output import write_blocks, write_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -155,11 +156,11 @@ def verify(
         if note:
             output.write_note(note)
     if form is options.Format.TEXT:
-        output.write_blocks(*blocks, *findings_report(done.report, titles()))
+        write_blocks(*blocks, *findings_report(done.report, titles()))
     elif form is options.Format.JSON:
         output.write_json(findings_output(done.report, done.studies, verified.changes, took))
     else:
-        output.write_blocks(*blocks, err=True)
+        write_blocks(*blocks, err=True)
         write_findings(done.report, form.value, str(fabric or configs))
     end(failed=done.report.failed)
 
@@ -198,7 +199,7 @@ def trace_(
     flow = flow_of(protocol, port)
     found = trace_between(subject_of(fabric, configs), (ends[-2], ends[-1]), flow, down or ())
     text = form is options.TraceFormat.TEXT
-    output.write_result(found, trace_report, text=text)
+    write_result(found, trace_report, text=text)
     end(failed=not found.delivered)
 
 
@@ -233,7 +234,7 @@ def report(
     provenance = provenance_of(configs or fabric or Path())
     page = write_page(fabric_page(subject, given, provenance), out)
     done = WrittenFiles(files=(str(page),))
-    output.write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
+    write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -260,7 +261,7 @@ def rules(
 
     chosen = [Severity(each.value) for each in severity or options.SeverityOption]
     found = rules_named(words or (), chosen)
-    output.write_result(found, rules_report, text=form is options.TraceFormat.TEXT)
+    write_result(found, rules_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(
@@ -282,4 +283,4 @@ def explain(
     from rocefort.steps.fabric.rule_texts import rules_named
 
     found = rules_named(rule_ids)
-    output.write_result(found, explanations_report, text=form is options.TraceFormat.TEXT)
+    write_result(found, explanations_report, text=form is options.TraceFormat.TEXT)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from rocefort.base.documents.edit import Insertion, Item, appended, spliced
+from rocefort.base.documents.read import document_of
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.check_consistency import releases_of
 from rocefort.design.load.load import Catalogue, LoadedFabric, loaded_fabric
-from rocefort.documents.edit import Insertion, Item, appended, spliced
-from rocefort.documents.read import document_of
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Leaf, Switch
 from rocefort.models.hardware.breakout import parts_of, whole_port

@@ -15,12 +15,15 @@ from pathlib import Path
 
 from jinja2 import Template
 
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem, Refused, ServiceFailed
+from rocefort.base.paths import HARDWARE, PROFILES, TEMPLATES, shortest
+from rocefort.base.repository import FABRIC_FILE
+from rocefort.base.templating import text_templates
 from rocefort.design.allocation import FIRST_SERVER
 from rocefort.design.derive.check_capacity import larger_hardware
 from rocefort.design.load.json_schema import MODELINE
-from rocefort.design.load.load import FABRIC_FILE, Catalogue, load_catalogue
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
+from rocefort.design.load.load import Catalogue, load_catalogue
 from rocefort.models.base import check_name
 from rocefort.models.fabric.routing import Capacity
 from rocefort.models.fabric.types import (
@@ -31,8 +34,6 @@ from rocefort.models.fabric.types import (
 )
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.wording import count_of
-from rocefort.paths import HARDWARE, PROFILES, TEMPLATES, shortest
-from rocefort.templating import text_templates
 
 RELEASES = ("V300R023C00", "V200R022C00")  # those of the references and of HEPS
 XOFF_KBYTES, XON_GAP_KBYTES = 600, 50  # HEPS: Network 2025, 5(4), 53

@@ -9,12 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rocefort.base.documents.edit import comments_above, spliced, with_numbers, without
+from rocefort.base.documents.read import YamlPath, document_of
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.design.expand import GROUPS, LEAVES, SERVERS, SINGULAR, SPINES
 from rocefort.design.load.load import LoadedFabric, loaded_fabric
-from rocefort.documents.edit import comments_above, spliced, with_numbers, without
-from rocefort.documents.read import YamlPath, document_of
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.wording import count_of, listing
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocefort.base.documents.edit import spliced, with_values
+from rocefort.base.documents.read import YamlPath, path_text
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput
 from rocefort.design.load.load import LoadedFabric
 from rocefort.design.remove import EditedFabric, names_of, read_back
-from rocefort.documents.edit import spliced, with_values
-from rocefort.documents.read import YamlPath, path_text
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput
 from rocefort.models.base import check_name
 from rocefort.models.fabric.fabric import Fabric
 

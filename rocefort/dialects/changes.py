@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ConfigPatch, TakenLine
 from rocefort.dialects.dialect import Dialect
-from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.hardware.site_commands import SiteFamily

@@ -8,9 +8,9 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import Protocol
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.dialect import Dialect
-from rocefort.errors import BadInput
-from rocefort.syntax_families import load_families
+from rocefort.dialects.syntax_families import load_families
 
 ENTRY_POINTS = "rocefort.dialects"  # entry-point group of installed packages
 

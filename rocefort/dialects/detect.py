@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 
 
 class NoConfigurationError(BadInput):

@@ -14,7 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
+from rocefort.base.errors import Refused
 from rocefort.dialects.data import (
     NO_WORDS,
     ConfigPatch,
@@ -28,7 +29,6 @@ from rocefort.dialects.data import (
     SavedPart,
     WeakAccess,
 )
-from rocefort.errors import Refused
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from rocefort.base.errors import BadInput, Problem
+from rocefort.base.progress import tracked
 from rocefort.dialects import overrides
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.dialect import Dialect
-from rocefort.errors import BadInput, Problem
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Network, Node, Position, TextLine
-from rocefort.progress import tracked
 
 
 def render_node(node: Node) -> str:

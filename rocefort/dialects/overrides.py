@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from rocefort.base.errors import Problem
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ParsedConfig
-from rocefort.errors import Problem
 from rocefort.models.hardware.hardware import SITE_TEMPLATES
 from rocefort.models.network.network import Node, Position
 from rocefort.models.rollout.compare import compare

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.choose import OfDialect, dialect_of
 from rocefort.dialects.dialect import Dialect
-from rocefort.errors import Refused
 from rocefort.models.device.secret import PLACEHOLDER, is_reference, reference_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from rocefort.errors import Problem
+from rocefort.base.errors import Problem
 from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.static_routes import STATIC_PREFERENCE

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.choose import OfDialect, dialect_of
-from rocefort.errors import Refused
 
 TERM = re.compile(r"«([^«»:]+)(?:: ([^«»]*))?»")
 HOLE = re.compile(r" ?\{\}")

@@ -12,11 +12,11 @@ from typing import Annotated, Self, TypeVar
 import yaml
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
-from rocefort.documents.read import read_document
-from rocefort.documents.validate import validate
-from rocefort.errors import Problem
+from rocefort.base.documents.read import read_document
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import Problem
+from rocefort.base.json_schema import schema_of
 from rocefort.fleet.credentials import KeyOrReference
-from rocefort.json_schema import schema_of
 from rocefort.models.base import Frozen, Name, Reference
 from rocefort.models.wording import named
 

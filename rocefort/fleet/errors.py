@@ -9,7 +9,7 @@ from pathlib import Path
 import paramiko
 from paramiko.hostkeys import InvalidHostKey
 
-from rocefort.errors import BadInput, DeviceFailed
+from rocefort.base.errors import BadInput, DeviceFailed
 
 # Out of band, because the key shown over the network is in doubt.
 CHANGED = (

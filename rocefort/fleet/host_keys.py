@@ -19,7 +19,7 @@ from tempfile import NamedTemporaryFile
 import paramiko
 
 from napalm_cloudengine import regular_file
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.fleet.connections import SshAccess
 from rocefort.fleet.errors import Unreachable, reading_known_hosts, unreachable
 

@@ -19,8 +19,8 @@ from nornir.core.inventory import (
 )
 from nornir.core.plugins.connections import ConnectionPlugin
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, DeviceFailed, Problem, RocefortError
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, DeviceFailed, Problem, RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.fleet.credentials import key_of, resolve

@@ -18,7 +18,8 @@ from nornir.core.task import AggregatedResult, Result, Task
 from nornir.plugins.runners import ThreadedRunner
 from nornir_napalm.plugins.connections import Napalm
 
-from rocefort.errors import BadInput, DeviceFailed, Problem, Refused
+from rocefort.base.errors import BadInput, DeviceFailed, Problem, Refused
+from rocefort.base.progress import Step
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.credentials import key_of, resolve
@@ -32,7 +33,6 @@ from rocefort.fleet.inventory import (
 from rocefort.fleet.open_files import require_open_files
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of, listing
-from rocefort.progress import Step
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 from pathlib import Path
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 
 OTHERS = 32  # besides sessions: journal, locks, modules that are imported late
 

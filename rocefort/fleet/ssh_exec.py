@@ -25,7 +25,7 @@ from nornir.core.configuration import Config
 from nornir.core.inventory import Host
 from paramiko.pkey import UnknownKeyType
 
-from rocefort.errors import BadInput, DeviceFailed
+from rocefort.base.errors import BadInput, DeviceFailed
 from rocefort.fleet.errors import UnknownHostKeyError, reading_known_hosts
 
 CONNECTION = "rocefort_ssh"  # the name of the Nornir connection

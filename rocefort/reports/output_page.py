@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from types import UnionType
 from typing import Any, get_args
 
-from rocefort.exit_codes import ExitCode
-from rocefort.json_output import OUTPUT_VERSION
+from rocefort.base.exit_codes import ExitCode
+from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.reports.outputs import OUTPUTS
 
 HEAD = f"""\

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from rocefort.json_output import OUTPUT_VERSION
-from rocefort.json_schema import schema_head
+from rocefort.base.json_output import OUTPUT_VERSION
+from rocefort.base.json_schema import schema_head
+from rocefort.base.progress_display.events import ProgressOutput
 from rocefort.models.results import actions
 from rocefort.models.results.capacity import CapacityReport
 from rocefort.models.results.growth import StagedGrowth
@@ -39,7 +40,6 @@ from rocefort.reports.fabric.diff import DifferenceOutput
 from rocefort.reports.fabric.tables import TableOutput
 from rocefort.reports.formats.json_report import FindingsOutput
 from rocefort.reports.formats.rule_text import RulesOutput
-from rocefort.reports.progress.events import ProgressOutput
 from rocefort.reports.review.files import ReviewsOutput
 from rocefort.reports.rollout.events import EndOutput, FollowedOutput, StepOutput
 from rocefort.reports.rollout.status import HistoryOutput, StatusOutput

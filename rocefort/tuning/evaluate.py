@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rocefort.base.progress import Step
 from rocefort.models.results.simulation import Simulation, SimulationRun
 from rocefort.models.tuning.scenario import Scenario
 from rocefort.models.tuning.settings import Settings
-from rocefort.progress import Step
 from rocefort.tuning.executors import Workers
 from rocefort.tuning.jobs import Base, Job, ResultFolder, base_digest, batches_of, job_key
 from rocefort.tuning.simulate import simulation_of

@@ -18,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from rocefort.errors import BadInput, RocefortError, ServiceFailed
-from rocefort.extras import install_command
+from rocefort.base.errors import BadInput, RocefortError, ServiceFailed
+from rocefort.base.extras import install_command
 from rocefort.models.results.simulation import SimulationRun
 from rocefort.tuning.jobs import Batch, run_batch
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.fabric.congestion_control import DcqcnParameters
 from rocefort.models.results.simulation import SimulationRun
 from rocefort.models.tuning.scenario import Scenario

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from rocefort.errors import BadInput
-from rocefort.extras import install_command
+from rocefort.base.errors import BadInput
+from rocefort.base.extras import install_command
 from rocefort.models.fabric.congestion_control import DcqcnParameters
 from rocefort.models.results.simulation import (
     Completion,

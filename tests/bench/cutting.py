@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.frr import kernel_name
-from rocefort.errors import BadInput
 from rocefort.lab.twin.topology import Topology
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network

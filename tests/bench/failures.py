@@ -17,9 +17,9 @@ from typing import Any
 
 import yaml
 
+from rocefort.base.gc_tuning import collect_seldom
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.load.load import Catalogue, load_fabric
-from rocefort.gc_tuning import collect_seldom
 from rocefort.models.network.network import Network
 from rocefort.validators.failures.study import study
 from rocefort.validators.routing.engine import analyse

@@ -16,11 +16,11 @@ from typing import Any
 import yaml
 from calibration import peak_mb
 
+from rocefort.base.gc_tuning import collect_seldom
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.load.load import Catalogue, load_catalogue, load_fabric
 from rocefort.dialects.network_text import read_back, render_all
-from rocefort.gc_tuning import collect_seldom
-from rocefort.paths import INVENTORY
 from rocefort.validators.checks import check
 
 SPINES, SERVERS_PER_LEAF, MOST_LEAVES = 8, 8, 2048

@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from rocefort.base.errors import ServiceFailed
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import render_node
 from rocefort.dialects.vrp.patch.patch import make_patch
-from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.requirements import require_host
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import Network

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from cutting import after_failure, failed
 
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
-from rocefort.paths import INVENTORY
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.compare_tables import three_opinions
 from rocefort.validators.failures.study import single_failures

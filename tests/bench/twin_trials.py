@@ -14,12 +14,12 @@ import time
 from functools import partial
 from pathlib import Path
 
+from rocefort.base.paths import INVENTORY
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin, TwinOptions
-from rocefort.paths import INVENTORY
 from rocefort.reports.lab_experiments import failover_report, load_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.journal.run_directory import RunDirectory

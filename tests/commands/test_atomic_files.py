@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import BadInput, Refused
-from rocefort.steps import atomic_files
-from rocefort.steps.atomic_files import create_together, put_together
+from rocefort.base import atomic_files
+from rocefort.base.atomic_files import create_together, put_together
+from rocefort.base.errors import BadInput, Refused
 
 OLD = {"review.md": "old words", "review.json": "{}"}
 NEW = {"review.md": "new words", "review.json": "[]", "review.html": "<p>"}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
-from rocefort.paths import ROOT
 from rocefort.steps.lab.emulated_site import rehearse
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all, render_node
 from rocefort.dialects.vrp.day0 import day0_device, day0_text
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import tree_text
-from rocefort.errors import BadInput
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.device.management import Acl, AclRule

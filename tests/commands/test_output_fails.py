@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import typer
 
+from rocefort.base.internal_errors import described, traceback_hint
+from rocefort.base.output import lasting_output
 from rocefort.fleet.secret_masking import remember
-from rocefort.internal_errors import described, traceback_hint
-from rocefort.output import lasting_output
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rocefort import options
+from rocefort.base import options
 from rocefort.design.load.json_schema import DEMAND_SCHEMA_FILE, SCHEMA_FILE
 from rocefort.reports.fabric.tables import ShowTable
 

@@ -12,7 +12,7 @@ import pytest
 from outputs import fields_of
 from typer.testing import CliRunner
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.results.trace import Trace
 from rocefort.reports.fabric.trace import trace_report

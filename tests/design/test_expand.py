@@ -13,19 +13,19 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.documents.read import document_of
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput, Refused, RocefortError
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, grow, name_pattern
 from rocefort.design.load.load import LoadedFabric, load_catalogue
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.patch.patch import make_patch
-from rocefort.documents.read import document_of
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput, Refused, RocefortError
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Switch
 from rocefort.models.network.network import Network
-from rocefort.paths import INVENTORY
 from rocefort.steps.fabric.expand import GrowthOptions, expand, stages_of, wanted_of
 
 Edit = Callable[..., Path]

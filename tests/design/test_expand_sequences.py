@@ -12,17 +12,17 @@ from efforts import tries
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+from rocefort.base.documents.read import document_of
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import Refused
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, NewSwitchModel, grow
 from rocefort.design.load.load import LoadedFabric, load_catalogue
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
-from rocefort.documents.read import document_of
-from rocefort.documents.validate import validate
-from rocefort.errors import Refused
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.network.network import Network
-from rocefort.paths import INVENTORY
 from rocefort.validators.rules.verification.growth import prove
 
 HEPS = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")

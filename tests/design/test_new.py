@@ -11,13 +11,13 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.documents.read import read_document
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput, Refused, RocefortError
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.json_schema import MODELINE
 from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue
 from rocefort.design.new import Size, new_fabric, write_new
-from rocefort.documents.read import read_document
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput, Refused, RocefortError
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.hardware import Hardware, port_speed_gbps

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects import choose
 from rocefort.dialects.choose import dialect_of, dialects, load_dialect, reader_of
 from rocefort.dialects.dialect import Dialect
-from rocefort.errors import BadInput, Refused
+from rocefort.dialects.syntax_families import load_families
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
-from rocefort.syntax_families import load_families
 
 DEVICE = Device(name="leaf01", vlans=(110,))
 HOW = "; name hardware whose family has another dialect"

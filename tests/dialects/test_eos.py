@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects.eos import EosNames, render_eos
-from rocefort.errors import BadInput, Refused
 from rocefort.models.device.bgp import (
     Bfd,
     Bgp,

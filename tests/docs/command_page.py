@@ -10,7 +10,7 @@ from key_pages import sentence, table
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from rocefort.command_line.help import COMMON_OPTIONS, Topic, all_commands, described
+from rocefort.base.command_line.help import COMMON_OPTIONS, Topic, all_commands, described
 from rocefort.tasks import cli
 
 HEADS = ("option", "values", "default", "meaning")

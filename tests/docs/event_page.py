@@ -7,8 +7,8 @@ from typing import get_args
 
 from key_pages import Keys, table
 
+from rocefort.base.progress_display.events import ProgressOutput
 from rocefort.models.rollout.events import OfRollout
-from rocefort.reports.progress.events import ProgressOutput
 from rocefort.reports.rollout.events import EndOutput, FollowedOutput, StepOutput
 
 HEAD = """\

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from rocefort.documents.read import read_document
+from rocefort.base.documents.read import read_document
 from rocefort.models.hardware.netbox import NOT_USED
 from rocefort.models.wording import WHY
 

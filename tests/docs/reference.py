@@ -9,6 +9,7 @@ from event_page import events_page
 from json_page import json_page
 from key_pages import Keys
 
+from rocefort.base.paths import INVENTORY, PROFILES
 from rocefort.fleet.connections import Connections
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.profiles import Profiles
@@ -16,7 +17,6 @@ from rocefort.models.hardware.netbox import DeviceType, ModuleType
 from rocefort.models.hardware.site_commands import SiteCommands
 from rocefort.models.network.demand import Demand
 from rocefort.models.tuning.scenario import Scenario
-from rocefort.paths import INVENTORY, PROFILES
 
 HARDWARE = INVENTORY / "hardware"
 WRITTEN = "`make golden` writes this page from the code."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from rocefort.base.paths import ROOT
 from rocefort.models.units import kbytes
-from rocefort.paths import ROOT
 from rocefort.validators.facts.headroom import (
     GAP_BYTES,
     PFC_FRAME_BYTES,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.documents.edit import line_comments, with_entry, with_line_comments
-from rocefort.documents.read import document_of
+from rocefort.base.documents.edit import line_comments, with_entry, with_line_comments
+from rocefort.base.documents.read import document_of
 
 TEXT = """\
 # a fabric

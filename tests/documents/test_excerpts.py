@@ -13,11 +13,11 @@ from efforts import tries
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.documents.excerpts import MOST, excerpt, sentences_with_excerpts
+from rocefort.base.documents.read import document_of
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput, Problem
 from rocefort.design.load.load import load_fabric
-from rocefort.documents.excerpts import MOST, excerpt, sentences_with_excerpts
-from rocefort.documents.read import document_of
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput, Problem
 from rocefort.fleet.connections import Connections
 from rocefort.models.base import check_reference
 from rocefort.models.device.secret import SECRET_KEYS

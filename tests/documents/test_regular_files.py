@@ -11,8 +11,8 @@ import pytest
 from napalm.base.exceptions import MergeConfigException
 
 from napalm_cloudengine.load import config_text
-from rocefort.documents.read import read_text
-from rocefort.errors import RocefortError
+from rocefort.base.documents.read import read_text
+from rocefort.base.errors import RocefortError
 from rocefort.fleet.connections import load_connections
 from rocefort.rollout.planning.plan import read_plan
 from rocefort.steps.fabric import config_directory

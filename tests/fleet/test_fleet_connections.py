@@ -9,8 +9,8 @@ from nornir.core.configuration import Config
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir_napalm.plugins.connections import Napalm
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import BadInput
 from rocefort.fleet.connections import Connections, SshAccess, load_connections, save_connections
 from rocefort.fleet.inventory import NetworkInventory
 from rocefort.models.network.network import Node

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.fleet.credentials import Secret, resolve
 from rocefort.models.base import check_reference
 from rocefort.rdma.plan.kubernetes import kubectl

@@ -12,7 +12,7 @@ import keyring.backends.null
 import pytest
 from keyrings.alt.file import PlaintextKeyring
 
-from rocefort.errors import BadInput, RocefortError, ServiceFailed
+from rocefort.base.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.fleet.credentials import resolve
 from rocefort.models.base import check_reference
 

@@ -10,7 +10,7 @@ import pytest
 
 CODE = """
 import resource
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.fleet.open_files import require_open_files
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 256))
 try:

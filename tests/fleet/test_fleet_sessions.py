@@ -18,8 +18,8 @@ from nornir.core import Nornir
 from paramiko import SSHException
 
 from napalm_cloudengine.connect import NO_SESSION
+from rocefort.base.errors import BadInput, DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.fleet.errors import Unreachable, unreachable

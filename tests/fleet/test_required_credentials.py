@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.paths import ROOT
 from rocefort.models.results.capacity import CapacityReport
-from rocefort.paths import ROOT
 from rocefort.reports.fabric.capacity import capacity_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.capacity import judge_capacity

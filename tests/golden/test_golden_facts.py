@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rocefort.base.paths import ROOT
 from rocefort.dialects.words import in_words
-from rocefort.paths import ROOT
 from rocefort.reports.fabric.open_facts import facts_page
 from rocefort.steps.fabric.open_facts import every_open_fact
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.paths import ROOT
 from rocefort.reports.fabric.findings import findings_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.subject import subject_of_derived

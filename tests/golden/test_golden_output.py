@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocefort.exit_codes import ExitCode
-from rocefort.paths import ROOT
+from rocefort.base.exit_codes import ExitCode
+from rocefort.base.paths import ROOT
 from rocefort.reports.output_page import output_page
 from rocefort.reports.outputs import OUTPUTS
 

@@ -12,9 +12,9 @@ from key_pages import HEADS
 from reference import PAGES
 from typer.main import get_command
 
-from rocefort.command_line.help import all_commands
-from rocefort.options import SchemaDocument
-from rocefort.paths import ROOT
+from rocefort.base.command_line.help import all_commands
+from rocefort.base.options import SchemaDocument
+from rocefort.base.paths import ROOT
 from rocefort.reports.outputs import OUTPUTS
 from rocefort.steps.site.schemas import schema_text
 from rocefort.tasks import cli

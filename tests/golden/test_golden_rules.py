@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rocefort.paths import ROOT
+from rocefort.base.paths import ROOT
 from rocefort.reports.formats.rules_markdown import rule_page
 from rocefort.steps.fabric.rule_texts import rule_texts
 

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import pytest
 
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import ROOT, TEMPLATES
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
-from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.paths import ROOT, TEMPLATES
 
 PAGE = ROOT / "docs" / "reference/vrp-coverage.md"
 TEXTS = ROOT / "tests" / "golden"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.clock import utc_now
-from rocefort.errors import BadInput
+from rocefort.base.clock import utc_now
+from rocefort.base.errors import BadInput
 from rocefort.lab.state.state_faults import read_state_fault
 from rocefort.lab.switch.faults import LineFault
 from rocefort.models.finding import Finding

@@ -10,7 +10,7 @@ import pytest
 from nornir.core import Nornir
 from shared_lab import SharedLab
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.lab.switch.faults import LineFault

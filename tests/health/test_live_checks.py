@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.clock import utc_now
-from rocefort.errors import DeviceFailed, Refused
+from rocefort.base.clock import utc_now
+from rocefort.base.errors import DeviceFailed, Refused
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.lab.state.state_faults import read_state_fault
 from rocefort.models.finding import Finding, Report, Severity, Where

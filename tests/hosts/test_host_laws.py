@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.parse import read_host
 from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
-from rocefort.errors import BadInput
 from rocefort.models.fabric.congestion_control import Dcqcn, PfcOnly
 from rocefort.models.fabric.hosts import HostProfile, ServerHost
 from rocefort.models.fabric.nic import NicProfile

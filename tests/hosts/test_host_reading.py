@@ -9,10 +9,10 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.parse import HostOutputError, read_host, read_outputs, split
-from rocefort.errors import BadInput
 from rocefort.models.network.servers import HostPlan, HostSeen, RingSeen
 from rocefort.steps.rdma.servers import HostCheck, check_outputs
 

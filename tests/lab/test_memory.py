@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.paths import ROOT
+from rocefort.base.paths import ROOT
 
 LAB = """
 import sys

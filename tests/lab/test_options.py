@@ -14,9 +14,9 @@ import pytest
 from personalities import SILENT
 
 from rocefort import tasks
+from rocefort.base.errors import BadInput, Refused, RocefortError, ServiceFailed
 from rocefort.commands.lab import Candidates, lab_cli
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import BadInput, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.show.configuration import whole

@@ -18,8 +18,8 @@ from nornir.core.inventory import Host
 from planned import unchanged
 
 import rocefort
+from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import Refused
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.models.fabric.rdma import is_within, left_s
 from rocefort.models.results.rdma_plan import Program

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun, StorageJob
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.plan.command_lines import argv, ends_fit, precheck, version_of

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from rocefort.base.errors import Refused
 from rocefort.commands.rdma import cli
-from rocefort.errors import Refused
 from rocefort.fleet.ssh_exec import guarded_command, guarded_words, watched
 from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.models.results.rdma_plan import Suite

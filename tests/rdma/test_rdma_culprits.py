@@ -9,11 +9,11 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.models.network.network import Server
 from rocefort.models.results.rdma_plan import Program, RdmaRun
 from rocefort.models.results.rdma_result import Figures, Measurement, MeasurementVerdict
-from rocefort.paths import INVENTORY
 from rocefort.rdma.judge.slow_components import (
     PairComponents,
     SlowComponents,

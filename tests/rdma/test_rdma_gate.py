@@ -10,8 +10,8 @@ import pytest
 from nornir.core import Nornir
 from nornir.core.inventory import Host
 
+from rocefort.base.errors import Refused, RocefortError
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import Refused, RocefortError
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.lab.servers.ssh_hosts import NEWEST_VERSION, ProcessOutput, RdmaHosts, read_sample

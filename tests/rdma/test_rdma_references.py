@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun, Suite
 from rocefort.models.results.rdma_result import Figures, Measurement, MpiPoint, RdmaResult
 from rocefort.rdma.judge.published_comparison import compare, load_reference, reference_names

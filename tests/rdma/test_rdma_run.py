@@ -9,8 +9,8 @@ from typing import Any
 import paramiko
 import pytest
 
+from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import derive
-from rocefort.errors import DeviceFailed
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.models.results.rdma_plan import Suite
 from rocefort.models.results.rdma_result import MeasurementVerdict, RdmaResult

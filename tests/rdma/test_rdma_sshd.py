@@ -20,10 +20,10 @@ from pathlib import Path
 import pytest
 from host_root import HostRoot
 
+from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.render import SCRIPT, host_files
-from rocefort.errors import DeviceFailed
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.lab.servers import sandbox

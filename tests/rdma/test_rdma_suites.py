@@ -11,12 +11,12 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.errors import BadInput, Refused
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaPlan, Suite
-from rocefort.paths import INVENTORY
 from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
 from rocefort.rdma.plan.round_robin import disjoint_rounds, tournament
 from rocefort.rdma.plan.shared_links import MISSED, miss_probability, qps_for

@@ -15,8 +15,8 @@ from outputs import hold, refusals
 from typer.testing import CliRunner
 
 from rocefort import tasks
-from rocefort.json_output import OUTPUT_VERSION
-from rocefort.paths import ROOT
+from rocefort.base.json_output import OUTPUT_VERSION
+from rocefort.base.paths import ROOT
 from rocefort.reports.outputs import OUTPUTS
 from rocefort.tasks import cli
 

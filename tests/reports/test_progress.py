@@ -16,10 +16,10 @@ from outputs import refusals
 from progress_events import steps_of
 from rich.console import Console
 
-from rocefort import json_output
-from rocefort.progress import ProgressEvent, Step, note, reported_to, tracked
-from rocefort.reports.progress import display
-from rocefort.reports.progress.display import (
+from rocefort.base import json_output
+from rocefort.base.progress import ProgressEvent, Step, note, reported_to, tracked
+from rocefort.base.progress_display import display
+from rocefort.base.progress_display.display import (
     FIRST_LINE_S,
     LIVE_AFTER_S,
     NEXT_LINE_S,
@@ -28,8 +28,8 @@ from rocefort.reports.progress.display import (
     PlainLines,
     progress_display,
 )
-from rocefort.reports.progress.live_line import LiveLine
-from rocefort.reports.progress.state import ProgressState
+from rocefort.base.progress_display.live_line import LiveLine
+from rocefort.base.progress_display.state import ProgressState
 
 
 class Clock:

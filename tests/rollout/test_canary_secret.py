@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from rocefort import tasks
-from rocefort.errors import DeviceFailed
+from rocefort.base.errors import DeviceFailed
 from rocefort.lab.switch.faults import LineFault
 from rocefort.rollout.controller import device_steps
 from rocefort.steps.lab.emulated_site import Rehearsal

@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 from rollout_events import make_event
 
+from rocefort.base import background
 from rocefort.models.rollout.events import ApplyRules, Phase
 from rocefort.rollout import operator
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.run_history import contents_of
 from rocefort.rollout.planning.plan import read_plan, write_plan
-from rocefort.steps import background
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import detached
 
@@ -153,7 +153,7 @@ def test_ctrl_c_before_the_run_has_begun_ends_the_detached_process(
 
     monkeypatch.setattr(background, "_spawned", lambda *_: child.pid)
     with monkeypatch.context() as patch:
-        patch.setattr("rocefort.steps.background.time.sleep", interrupted)
+        patch.setattr("rocefort.base.background.time.sleep", interrupted)
         with pytest.raises(KeyboardInterrupt):
             detached.detach([], RunDirectory.of(plan))
     assert child.wait(PATIENCE_S) == -signal.SIGTERM

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from rollout_events import make_event
 
+from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
-from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.switch import EmulatedSwitch, Trial
 from rocefort.models.rollout.events import Event, Phase, RolloutOutcome

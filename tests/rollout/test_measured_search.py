@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
+from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.vrp.text.config_tree import tree_text
-from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.connections import Connections
 from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
 from rocefort.models.results.measured_search import MeasuredFigures, MeasuredSearch, MeasuredTrial

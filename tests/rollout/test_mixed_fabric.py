@@ -9,12 +9,13 @@ import pytest
 from planned import make_changes
 from tiny_network import FAMILY, PORT, network
 
+from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects import choose
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.placeholders import takers
-from rocefort.errors import BadInput, Refused
+from rocefort.dialects.syntax_families import load_families
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.hardware.commit_conditions import Condition, Requirement
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
@@ -34,7 +35,6 @@ from rocefort.steps.fabric.subject import read_secrets, subject_of_texts
 from rocefort.steps.review.advice import advice_on
 from rocefort.steps.review.drain import DrainStudy, drain_steps
 from rocefort.steps.rollout.console import console_procedure
-from rocefort.syntax_families import load_families
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.underlay import DevicePlace, unmodelled_forwarding
 from rocefort.validators.rules.registry import registered

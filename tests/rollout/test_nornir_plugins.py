@@ -12,7 +12,7 @@ from nornir import InitNornir
 from nornir.core import Nornir
 from nornir_napalm.plugins.tasks import napalm_get
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.rollout.events import Event, Phase
 from rocefort.models.rollout.plan import Plan
 from rocefort.nornir_plugins import FabricInventory

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rocefort import options
+from rocefort.base import options
 from rocefort.commands import run_output
 from rocefort.models.rollout.events import RolloutOutcome, RunEnded
 from rocefort.rollout.journal.run_directory import RunDirectory

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from napalm_cloudengine import CloudEngineDriver
+from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ProbeForm, ProbeQuestion
 from rocefort.dialects.vrp.interpreter.interpreter import LineResult, View, VrpRefusal, apply_line
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.errors import Refused
 from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.faults import LineFault

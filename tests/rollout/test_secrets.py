@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects.vrp.text.config_tree import tree_text
-from rocefort.errors import BadInput, Refused
 from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions

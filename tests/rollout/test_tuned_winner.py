@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import derive
-from rocefort.paths import ROOT
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.plan import running_of
 from rocefort.steps.tune.search import SearchRequest, search

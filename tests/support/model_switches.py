@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocefort.errors import DeviceFailed, RocefortError
+from rocefort.base.errors import DeviceFailed, RocefortError
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.rollout.events import (
     Event,

@@ -10,8 +10,8 @@ from typing import Any
 from json_schema import refused
 from pydantic import BaseModel
 
-from rocefort.json_output import OUTPUT_VERSION
-from rocefort.paths import ROOT
+from rocefort.base.json_output import OUTPUT_VERSION
+from rocefort.base.paths import ROOT
 from rocefort.reports.outputs import OUTPUTS, PROBLEMS
 
 SCHEMA_FILE = ROOT / "docs" / "reference/output.schema.json"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import tiny_dialect
 
+from rocefort.dialects.syntax_families import read_families
 from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.hardware import Hardware, Release
 from rocefort.models.network.network import Network, Node
-from rocefort.syntax_families import read_families
 
 (FAMILY,) = read_families(Path(tiny_dialect.__path__[0])).values()
 PORT = "100GE1/0/1"

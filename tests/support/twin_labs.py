@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from rocefort.base.paths import INVENTORY
 from rocefort.lab.guest.cache import Image, recipe
 from rocefort.lab.guest.debian import Package
 from rocefort.lab.twin import registry as registries
@@ -23,7 +24,6 @@ from rocefort.lab.twin.teardown import reap
 from rocefort.lab.twin.topology import BACKSTAGE, VethPair
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.results.lab_experiments import Chaos
-from rocefort.paths import INVENTORY
 from rocefort.steps.lab.chaos import FaultSampler, run_chaos
 from rocefort.steps.lab.network import await_law, running_network
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from simulators import scenario_of
 
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.models.results.simulation import SimulationRun
 from rocefort.tuning import executors
 from rocefort.tuning.executors import DaskExecutor, Workers, opener_of

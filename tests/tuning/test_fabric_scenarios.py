@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.tuning.scenario import Scenario
 from rocefort.steps.tune.fabric_ground import fabric_ground, fabric_of
 from rocefort.steps.tune.simulate import load_scenario, simulate_file

@@ -16,7 +16,7 @@ from outputs import fields_of
 from simulators import run_scenario, scenario_of
 from typer.testing import CliRunner, Result
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.results.search import SearchResult
 from rocefort.models.tuning.scenario import Marking
 from rocefort.models.tuning.settings import Settings

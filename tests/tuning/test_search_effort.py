@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from search_effort import BUDGET, SEEDS, needed, summary
 
-from rocefort.paths import ROOT
+from rocefort.base.paths import ROOT
 from rocefort.steps.tune.fabric_search import fabric_search
 from rocefort.steps.tune.search import SearchRequest, plan_of
 from rocefort.tuning.evaluate import Evaluator

@@ -12,7 +12,7 @@ import pytest
 from outputs import fields_of
 from typer.testing import CliRunner, Result
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.results.simulation import Simulation
 from rocefort.tasks import cli
 from rocefort.tuning import simulate

@@ -10,11 +10,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from rocefort.base.documents.edit import with_entry
+from rocefort.base.errors import Refused
+from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import derive
-from rocefort.documents.edit import with_entry
-from rocefort.errors import Refused
 from rocefort.models.finding import Severity
-from rocefort.paths import ROOT
 from rocefort.steps.fabric.subject import subject_of
 from rocefort.steps.tune.fabric_search import fabric_search
 from rocefort.steps.tune.search import Searched, SearchRequest, plan_of, search

@@ -11,9 +11,9 @@ from outputs import hold
 from twin_labs import GUESTS, HARDWARE, HEPS, GuestLab, Run, cables_of, commands_see, labs_at, whole
 
 from rocefort import tasks
+from rocefort.base.errors import ServiceFailed
 from rocefort.design.derive.derive import derive
 from rocefort.design.new import Size, new_fabric, write_new
-from rocefort.errors import ServiceFailed
 from rocefort.lab.guest.cache import Image
 from rocefort.lab.guest.image import build
 from rocefort.lab.guest.qemu import require_qemu

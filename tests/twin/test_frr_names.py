@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.frr import kernel_name, kernel_names
-from rocefort.errors import Refused
 
 NAMES = st.from_regex(r"(10|25|100|400)GE[0-9]{1,2}/[0-9]{1,2}/[0-9]{1,3}(:[1-8])?", fullmatch=True)
 

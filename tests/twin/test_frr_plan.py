@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.frr import Features, SwitchPlan, delta, plan_switch
-from rocefort.errors import Refused
 from rocefort.models.device.bgp import (
     Bfd,
     Bgp,

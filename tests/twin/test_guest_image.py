@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from twin_labs import PACKAGE, Run, image_at
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.lab.guest import debian, image, qemu
 from rocefort.lab.guest.cache import Cache, Image, digest_of, recipe
 from rocefort.lab.guest.initramfs import Tree

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 from twin_labs import GUESTS, GuestLab, image_at
 
+from rocefort.base.errors import BadInput, ServiceFailed
+from rocefort.base.paths import INVENTORY
 from rocefort.dialects.host.render import SCRIPT, host_files
-from rocefort.errors import BadInput, ServiceFailed
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.lab.guest import qemu as guest_qemu
 from rocefort.lab.guest.cache import Cache, Image
@@ -31,7 +32,6 @@ from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.network.network import Network
 from rocefort.models.results.rdma_plan import Program, Suite
 from rocefort.models.results.rdma_result import MeasurementVerdict, RdmaResult
-from rocefort.paths import INVENTORY
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.steps.lab.twin import one_lab

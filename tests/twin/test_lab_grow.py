@@ -12,8 +12,8 @@ import pytest
 from twin_labs import HARDWARE, HEPS, PATIENT_S, commands_see
 
 from rocefort import tasks
+from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.design.new import Size, new_fabric, write_new
-from rocefort.errors import Refused, ServiceFailed
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.faults import break_lab, mend_lab

@@ -14,10 +14,10 @@ import pytest
 from outputs import document_of, fields_of, hold, refusals
 from twin_labs import PATIENT_S, Run, law_holds, whole
 
-from rocefort.errors import DeviceFailed
+from rocefort.base.errors import DeviceFailed
+from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.json_output import OUTPUT_VERSION
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.faults import active_faults, break_lab, broken_file, mend_lab
 from rocefort.lab.twin.twin import Twin

@@ -17,8 +17,8 @@ import pytest
 from nornir.core import Nornir
 from twin_labs import Run, commands_see
 
+from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.errors import Refused
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.lab.twin.namespaces import NETNS
 from rocefort.lab.twin.registry import Registry

@@ -11,6 +11,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.lab.cli.server import DurableSession
 from rocefort.lab.switch.audit_log import read_audit_log
@@ -23,7 +24,6 @@ from rocefort.lab.twin.state_source import GREETING, TwinStateSource
 from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.network.network import Network
-from rocefort.paths import INVENTORY
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.steps.lab.options import LabOptions

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.design.derive.derive import derive
-from rocefort.errors import Refused, ServiceFailed
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.device.interface import Interface

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.lab.twin import requirements
 
 ALL = dict.fromkeys((*requirements.PROBES, "hash_seed"), True)

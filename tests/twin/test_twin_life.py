@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.dialects.frr import plan_switch
-from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.lab.twin import requirements
 from rocefort.lab.twin.namespaces import MARK
 from rocefort.lab.twin.registry import Registry

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.lab.twin import registry
 from rocefort.lab.twin.registry import LabRecord, Registry
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from cutting import lost_sessions, ports_of
 
+from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.dialects.frr import Features
-from rocefort.errors import Refused, ServiceFailed
 from rocefort.lab.twin.builder import host_lines
 from rocefort.lab.twin.convergence import KernelState, summary_of, wait_settled
 from rocefort.lab.twin.topology import BACKSTAGE, topology_of

@@ -14,7 +14,7 @@ import re
 import ssl
 from dataclasses import dataclass, field
 
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.validators.batfish.time_limits import ended_after
 
 HOST, PORT = "127.0.0.1", 9996

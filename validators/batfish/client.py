@@ -25,10 +25,10 @@ from pybatfish.client.session import Session  # noqa: E402
 from pybatfish.datamodel import Interface  # noqa: E402
 from pybatfish.datamodel.flow import HeaderConstraints, PathConstraints  # noqa: E402
 
+from rocefort.base.progress import Step  # noqa: E402
 from rocefort.models.device.packet_filters import Flow  # noqa: E402
 from rocefort.models.network.network import End  # noqa: E402
 from rocefort.models.results.routing import Timing  # noqa: E402
-from rocefort.progress import Step  # noqa: E402
 from rocefort.validators.batfish.access import PLAIN, ServiceAccess  # noqa: E402
 from rocefort.validators.batfish.time_limits import ended_after, interrupted_by_signals  # noqa: E402
 

@@ -23,9 +23,10 @@ from itertools import permutations
 from types import ModuleType
 from typing import Any, Literal
 
+from rocefort.base.errors import ServiceFailed
+from rocefort.base.extras import install_command
+from rocefort.base.progress import Step
 from rocefort.dialects.eos import translated
-from rocefort.errors import ServiceFailed
-from rocefort.extras import install_command
 from rocefort.models.base import Frozen
 from rocefort.models.device.bgp import Bgp
 from rocefort.models.device.packet_filters import Flow
@@ -39,7 +40,6 @@ from rocefort.models.results.routing import (
     RoutingState,
     SessionStatus,
 )
-from rocefort.progress import Step
 from rocefort.validators.batfish.access import (
     HOST,
     PLAIN,

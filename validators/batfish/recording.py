@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import Field, ValidationError
 
 from napalm_cloudengine import regular_file
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.base import Frozen
 from rocefort.models.network.network import Network
 from rocefort.models.results.routing import RoutingState

@@ -17,8 +17,8 @@ from ipaddress import IPv4Interface
 from itertools import product
 from pathlib import Path
 
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.dialects.eos import EosNames, render_eos
-from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DEFAULT_VLAN, Interface

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from rocefort.signal_handlers import in_main_thread, signals_handled_by
+from rocefort.base.signals import in_main_thread, signals_handled_by
 
 Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 

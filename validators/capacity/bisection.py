@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from ipaddress import IPv4Network
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.network.network import Network, Role, Sources
 from rocefort.models.results.growth import Bandwidth, LeafLoad
 from rocefort.validators.facts.links import uplink_gbps

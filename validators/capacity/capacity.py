@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
+from rocefort.base.progress import tracked
 from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, Demand
 from rocefort.models.network.network import End, Network, Role, Sources
 from rocefort.models.results.capacity import AfterFailure, CapacityReport, DemandTotals, Kind, Use
 from rocefort.models.results.routing import Failure
-from rocefort.progress import tracked
 from rocefort.validators.capacity.bisection import bisection_gbps
 from rocefort.validators.capacity.failure_scope import chosen_groups
 from rocefort.validators.capacity.forwarded_loads import loads_of

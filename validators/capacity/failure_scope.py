@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.results.routing import Failure
 from rocefort.validators.failures.study import SEED, SINGLE, SOME
 

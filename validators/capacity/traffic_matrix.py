@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.network.demand import Demand, members
 from rocefort.models.network.network import Server

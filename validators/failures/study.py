@@ -16,7 +16,8 @@ from ipaddress import IPv4Network
 from itertools import combinations
 from math import comb
 
-from rocefort.errors import BadInput, Refused
+from rocefort.base.errors import BadInput, Refused
+from rocefort.base.progress import tracked
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Sources
 from rocefort.models.results.routing import (
@@ -26,7 +27,6 @@ from rocefort.models.results.routing import (
     PairLoss,
     WidthLoss,
 )
-from rocefort.progress import tracked
 from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.failures.buffer_cycles import Buffers
 from rocefort.validators.failures.cabling_baseline import Cabling, RemainingCabling

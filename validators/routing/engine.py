@@ -15,11 +15,11 @@ from ipaddress import IPv4Address, IPv4Network
 from itertools import chain
 from typing import overload
 
+from rocefort.base.progress import Step
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.reachability import Reachability
 from rocefort.models.results.routing import BgpSession, FlowVerdict, Route, RoutingState
-from rocefort.progress import Step
 from rocefort.validators.routing.bgp import BgpTables, PrefixClass, solve_bgp
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.routing.forwarding import Forwarder, PathEnd, ServerJourneys, trips

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, gateway_vlan, kind_of
 from rocefort.models.device.packet_filters import Flow

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
+from rocefort.base.errors import Problem, Refused
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ForeignDesign
 from rocefort.dialects.designs import designs_in
 from rocefort.dialects.words import in_words
-from rocefort.errors import Problem, Refused
 from rocefort.models.device.device import Device
 from rocefort.models.device.eth_trunk import trunk_number
 from rocefort.models.device.interface import Interface, gateway_vlan

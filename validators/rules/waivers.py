@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem
 from rocefort.models.finding import Finding, Report, Severity, Waived, Waiver
 from rocefort.models.network.network import Network, Position, Sources
 

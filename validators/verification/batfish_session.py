@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 
+from rocefort.base.progress import Step
 from rocefort.models.network.network import Network, Server
 from rocefort.models.results.reachability import Reachability
 from rocefort.models.results.routing import (
@@ -18,7 +19,6 @@ from rocefort.models.results.routing import (
     RoutingState,
     Timing,
 )
-from rocefort.progress import Step
 from rocefort.validators.batfish.access import Service, check_version
 from rocefort.validators.batfish.engine import (
     BatfishAnswers,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.switch_context import Scope
-from rocefort.documents.read import YamlPath
-from rocefort.errors import Problem
 from rocefort.models.fabric.nodes import Switch
 from rocefort.models.hardware.breakout import PortSplit, parts_of, whole_port
 from rocefort.models.hardware.hardware import Hardware, expand_ports

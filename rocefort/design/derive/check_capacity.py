@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
-from rocefort.documents.read import YamlPath
-from rocefort.errors import Problem
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Leaf
 from rocefort.models.hardware.hardware import Hardware

@@ -7,6 +7,9 @@ from dataclasses import replace
 from ipaddress import IPv4Network
 from itertools import chain, combinations
 
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import NameFault, Problem
 from rocefort.design.derive.breakout import breakout_problems, outward_port_problem, port_problem
 from rocefort.design.derive.check_as_numbers import check_as_numbers
 from rocefort.design.derive.check_capacity import capacity_problems
@@ -16,9 +19,6 @@ from rocefort.design.derive.eth_trunks import bond_problems, dual_homed, port_pa
 from rocefort.design.derive.lossless import multiples, times_ms
 from rocefort.design.derive.packet_filters import policy_problems
 from rocefort.design.load.profiles import ProfileUse
-from rocefort.documents.read import YamlPath
-from rocefort.documents.suggest import nearest
-from rocefort.errors import NameFault, Problem
 from rocefort.models.device.interface import xon_at_most_xoff
 from rocefort.models.device.users import PREDEFINED_GROUPS
 from rocefort.models.fabric.nodes import Leaf, ServerIntent, Switch

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import chain
 
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.errors import Problem
 from rocefort.design import allocation
 from rocefort.design.derive.breakout import outward_port_problem
 from rocefort.design.derive.check_as_numbers import reserved_for
 from rocefort.design.derive.check_consistency import repeated
 from rocefort.design.derive.context import Context
-from rocefort.documents.read import YamlPath
-from rocefort.errors import Problem
 from rocefort.models.fabric.exits import ExitIntent
 from rocefort.models.fabric.nodes import Leaf
 

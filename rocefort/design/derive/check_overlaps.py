@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Interface, IPv4Network
 from itertools import chain
 
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.ecn import speed_problems
 from rocefort.design.derive.eth_trunks import trunk_problems
 from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.transceivers import cable_problems
-from rocefort.documents.read import YamlPath
-from rocefort.errors import Problem
 from rocefort.models.fabric.nodes import Leaf
 
 

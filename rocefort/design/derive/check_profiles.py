@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.design.load.profiles import ProfileUse, given_twice
-from rocefort.documents.read import YamlPath
-from rocefort.errors import Problem
 from rocefort.models.fabric.ecn import LONGEST_ECN_PROFILE, StaticEcn, drop_profile_name
 
 # Keys of a profile that name another one: kind of the profile, key, kind of the other.

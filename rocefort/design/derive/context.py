@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Interface
 
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import NameFault, Problem
 from rocefort.design import allocation
 from rocefort.design.derive.segment_acls import segment_acls
 from rocefort.design.load.load import Catalogue, LoadedFabric
 from rocefort.design.load.profiles import Library, ProfileUse, library_of
-from rocefort.documents.read import YamlPath
-from rocefort.documents.suggest import nearest
-from rocefort.errors import NameFault, Problem
 from rocefort.models.device.packet_filters import FilterAcl
 from rocefort.models.fabric.ecn import AiEcnProfile, StaticEcn
 from rocefort.models.fabric.exits import ExitIntent

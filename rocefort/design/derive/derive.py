@@ -7,6 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.documents.read import Document, YamlPath, path_text, read_document
+from rocefort.base.documents.validate import examine
+from rocefort.base.errors import BadInput, NameFault, Problem
+from rocefort.base.progress import Step
+from rocefort.base.repository import SHIPPED, Site, site_of
 from rocefort.design.derive import exits, lossless, nics
 from rocefort.design.derive.check_consistency import allocation_problems, value_problems
 from rocefort.design.derive.check_exits import border_problems
@@ -21,15 +26,10 @@ from rocefort.design.load.load import (
     load_catalogue,
 )
 from rocefort.design.load.profiles import profiles_of
-from rocefort.documents.read import Document, YamlPath, path_text, read_document
-from rocefort.documents.validate import examine
-from rocefort.errors import BadInput, NameFault, Problem
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Lossless
 from rocefort.models.finding import Waiver
 from rocefort.models.network.network import Network, Reserved, Segment, Sources
-from rocefort.progress import Step
-from rocefort.site import SHIPPED, Site, site_of
 
 LOG = logging.getLogger(__name__)
 

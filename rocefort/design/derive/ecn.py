@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.switch_context import Scope
-from rocefort.errors import Problem
 from rocefort.models.device.drop_profile import DropLimits, DropProfile, QueueMarking
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.lossless import AiEcn, AiEcnQueue

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.errors import Problem
 from rocefort.design import allocation
 from rocefort.design.derive.context import Context
-from rocefort.documents.read import YamlPath
-from rocefort.errors import Problem
 from rocefort.models.device.eth_trunk import HIGHEST_ID, trunk_name
 from rocefort.models.fabric.bonds import TWO_LEAVES, ServerBond
 from rocefort.models.fabric.nodes import Leaf, ServerIntent

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import BadInput
 from rocefort.models.device.eth_trunk import MANUAL, Bond
 from rocefort.models.fabric.hosts import HostProfile, ServerHost
 from rocefort.models.fabric.nic import Adapter, Hosts, NicProfile

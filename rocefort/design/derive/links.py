@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv4Network
 from itertools import product
 
+from rocefort.base.documents.read import YamlPath
 from rocefort.design import allocation
 from rocefort.design.derive.check_capacity import links_of
 from rocefort.design.derive.context import Context
-from rocefort.documents.read import YamlPath
 from rocefort.models.device.secret import Authentication
 from rocefort.models.fabric.cables import CableKind
 from rocefort.models.fabric.nodes import LinkPin, Switch

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.segment_acls import ENTRY_STEP, filter_name
 from rocefort.design.derive.switch_context import Scope
-from rocefort.errors import Problem
 from rocefort.models.device.packet_filters import (
     Behavior,
     Classifier,

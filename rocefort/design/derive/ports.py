@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from ipaddress import IPv4Interface
 
+from rocefort.base.documents.read import YamlPath
 from rocefort.design import allocation
 from rocefort.design.derive import eth_trunks, exits, lossless, transceivers
 from rocefort.design.derive.segment_acls import filter_name
 from rocefort.design.derive.switch_context import Scope
-from rocefort.documents.read import YamlPath
 from rocefort.models.device.eth_trunk import trunk_number
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.cables import CableKind

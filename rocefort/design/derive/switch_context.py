@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Interface
 
+from rocefort.base.documents.read import YamlPath
 from rocefort.design import allocation
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.links import LeafSpineLink
-from rocefort.documents.read import YamlPath
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import SegmentIntent, ServerIntent, Switch
 from rocefort.models.hardware.hardware import Family, Hardware

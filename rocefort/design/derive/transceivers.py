@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.switch_context import Scope
-from rocefort.documents.read import YamlPath
-from rocefort.errors import Problem
 from rocefort.models.fabric.cables import CableKind
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import ServerIntent, Switch

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from rocefort.documents.read import YamlPath, path_text
+from rocefort.base.documents.read import YamlPath, path_text
 from rocefort.models.base import Frozen, check_description, check_name
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
+from rocefort.base.errors import BadInput, Problem
 from rocefort.design.importing.assumptions import SwitchText
-from rocefort.errors import BadInput, Problem
 from rocefort.models.base import check_name
 from rocefort.models.device.bgp import BgpPeer
 from rocefort.models.device.interface import Interface

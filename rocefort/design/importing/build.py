@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from rocefort.base.documents.read import YamlPath
 from rocefort.design.importing import management
 from rocefort.design.importing.assumptions import Data, Notes, SwitchText
 from rocefort.design.importing.bgp_graph import connect
@@ -21,7 +22,6 @@ from rocefort.design.importing.servers import access_interfaces, server_kind, se
 from rocefort.design.importing.survey import Survey
 from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.design.load.profiles import Library
-from rocefort.documents.read import YamlPath
 from rocefort.models.device.interface import ETHERNET_MTU
 from rocefort.models.fabric.nodes import SegmentIntent
 

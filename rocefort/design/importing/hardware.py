@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem
 from rocefort.design.importing.assumptions import Notes, SwitchText
 from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.design.new import RELEASES
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import Family, Hardware

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
+from rocefort.base.errors import BadInput, Problem
 from rocefort.design.importing.assumptions import Data, Notes
 from rocefort.design.importing.bgp_graph import CableEnd, CablingGraph
 from rocefort.design.importing.roles import Roles
-from rocefort.errors import BadInput, Problem
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.types import MOST_LINKS_PER_PAIR, PORT_NAME
 from rocefort.models.hardware.transceivers import COPPER, FASTEST_WITH_FEC_MODE

@@ -7,6 +7,8 @@ from ipaddress import IPv4Address, IPv4Interface
 
 from pydantic import ValidationError
 
+from rocefort.base.documents.read import path_text
+from rocefort.base.errors import BadInput, Problem
 from rocefort.design import allocation
 from rocefort.design.importing import management
 from rocefort.design.importing.assumptions import Data, SwitchText
@@ -15,8 +17,6 @@ from rocefort.design.importing.links import link_kind
 from rocefort.design.importing.routing import asn_of, own_passwords
 from rocefort.design.importing.segments import gateways
 from rocefort.design.importing.survey import Survey
-from rocefort.documents.read import path_text
-from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Leaf, Switch
 

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 
+from rocefort.base.errors import BadInput
 from rocefort.design.importing.assumptions import SwitchText
 from rocefort.design.importing.bgp_graph import loopback
 from rocefort.design.importing.survey import Survey
-from rocefort.errors import BadInput
 
 PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))  # RFC 1918
 

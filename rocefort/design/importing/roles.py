@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rocefort.base.errors import BadInput, Problem
 from rocefort.design.importing.assumptions import Notes, SwitchText
 from rocefort.design.importing.bgp_graph import CablingGraph, NoFabricError
-from rocefort.errors import BadInput, Problem
 from rocefort.models.wording import count_of, listing
 
 Colours = dict[str, bool]

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from rocefort.base.errors import BadInput
 from rocefort.design.importing.assumptions import Data, SwitchText
 from rocefort.design.importing.links import ImportedLink
 from rocefort.design.importing.secrets import authentication
 from rocefort.design.importing.survey import Survey
-from rocefort.errors import BadInput
 from rocefort.models.device.bgp import HOLD_S, KEEPALIVE_S, Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.fabric.as_numbers import BLOCKS, block_of
 

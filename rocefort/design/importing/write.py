@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from rocefort.base.documents.read import YamlPath
 from rocefort.design.importing.assumptions import Data, Notes
 from rocefort.design.load.json_schema import MODELINE
-from rocefort.documents.read import YamlPath
 
 WIDTH = 96
 PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*")

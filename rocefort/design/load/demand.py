@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.documents.read import Document, YamlPath, read_document
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput, Problem
+from rocefort.base.paths import shortest
 from rocefort.design.load.load import find_fabric
-from rocefort.documents.read import Document, YamlPath, read_document
-from rocefort.documents.suggest import nearest
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput, Problem
 from rocefort.models.network.demand import DAY_S, GBPS_OF_TB_A_DAY, Demand, members
 from rocefort.models.network.network import Network, Role
-from rocefort.paths import shortest
 
 DEMAND_FILE = "demand.yaml"
 SENDERS, RECEIVERS = "senders", "receivers"

@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from rocefort.base.documents.read import Document, read_document, read_text
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import shortest
+from rocefort.base.repository import SHIPPED, Site, SiteState
 from rocefort.design.load.site_commands import with_site_commands
 from rocefort.design.load.site_facts import read_facts, with_family_facts, with_hardware_facts
 from rocefort.design.load.site_templates import site_templates
-from rocefort.documents.read import Document, read_document, read_text
-from rocefort.documents.suggest import nearest
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput
+from rocefort.dialects.syntax_families import FAMILY_FILE, load_families, read_families
 from rocefort.models.hardware.hardware import Family, Hardware, SiteTemplates
 from rocefort.models.hardware.netbox import DeviceType, ModuleType, hardware_of
 from rocefort.models.hardware.site_facts import SwitchFacts
-from rocefort.paths import shortest
-from rocefort.site import SHIPPED, Site, SiteState
-from rocefort.syntax_families import FAMILY_FILE, load_families, read_families
 
 CARDS = "cards"  # directory of line cards, NetBox's module types
 MODEL = re.compile(r"^model: *(['\"]?)(?P<model>[^'\"#\n]*?)\1 *(?:#.*)?$", re.MULTILINE)

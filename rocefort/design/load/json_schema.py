@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rocefort.json_schema import schema_of
+from rocefort.base.json_schema import schema_of
+from rocefort.base.paths import INVENTORY
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.profiles import Profiles
 from rocefort.models.hardware.site_commands import SiteCommands
 from rocefort.models.network.demand import Demand
 from rocefort.models.tuning.scenario import Scenario
-from rocefort.paths import INVENTORY
 
 SCHEMA_FILE = INVENTORY / "fabric.schema.json"
 DEMAND_SCHEMA_FILE = INVENTORY / "demand.schema.json"

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.documents.read import Document, YamlPath, read_document
+from rocefort.base.documents.suggest import near
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput, Problem
+from rocefort.base.paths import INVENTORY, shortest
+from rocefort.base.repository import FABRIC_FILE, SHIPPED, Site, places_of, site_of
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
-from rocefort.documents.read import Document, YamlPath, read_document
-from rocefort.documents.suggest import near
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.paths import INVENTORY, shortest
-from rocefort.site import SHIPPED, Site, places_of, site_of
 
 __all__ = ["Catalogue", "LoadedFabric", "find_fabric", "load_catalogue", "load_fabric"]
-FABRIC_FILE = "fabric.yaml"
 
 
 @dataclass(frozen=True)
@@ -49,20 +48,6 @@ def find_fabric(name: Path) -> Path:
     if similar := near(str(name), names):
         how = f"did you mean {similar!r}?"
     raise BadInput("no such fabric", where=str(name), how=how)
-
-
-def only_fabric() -> Path:
-    """Return the directory of the only fabric of this site; raises BadInput if there is no one."""
-    site = site_of(Path.cwd())
-    found = sorted(site.inventory.glob(f"*/{FABRIC_FILE}")) if site else []
-    if len(found) == 1:
-        return shortest(found[0].parent)
-    names = ", ".join(path.parent.name for path in found)
-    where = str(shortest(site.inventory)) if site else str(Path.cwd())
-    what = f"no fabric is named, and {len(found)} are here" if found else "no fabric is here"
-    start = "" if site else ", `rocefort init` a repository for one"
-    how = f"name one of: {names}" if names else f"name one; `rocefort new NAME` writes one{start}"
-    raise BadInput(what, where=where, how=how)
 
 
 def load_fabric(name: Path, site: Site | None = None) -> LoadedFabric:

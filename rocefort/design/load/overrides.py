@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from rocefort.base.paths import shortest
+from rocefort.base.repository import SHIPPED, Site
 from rocefort.design.load.hardware_catalogue import CARDS, Shelf, load_catalogue
 from rocefort.design.load.profiles import profiles_of, words
+from rocefort.dialects.syntax_families import FAMILY_FILE
 from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.hardware.site_commands import SiteFamily
-from rocefort.paths import shortest
-from rocefort.site import SHIPPED, Site
-from rocefort.syntax_families import FAMILY_FILE
 
 
 def overrides(site: Site, models: Iterable[str]) -> Iterator[str]:

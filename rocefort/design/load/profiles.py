@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from rocefort.documents.read import Document, YamlPath, read_document
-from rocefort.documents.suggest import nearest
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput, Problem
+from rocefort.base.documents.read import Document, YamlPath, read_document
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput, Problem
+from rocefort.base.paths import shortest
+from rocefort.base.repository import SHIPPED, Site, SiteState
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.profiles import Profiles
 from rocefort.models.network.network import Position
-from rocefort.paths import shortest
-from rocefort.site import SHIPPED, Site, SiteState
 
 KINDS = tuple(Profiles.model_fields)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from rocefort.documents.read import Document, YamlPath, path_text, read_document
-from rocefort.documents.suggest import nearest
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput, Problem
+from rocefort.base.documents.read import Document, YamlPath, path_text, read_document
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput, Problem
+from rocefort.base.paths import shortest
+from rocefort.base.repository import DATA_FILES, Site, files_in
 from rocefort.models.hardware.hardware import FIRST_DIALECT, Family
 from rocefort.models.hardware.site_commands import (
     PlacedCommand,
@@ -15,8 +17,6 @@ from rocefort.models.hardware.site_commands import (
     SiteCommands,
     SiteFamily,
 )
-from rocefort.paths import shortest
-from rocefort.site import DATA_FILES, Site, files_in
 
 
 def with_site_commands(site: Site, families: Mapping[str, Family]) -> Mapping[str, Family]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rocefort.clock import utc_now
-from rocefort.documents.read import read_document
-from rocefort.documents.suggest import nearest
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput
+from rocefort.base.clock import utc_now
+from rocefort.base.documents.read import read_document
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import shortest
+from rocefort.base.repository import DATA_FILES, Site, files_in
 from rocefort.models.hardware.hardware import Fact, Family, Hardware, Range, RefutedForm
 from rocefort.models.hardware.site_facts import (
     FactEvidence,
@@ -21,8 +23,6 @@ from rocefort.models.hardware.site_facts import (
     FormOutcome,
     SwitchFacts,
 )
-from rocefort.paths import shortest
-from rocefort.site import DATA_FILES, Site, files_in
 
 FIRST_KEY = "device: NAME"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.documents.read import read_text
-from rocefort.errors import BadInput
+from rocefort.base.documents.read import read_text
+from rocefort.base.errors import BadInput
+from rocefort.base.repository import TEMPLATE_FILES, Site
 from rocefort.models.hardware.hardware import SITE_TEMPLATES, SiteTemplates
-from rocefort.site import TEMPLATE_FILES, Site
 
 LARGEST = 64 * 1024  # bytes of a file; the largest shipped one has 3,900
 MOST = 100

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from rocefort.base.paths import TEMPLATES
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.eos.render import render_eos
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
-from rocefort.paths import TEMPLATES
 
 
 class Eos(Dialect):

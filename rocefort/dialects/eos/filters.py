@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from rocefort.errors import Problem
+from rocefort.base.errors import Problem
 from rocefort.models.base import NAME
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface

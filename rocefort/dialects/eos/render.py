@@ -16,6 +16,9 @@ from typing import Literal
 
 from jinja2 import Template
 
+from rocefort.base.errors import BadInput, Problem, Refused
+from rocefort.base.paths import TEMPLATES
+from rocefort.base.templating import text_templates
 from rocefort.dialects.eos.filters import NAMES, access_lists, filter_problems, groups_of
 from rocefort.dialects.routing_problems import (
     list_problems,
@@ -24,15 +27,12 @@ from rocefort.dialects.routing_problems import (
     rank_problems,
     session_problems,
 )
-from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
 from rocefort.models.device.bgp import Bgp, BgpPeer, PrefixEntry
 from rocefort.models.device.device import Device
 from rocefort.models.device.eth_trunk import MANUAL, trunk_name
 from rocefort.models.device.interface import DEFAULT_VLAN, SWITCHING, Interface, gateway_vlan
 from rocefort.models.device.subnets import Subnets
-from rocefort.paths import TEMPLATES
-from rocefort.templating import text_templates
 
 EOS_BGP_DISTANCE = 200  # of an EOS switch; VRP's is 255
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from rocefort.base.paths import TEMPLATES
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.frr.plan import plan_switch
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
-from rocefort.paths import TEMPLATES
 
 
 class Frr(Dialect):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from hashlib import sha256
 
-from rocefort.errors import Problem, Refused
+from rocefort.base.errors import Problem, Refused
 
 LONGEST = 15  # IFNAMSIZ is 16, with the end of the string
 LOOPBACK = "lo"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.eos.filters import filter_problems
 from rocefort.dialects.frr.kernel import kernel_plan, sysctls
 from rocefort.dialects.frr.names import kernel_names
 from rocefort.dialects.frr.nftables import chains
 from rocefort.dialects.frr.routing import peers_of, routing_problems, texts_of
 from rocefort.dialects.frr.state import Features, SwitchPlan
-from rocefort.errors import Refused
 from rocefort.models.device.device import Device
 
 HASHING = "all switches hash alike: this kernel has no net.ipv4.fib_multipath_hash_seed"

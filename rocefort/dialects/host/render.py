@@ -12,10 +12,10 @@ from functools import cache
 
 from jinja2 import Environment
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import TEMPLATES
+from rocefort.base.templating import text_templates
 from rocefort.models.network.servers import PRIORITIES, HostPlan
-from rocefort.paths import TEMPLATES
-from rocefort.templating import text_templates
 
 SCRIPT = "rocefort-host"
 UNITS = ("rocefort-host.service", "rocefort-host-drift.service", "rocefort-host-drift.timer")

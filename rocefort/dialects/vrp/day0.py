@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.render import environment, render, template_of
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.static_routes import StaticRoute

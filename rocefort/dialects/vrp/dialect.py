@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
+from rocefort.base.paths import TEMPLATES
 from rocefort.dialects.data import (
     ConfigPatch,
     ExtraLine,
@@ -61,7 +62,6 @@ from rocefort.models.network.network import Node, Position, TextLine
 from rocefort.models.network.observed import StateTopic, UnreadSeen
 from rocefort.models.results.rdma_counters import MarkedSeen
 from rocefort.models.rollout.plan import Change
-from rocefort.paths import TEMPLATES
 
 HERE = Path(__file__).parent
 

@@ -15,6 +15,9 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined, TemplateNotFound
 
+from rocefort.base.errors import BadInput, Problem
+from rocefort.base.paths import TEMPLATES
+from rocefort.base.templating import text_templates
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import SYSTEM, Row
 from rocefort.dialects.vrp.parse.bindings import fields_of, opened_by
@@ -28,7 +31,6 @@ from rocefort.dialects.vrp.site_templates import (
     site_environment,
 )
 from rocefort.dialects.vrp.text.names import interface_name, is_address, ranges, snmp_version_text
-from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import LONGEST_DROP_PROFILE, NO_DROP_PROFILES
@@ -38,8 +40,6 @@ from rocefort.models.device.lossless import BUILT_IN_QUEUE
 from rocefort.models.device.secret import placeholder
 from rocefort.models.hardware.hardware import Hardware, SiteTemplates, SyntaxFamily
 from rocefort.models.network.network import Position
-from rocefort.paths import TEMPLATES
-from rocefort.templating import text_templates
 
 V200, G1 = SyntaxFamily.V200, SyntaxFamily.V300_G1
 WORD = re.compile(r"[!-~]+")

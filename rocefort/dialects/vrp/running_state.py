@@ -13,9 +13,9 @@ from napalm_cloudengine.displays.routing import IN_FIB
 from napalm_cloudengine.displays.shown import UnreadLine
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.text import lines_of
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
+from rocefort.base.errors import DeviceFailed
 from rocefort.dialects.vrp.text.names import interface_name
-from rocefort.errors import DeviceFailed
 from rocefort.models.device.interface import kind_of
 from rocefort.models.network.observed import (
     AiEcnSeen,

@@ -32,6 +32,10 @@ from jinja2.runtime import BlockReference, Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import Namespace
 
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import TEMPLATES
+from rocefort.base.templating import text_templates
 from rocefort.dialects.vrp.template_limits import (
     checked,
     checked_filter,
@@ -48,11 +52,7 @@ from rocefort.dialects.vrp.template_limits import (
     single,
     weighed,
 )
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import SITE_TEMPLATES, SiteTemplates
-from rocefort.paths import TEMPLATES
-from rocefort.templating import text_templates
 
 SHIPPED = "shipped"  # prefix of the shipped templates: {% extends "shipped/ce8851.j2" %}
 FOLDER = TEMPLATES / "vrp"

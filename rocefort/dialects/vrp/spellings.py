@@ -7,6 +7,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import SYSTEM, Row
 from rocefort.dialects.vrp.parse.bindings import fields_of, opened_by
@@ -18,7 +19,6 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import DropLimits
 from rocefort.models.effect import key_field_of
 from rocefort.models.hardware.hardware import Family
-from rocefort.syntax_families import load_families
 
 Keys = tuple[object, ...]  # of the rows on a path
 Steps = tuple[str, ...]  # fields of a path, with `[]` for rows

@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.lab.cli.replies import CliReply
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.state.model import EmulatedState

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import asyncssh
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.cli.sftp import Files
 from rocefort.lab.cli.terminal import Terminal

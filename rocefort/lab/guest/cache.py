@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.lab.guest.debian import PROGRAMS_OF, Package
 from rocefort.lab.guest.rootfs import INIT, MODULES, PROGRAMS, TEXTS
 from rocefort.models.base import Frozen

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.lab.guest import debian
 from rocefort.lab.guest.cache import HALF, RECORD, Cache, Image, digest_of, recipe
 from rocefort.lab.guest.debian import Package

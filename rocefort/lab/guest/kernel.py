@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 
 # Boot protocol (the kernel's Documentation/arch/x86/boot.rst).
 SETUP_SECTORS, PAYLOAD = 0x1F1, 0x248

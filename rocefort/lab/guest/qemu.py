@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.lab.guest.cache import Cache, Image
 
 QEMU = "qemu-system-x86_64"

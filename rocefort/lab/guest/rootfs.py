@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
+from rocefort.base.paths import TEMPLATES
 from rocefort.lab.guest.initramfs import Tree
 from rocefort.lab.guest.kernel import load_order, read_module, read_modules
 from rocefort.lab.guest.keys import Key
-from rocefort.paths import TEMPLATES
 
 MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian
 PT_LOAD, PT_DYNAMIC = 1, 2

@@ -18,8 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput
 from rocefort.lab.cli.server import SshEndpoint, hang_up, open_listeners, run_in_thread
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.lab.show import hardware, interfaces, lossless, queues, routing
 from rocefort.lab.switch.switch import EmulatedSwitch
 

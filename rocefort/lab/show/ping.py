@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.lab.show.context import state_source_of
 from rocefort.lab.switch.state_source import EchoReply, EchoRequest
 from rocefort.lab.switch.switch import EmulatedSwitch

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput
 from rocefort.lab.state import counters, ping
 from rocefort.lab.state import ports as state_ports
 from rocefort.lab.state.counters import InjectedFault

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import TYPE_CHECKING
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.lab.state.routes import SELF
 from rocefort.lab.switch.state_source import (
     EchoReply,

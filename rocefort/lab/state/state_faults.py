@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.text.names import interface_name
-from rocefort.errors import BadInput
 
 Port = tuple[str, str]  # switch or server, interface
 

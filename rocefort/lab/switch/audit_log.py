@@ -20,9 +20,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
+from rocefort.base.errors import ServiceFailed
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.text.secrets import masked_text
-from rocefort.errors import ServiceFailed
 from rocefort.lab.switch.switch import EmulatedSwitch
 
 DIGEST_LENGTH = 12

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput
 
 FORM = re.compile(r"(?P<host>[^:@]+):(?P<name>[a-z-]+)(?:@(?P<match>.*?))?(?:\*(?P<times>\d+))?")
 FOREIGN = "vlan batch 4094"  # uncommitted line of another user, unless the fault names one

@@ -23,9 +23,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.errors import BadInput, ServiceFailed
 from rocefort.lab.switch.shared_lines import Pool
 from rocefort.lab.switch.switch import SYSTEM_USER, CommitPoint, EmulatedSwitch, Trial
 

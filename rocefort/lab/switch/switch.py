@@ -15,7 +15,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Literal
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
 from rocefort.dialects.vrp.commands.site_commands import syntax_of
 from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.interpreter import (

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from types import MappingProxyType
 
-from rocefort.errors import BadInput, RocefortError, ServiceFailed
+from rocefort.base.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.lab.state.counters import InjectedFault
 from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.state.state_faults import (

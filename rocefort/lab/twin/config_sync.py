@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
 
+from rocefort.base.errors import Refused, RocefortError
 from rocefort.dialects.frr import Features, LinkState, SwitchPlan, plan_switch
 from rocefort.dialects.frr.kernel import SWITCHED_MTU
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.errors import Refused, RocefortError
 from rocefort.lab.state.ports import read_running
 from rocefort.lab.switch.audit_log import AuditLog
 from rocefort.lab.switch.switch import EmulatedSwitch

@@ -12,7 +12,7 @@ from ipaddress import IPv4Network
 from time import monotonic, sleep
 from typing import Any, Protocol
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.lab.twin.kernel_routes import chosen_of, read_fib
 from rocefort.models.wording import count_of
 

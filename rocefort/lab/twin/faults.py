@@ -21,9 +21,9 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Refused, RocefortError
 from rocefort.dialects.frr import kernel_name
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Refused, RocefortError
 from rocefort.lab.twin.builder import Builder
 from rocefort.lab.twin.cli_faults import (
     LINE_FAULTS,

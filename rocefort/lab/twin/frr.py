@@ -14,8 +14,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Self
 
+from rocefort.base.errors import ServiceFailed
 from rocefort.dialects.frr import DAEMONS
-from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.namespaces import run
 from rocefort.lab.twin.requirements import FRR
 

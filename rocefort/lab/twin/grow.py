@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.errors import Problem, Refused
+from rocefort.base.errors import Problem, Refused
 from rocefort.lab.twin.config_sync import patient_lock
 from rocefort.lab.twin.faults import LockedLab, require_mended
 from rocefort.lab.twin.limits import raise_neighbour_limit

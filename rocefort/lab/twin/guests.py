@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import join
 from time import monotonic, sleep
 
-from rocefort.errors import BadInput, Problem, ServiceFailed
+from rocefort.base.errors import BadInput, Problem, ServiceFailed
 from rocefort.lab.guest.cache import Cache, Image
 from rocefort.lab.guest.qemu import (
     FAILED,

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TypeVar
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 
 NETNS = Path("/run/netns")  # folder of `ip netns`
 CLONE_NEWNET = 0x40000000

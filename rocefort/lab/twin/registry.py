@@ -14,7 +14,7 @@ from typing import IO, Literal
 
 from pydantic import ValidationError
 
-from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.lab.twin.topology import Topology
 from rocefort.models.base import Frozen, check_name
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from rocefort.base.errors import Problem, ServiceFailed
 from rocefort.dialects.frr import DAEMONS, Features
-from rocefort.errors import Problem, ServiceFailed
 from rocefort.lab.twin.namespaces import in_scratch_namespace
 
 FRR = Path("/usr/lib/frr")

@@ -14,8 +14,8 @@ from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
+from rocefort.base.errors import ServiceFailed
 from rocefort.dialects.frr import kernel_name
-from rocefort.errors import ServiceFailed
 from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.state.ports import Cabling
 from rocefort.lab.state.routes import BgpRoute, table_of

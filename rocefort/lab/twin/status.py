@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.lab.twin.cli_process import connections_of, lines_run
 from rocefort.lab.twin.config_sync import refusals
 from rocefort.lab.twin.faults import active_faults

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.lab.twin.limits import restore_neighbour_limit
 from rocefort.lab.twin.namespaces import NETNS, ip_batch, is_marked
 from rocefort.lab.twin.registry import LabRecord, Registry

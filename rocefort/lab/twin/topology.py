@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
+from rocefort.base.errors import Problem, Refused
 from rocefort.dialects.frr import Features, LinkState, SwitchPlan, kernel_name, plan_switch
 from rocefort.dialects.frr.kernel import lone_member
-from rocefort.errors import Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.network.network import End, Network, Server
 

@@ -10,9 +10,9 @@ from functools import partial
 from ipaddress import IPv4Interface, IPv4Network
 from typing import Any, Self, TypeVar
 
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects.frr import DAEMONS
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Refused
 from rocefort.lab.guest.qemu import Accel
 from rocefort.lab.twin import requirements
 from rocefort.lab.twin.builder import Builder

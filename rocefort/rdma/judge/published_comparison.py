@@ -8,15 +8,15 @@ from functools import reduce
 from pathlib import Path
 from statistics import median
 
-from rocefort.documents.read import read_document
-from rocefort.documents.suggest import nearest
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput
+from rocefort.base.documents.read import read_document
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import INVENTORY
 from rocefort.models.base import Frozen
 from rocefort.models.results.published_figures import Figure, Reference
 from rocefort.models.results.rdma_plan import RdmaRun
 from rocefort.models.results.rdma_result import Measurement, RdmaResult
-from rocefort.paths import INVENTORY
 from rocefort.rdma.judge.expectations import SWITCH_LATENCY
 from rocefort.rdma.plan.command_lines import DEFAULT_BYTES
 from rocefort.rdma.plan.site import FAR, NEAR

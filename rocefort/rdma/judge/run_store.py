@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.models.results.rdma_plan import RdmaPlan
 from rocefort.models.results.rdma_result import MeasurementVerdict, RawEnd, RdmaResult, RunLine
 from rocefort.rdma.judge.verdicts import GoodRuns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network
 from rocefort.models.results.rdma_plan import RdmaPlan, RdmaRun

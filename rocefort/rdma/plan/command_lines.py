@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Literal
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.fleet.ssh_exec import RUN_MARK
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun
 from rocefort.models.wording import names_text

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from rocefort.errors import Refused, RocefortError
+from rocefort.base.errors import Refused, RocefortError
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network, Role, Server
 from rocefort.models.results.rdma_plan import Program

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Self
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem, Refused
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.rdma import Rdma, is_within, left_s
 from rocefort.models.network.network import Network

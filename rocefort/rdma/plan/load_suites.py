@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.device.priorities import default_queue
 from rocefort.models.network.network import End, Network, Server
 from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun, Round, StorageJob, Suite

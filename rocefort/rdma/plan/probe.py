@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv6Address
 from nornir.core import Nornir
 from nornir.core.task import Task
 
-from rocefort.errors import BadInput, RocefortError
+from rocefort.base.errors import BadInput, RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.nornir_session import on_hosts

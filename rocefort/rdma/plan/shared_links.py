@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.network.network import End, Link, Network, Role, Server
 from rocefort.models.results.rdma_plan import Program, RdmaRun
 

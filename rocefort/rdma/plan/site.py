@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem, Refused
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import LosslessIntent, Network, Server

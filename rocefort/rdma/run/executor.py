@@ -16,7 +16,8 @@ from shlex import join
 from nornir.core import Nornir
 from nornir.core.task import Task
 
-from rocefort.errors import RocefortError
+from rocefort.base.errors import RocefortError
+from rocefort.base.progress import Step
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.nornir_session import on_hosts
@@ -24,7 +25,6 @@ from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun, Round
 from rocefort.models.results.rdma_result import Measurement, RawEnd
-from rocefort.progress import Step
 from rocefort.rdma.judge.dispatch import read_run
 from rocefort.rdma.judge.expectations import expectation, not_measured
 from rocefort.rdma.parse.outcome import MEANING, Outcome

@@ -9,7 +9,7 @@ from nornir.core import Nornir
 from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
-from rocefort.errors import RocefortError
+from rocefort.base.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_plan import Program

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from nornir.core import Nornir
 from nornir.core.task import Task
 
-from rocefort.errors import RocefortError
+from rocefort.base.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.models.results.rdma_counters import NicCounters

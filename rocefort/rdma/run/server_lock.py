@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from nornir.core import Nornir
 from nornir.core.task import Task
 
-from rocefort.errors import RocefortError
+from rocefort.base.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.fleet.ssh_exec import RemoteCommand

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from napalm_cloudengine.text import visible
-from rocefort.errors import Problem
+from rocefort.base.errors import Problem
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived
 from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.wording import count_of

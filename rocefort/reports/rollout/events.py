@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from rocefort.exit_codes import ExitCode
-from rocefort.json_output import json_text
+from rocefort.base.exit_codes import ExitCode
+from rocefort.base.json_output import json_text
 from rocefort.models.base import Frozen
 from rocefort.models.rollout.events import Event, Phase, RolloutOutcome, step_of
 from rocefort.models.rollout.runs import NOTHING_CHANGES, RolloutStatus, untouched_text

@@ -16,12 +16,12 @@ from rich.live import Live
 from rich.text import Text
 
 from napalm_cloudengine.text import visible, visible_line
+from rocefort.base.streams import for_codes, visible_streams
 from rocefort.models.rollout import progress as words
 from rocefort.models.rollout.events import Event
 from rocefort.models.rollout.plan import Plan, Wave
 from rocefort.models.rollout.progress import RunProgress
 from rocefort.models.wording import count_of
-from rocefort.visible_output import for_codes, visible_streams
 
 BAR = 20  # characters of a full timer
 MOST_DEVICES, MOST_WAVES = 12, 6  # shown one by one

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from rocefort.exit_codes import ExitCode
+from rocefort.base.exit_codes import ExitCode
 from rocefort.models.rollout import progress as words
 from rocefort.models.rollout.events import Phase
 from rocefort.models.rollout.history import FINISHED

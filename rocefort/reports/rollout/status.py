@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from rocefort.exit_codes import ExitCode
+from rocefort.base.exit_codes import ExitCode
 from rocefort.models.base import Frozen
 from rocefort.models.rollout import progress as words
 from rocefort.models.rollout.events import ApplyRules, Phase, own_values, step_of

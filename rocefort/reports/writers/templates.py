@@ -8,8 +8,8 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from rocefort.base.paths import TEMPLATES
 from rocefort.models.wording import count_of
-from rocefort.paths import TEMPLATES
 from rocefort.reports.blocks import plain
 
 FOLDER = TEMPLATES / "report"

@@ -18,6 +18,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from rocefort.base.streams import for_codes, is_terminal
 from rocefort.reports.blocks import (
     Block,
     Code,
@@ -32,8 +33,6 @@ from rocefort.reports.blocks import (
     plain,
     visible_blocks,
 )
-from rocefort.streams import is_terminal
-from rocefort.visible_output import for_codes
 
 GAP = "  "
 STEP = 4  # columns of indentation

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.rollout.events import ApplyRules
 from rocefort.models.rollout.plan import Gate
 from rocefort.rollout.controller.protocols import GateVerdict

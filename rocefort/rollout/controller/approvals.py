@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from rocefort.errors import RocefortError
+from rocefort.base.errors import RocefortError
 from rocefort.models.fabric.approvals import Approval, Approvals
 from rocefort.models.rollout.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
 from rocefort.models.rollout.history import RunHistory

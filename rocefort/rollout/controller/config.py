@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import uuid4
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
 from rocefort.models.rollout.events import ApplyRules, SwitchState
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+from rocefort.base.errors import DeviceFailed, Refused, RocefortError
+from rocefort.base.exit_codes import ExitCode
 from rocefort.dialects.words import in_words
-from rocefort.errors import DeviceFailed, Refused, RocefortError
-from rocefort.exit_codes import ExitCode
 from rocefort.fleet.secret_masking import masked
 from rocefort.models.rollout.events import (
     Act,

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 
 from napalm.base.exceptions import CommitError
 
+from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.placeholders import filled_line
-from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.credentials import Secret
 from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength
 from rocefort.models.hardware.hardware import Family

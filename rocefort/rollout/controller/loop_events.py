@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from rocefort import internal_errors
-from rocefort.errors import RocefortError, ServiceFailed
+from rocefort.base import internal_errors
+from rocefort.base.errors import RocefortError, ServiceFailed
 from rocefort.models.rollout.events import Act, ActEvent, Phase, StepEvent, SwitchState
 from rocefort.rollout import operator
 from rocefort.rollout.controller import outcome

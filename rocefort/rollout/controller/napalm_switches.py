@@ -10,10 +10,10 @@ from nornir.core import Nornir
 from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
-from rocefort import internal_errors
-from rocefort.clock import Clock
-from rocefort.errors import DeviceFailed, RocefortError
-from rocefort.exit_codes import ExitCode
+from rocefort.base import internal_errors
+from rocefort.base.clock import Clock
+from rocefort.base.errors import DeviceFailed, RocefortError
+from rocefort.base.exit_codes import ExitCode
 from rocefort.fleet.credentials import Secret
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.fleet.nornir_session import run_task

@@ -13,7 +13,7 @@ from threading import Lock
 from nornir.core.inventory import Host
 from nornir.core.task import AggregatedResult, MultiResult, Task
 
-from rocefort.errors import RocefortError
+from rocefort.base.errors import RocefortError
 from rocefort.fleet.inventory import WAVE
 from rocefort.fleet.secret_masking import masked
 from rocefort.models.rollout.events import Event, Phase, TaskEvent

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from rocefort.base.errors import DeviceFailed, RocefortError
+from rocefort.base.exit_codes import ExitCode
 from rocefort.dialects.words import in_words
-from rocefort.errors import DeviceFailed, RocefortError
-from rocefort.exit_codes import ExitCode
 from rocefort.models.rollout.events import (
     RolloutOutcome,
     RolloutProblem,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rocefort.errors import RocefortError
+from rocefort.base.errors import RocefortError
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.rollout.events import SwitchState
 from rocefort.models.rollout.plan import Change, Gate, Wave

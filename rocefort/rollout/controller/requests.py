@@ -10,8 +10,8 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
-from rocefort.clock import utc_now
-from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.base.clock import utc_now
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.fabric.approvals import Approval
 from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from rocefort.errors import DeviceFailed, RocefortError
+from rocefort.base.errors import DeviceFailed, RocefortError
 from rocefort.models.rollout.events import SwitchState, TrialOwner
 from rocefort.rollout.controller.device_state import DeviceState
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Thread
 from typing import TypeVar
 
-from rocefort.errors import DeviceFailed
+from rocefort.base.errors import DeviceFailed
 
 T = TypeVar("T")
 GRACE_S = 2.0  # for a hanging act to notice that its sessions are closed

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 
 Row = tuple[object, ...]  # columns of an entry, without its hash
 COLUMNS = "id, at, plan, wave, device, act, phase, detail, code, data"

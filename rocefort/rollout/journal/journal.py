@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.fabric.approvals import Approval
 from rocefort.models.rollout.events import Event, OperatorRequest, event_of, own_values, step_of
 from rocefort.models.wording import count_of

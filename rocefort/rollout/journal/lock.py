@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import IO, NoReturn
 
-from rocefort.errors import Refused, ServiceFailed
+from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.fleet.open_files import make_room
 from rocefort.models.rollout.plan import digest_of
 from rocefort.rollout import operator

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
+from rocefort.base.exit_codes import ExitCode
 from rocefort.dialects.words import in_words
-from rocefort.exit_codes import ExitCode
 from rocefort.models.rollout.events import DrainStep, RunEnded, RunStarted
 from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Plan, Wave

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from napalm_cloudengine import regular_file
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.models.rollout.events import Event
 from rocefort.models.rollout.history import RunHistory, history_of
 from rocefort.rollout.journal.hash_chain import (

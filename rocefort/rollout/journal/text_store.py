@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from napalm_cloudengine import regular_file
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.models.rollout.plan import digest_of
 
 

@@ -14,8 +14,8 @@ from operator import is_not
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
+from rocefort.base.errors import DeviceFailed, Refused, RocefortError
 from rocefort.dialects.choose import dialect_of
-from rocefort.errors import DeviceFailed, Refused, RocefortError
 from rocefort.models.fabric.trial_time import SETTLE_S
 from rocefort.models.finding import Finding, Report, Severity, new_findings
 from rocefort.models.network.network import Network, Node, Sources

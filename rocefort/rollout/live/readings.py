@@ -12,9 +12,9 @@ from nornir.core import Nornir
 from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
+from rocefort.base.errors import DeviceFailed, RocefortError
 from rocefort.dialects.choose import dialect_of
-from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.nornir_session import run_task
 from rocefort.models.network.network import Network

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import DeviceSeen, Observed
 from rocefort.models.rollout.history import AFTER, BEFORE

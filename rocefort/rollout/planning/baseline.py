@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_node
-from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Network, Node
 from rocefort.models.rollout.plan import Change, Plan

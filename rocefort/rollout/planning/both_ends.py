@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.changes import joined
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.words import in_words
-from rocefort.errors import Refused
 from rocefort.models.device.bgp import HOLD_S, BgpSettings
 from rocefort.models.device.device import Device
 from rocefort.models.effect import FaultDelay

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from rocefort.base.errors import BadInput
+from rocefort.base.progress import tracked
 from rocefort.dialects.changes import Paths, change_of, replaced_lines
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.words import in_words
-from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Sources, TextLine
@@ -25,7 +26,6 @@ from rocefort.models.results.difference import (
 from rocefort.models.rollout.compare import classify, compare
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import Change, ChangeKind
-from rocefort.progress import tracked
 from rocefort.rollout.planning.referenced_acls import with_used
 from rocefort.rollout.planning.secrets import with_known_secrets
 

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 
-from rocefort.documents.suggest import matching_names
-from rocefort.errors import Problem, Refused
+from rocefort.base.documents.suggest import matching_names
+from rocefort.base.errors import Problem, Refused
 from rocefort.models.device.priorities import DSCPS, QUEUES
 from rocefort.models.finding import Finding, Report, Severity, new_findings
 from rocefort.models.network.network import LosslessIntent, Network, Node, Sources

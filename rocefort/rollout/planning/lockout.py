@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from rocefort.errors import Problem, Refused
+from rocefort.base.errors import Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from rocefort.base.errors import Problem, Refused
 from rocefort.dialects.placeholders import references
 from rocefort.dialects.words import in_words, line
-from rocefort.errors import Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirement
 from rocefort.models.network.network import Network, Node, Role

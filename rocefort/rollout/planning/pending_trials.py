@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from rocefort.errors import Problem, RocefortError
+from rocefort.base.errors import Problem, RocefortError
 from rocefort.models.wording import duration
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from napalm_cloudengine import regular_file
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.dialects.changes import Path as LinePath
 from rocefort.dialects.changes import Paths, change_of, joined, replaced_lines
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.dialect import Dialect
-from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Network, Node, TextLine

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from napalm_cloudengine import regular_file
-from rocefort.errors import BadInput, Refused
+from rocefort.base.errors import BadInput, Refused
 from rocefort.models.rollout.plan import Plan, digest_of
 from rocefort.models.rollout.rehearsal import PlanRehearsal
 from rocefort.rollout.journal.run_directory import RunDirectory

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.commit_conditions import conditions_of
-from rocefort.errors import Refused
 from rocefort.models.device.secret import PLACEHOLDER, is_reference
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.plan import Change, ChangeKind, DrainedChange, Plan, Wave

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from napalm_cloudengine import regular_file
+from rocefort.base.errors import BadInput, Problem, Refused
+from rocefort.base.paths import INVENTORY, PACKAGE, TEMPLATES
+from rocefort.base.repository import SHIPPED, files_in, site_of
 from rocefort.dialects.choose import dialects, load_dialect
-from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.rollout.plan import Plan, SealedFile
-from rocefort.paths import INVENTORY, PACKAGE, TEMPLATES
 from rocefort.rollout import operator
-from rocefort.site import SHIPPED, files_in, site_of
 
 # Files that determine lines, besides the files of each dialect.
 DATA_OWNER = "data"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.placeholders import takers
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem
 from rocefort.models.device.bgp import Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.secret import CIPHER, is_reference, reference_of

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 from math import ceil
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.fabric.fabric import Rollout
 from rocefort.models.fabric.trial_time import ACT_S, SPARE_S, TrialTime
 from rocefort.models.rollout.plan import Gate, Plan, Wave, longest_soak_s

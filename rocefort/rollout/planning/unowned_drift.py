@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from rocefort.errors import BadInput, Problem, Refused
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.models.device.device import Device
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.fabric.fabric import Rollout
 from rocefort.models.network.network import Network, Role
 from rocefort.models.results.capacity import CapacityReport

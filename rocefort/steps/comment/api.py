@@ -27,7 +27,7 @@ from urllib.request import (
     getproxies,
 )
 
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.fleet.secret_masking import masked
 from rocefort.steps.comment.answers import Refusal
 from rocefort.validators.batfish.time_limits import ended_after

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.reports.review.files import MARK
 from rocefort.reports.writers.markdown import QUICK_ACTION
 from rocefort.steps.comment.api import PASSING, ApiFailed

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from napalm_cloudengine import regular_file
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.fleet.secret_masking import remember
 from rocefort.steps.comment.answers import (
     APP,

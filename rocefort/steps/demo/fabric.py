@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.errors import BadInput, DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.documents.read import YamlPath
-from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet.connections import Connections
 from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Role

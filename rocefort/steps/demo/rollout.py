@@ -17,8 +17,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.errors import DeviceFailed
 from rocefort.lab.state.ports import Config
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.rollout.events import Act, Event, Phase, event_of

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.errors import BadInput, ServiceFailed
+from rocefort.base.signals import raise_on_signals, stop_on_signals
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.errors import BadInput, ServiceFailed
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.lab.guest.qemu import require_qemu
 from rocefort.lab.twin.cli_process import connections_of
@@ -33,7 +34,6 @@ from rocefort.rdma.plan.gate import plan_pairs
 from rocefort.reports.rollout.events import WaveSummary
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.steps.demo.fabric import DemoWriter, Say, expect
-from rocefort.steps.interrupts import raise_on_signals, stop_on_signals
 from rocefort.steps.lab.compare_tables import three_opinions
 from rocefort.steps.lab.guests import build_image
 from rocefort.steps.lab.twin import bring_up

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from rocefort.base.repository import FABRIC_FILE, Site
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.load.load import FABRIC_FILE, load_fabric
+from rocefort.design.load.load import load_fabric
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.difference import FabricDifference
 from rocefort.rollout.planning.difference import ComparedSide, ComparedSwitch, difference
-from rocefort.site import Site
 from rocefort.steps.fabric.git_revisions import (
     checked_out,
     looks_like_revision,

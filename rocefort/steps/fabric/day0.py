@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.words import line
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.credentials import resolve
 from rocefort.models.base import check_reference

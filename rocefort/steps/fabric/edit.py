@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from rocefort.base.documents.edit import replace_file
+from rocefort.base.documents.read import document_of, read_text
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
 from rocefort.design.load.load import LoadedFabric, find_fabric, loaded_fabric
-from rocefort.documents.edit import replace_file
-from rocefort.documents.read import document_of, read_text
-from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.finding import Finding, Report, Severity
 from rocefort.models.results.growth import Bandwidth
 from rocefort.models.wording import listing

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rocefort.base.errors import BadInput, Problem
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import (
     GROUPS,
@@ -18,7 +19,6 @@ from rocefort.design.expand import (
     grow,
 )
 from rocefort.design.load.load import load_catalogue
-from rocefort.errors import BadInput, Problem
 from rocefort.models.base import check_name
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Node

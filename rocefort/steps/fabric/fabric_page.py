@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rocefort.base.progress import Step, tracked
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import sources_of
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Node, Position, Sources
-from rocefort.progress import Step, tracked
 from rocefort.reports.page.content import DeviceBudget, PageContent, PortBudget, Provenance
 from rocefort.reports.page.page import page
 from rocefort.steps.fabric.capacity import DemandFile, capacity_of

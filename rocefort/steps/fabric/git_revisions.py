@@ -19,14 +19,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from rocefort.child_environment import environment
+from rocefort.base.child_environment import environment
+from rocefort.base.documents.excerpts import remember_name
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, RocefortError, ServiceFailed
+from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import FABRIC_FILE, SETTINGS_FILE, SHIPPED, Site, places_of, site_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.design.load.load import FABRIC_FILE
-from rocefort.documents.excerpts import remember_name
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, RocefortError, ServiceFailed
-from rocefort.paths import INVENTORY
-from rocefort.site import SETTINGS_FILE, SHIPPED, Site, places_of, site_of
 from rocefort.steps.fabric.config_directory import is_hidden
 
 LOG = logging.getLogger(__name__)

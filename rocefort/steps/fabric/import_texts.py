@@ -8,13 +8,15 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rocefort.base.errors import BadInput, Problem, Refused
+from rocefort.base.repository import FABRIC_FILE, SHIPPED, Site, site_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.assumptions import SwitchText
 from rocefort.design.importing.bgp_graph import NoFabricError
 from rocefort.design.importing.build import draft
 from rocefort.design.importing.hardware import SwitchInputs, option_values, read_facts
 from rocefort.design.importing.write import fabric_text, one_line
-from rocefort.design.load.load import FABRIC_FILE, load_catalogue
+from rocefort.design.load.load import load_catalogue
 from rocefort.design.load.profiles import profiles_of
 from rocefort.design.new import write_new
 from rocefort.dialects.choose import dialect_of, load_dialect
@@ -22,7 +24,6 @@ from rocefort.dialects.data import ParsedConfig, sources_of
 from rocefort.dialects.designs import designs_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import in_one_spelling
-from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Node, Sources, TextLine
@@ -33,7 +34,6 @@ from rocefort.models.wording import count_of, listing, names_text
 from rocefort.reports.blocks import Block, Items, Note, Section, Tone
 from rocefort.reports.wording import group_items, name_ranges
 from rocefort.rollout.planning.secrets import with_known_secrets
-from rocefort.site import SHIPPED, Site, site_of
 from rocefort.steps.fabric.config_directory import (
     ConfigDirectory,
     ConfigFile,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rocefort import __version__
-from rocefort.clock import utc_now
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.clock import utc_now
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.reports.page.content import Provenance
 from rocefort.steps.fabric.git_revisions import commit_of, existing, git, top_of
 from rocefort.validators.routing.engine import ENGINE

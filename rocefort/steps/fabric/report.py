@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from rocefort.json_output import write_json
+from rocefort.base.json_output import write_json
 from rocefort.models.finding import Report
-from rocefort.output import write_blocks
 from rocefort.reports.fabric.findings import findings_comment, findings_report
 from rocefort.reports.formats.json_report import findings_output
 from rocefort.reports.formats.junit import as_junit
 from rocefort.reports.formats.sarif import as_sarif
+from rocefort.reports.output import write_blocks
 from rocefort.reports.writers.markdown import markdown_of
 from rocefort.steps.fabric.rule_texts import rule_texts
 from rocefort.validators.checks import titles

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rocefort.base.errors import BadInput, Problem, Refused
+from rocefort.base.repository import Site, site_of, this_site
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.infer import infer, with_hardware
 from rocefort.design.infer_cabling import LldpNeighbour
@@ -23,12 +25,10 @@ from rocefort.dialects.network_text import (
 )
 from rocefort.dialects.overrides import has_templates
 from rocefort.dialects.placeholders import filled_line, takers
-from rocefort.errors import BadInput, Problem, Refused
 from rocefort.fleet.credentials import Secret, resolve_all
 from rocefort.models.hardware.site_commands import SiteFamily
 from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.models.network.sources import with_rows
-from rocefort.site import Site, site_of, this_site
 from rocefort.steps.fabric.config_directory import (
     CONFIG_ENDINGS,
     ConfigDirectory,

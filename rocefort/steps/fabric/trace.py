@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import AddressValueError, IPv4Address
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem
 from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT, Flow
 from rocefort.models.network.network import End
 from rocefort.models.results.routing import Failure

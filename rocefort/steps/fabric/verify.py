@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rocefort.base.repository import FABRIC_FILE
 from rocefort.design.derive.derive import derive
-from rocefort.design.load.load import FABRIC_FILE
 from rocefort.dialects.designs import designs_in
 from rocefort.models.finding import Report
 from rocefort.models.results.routing import FailureStudy, NotCertain

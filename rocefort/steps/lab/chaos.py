@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 from time import monotonic
 
-from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.json_output import json_text
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
+from rocefort.base.json_output import json_text
 from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.registry import write_whole
 from rocefort.lab.twin.twin import Twin

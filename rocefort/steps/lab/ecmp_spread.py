@@ -12,7 +12,7 @@ from math import erfc, exp, gamma, sqrt
 from socket import AF_INET, SOCK_DGRAM, socket
 from time import monotonic, sleep
 
-from rocefort.errors import Refused, ServiceFailed
+from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.lab.twin.namespaces import inside
 from rocefort.lab.twin.teardown import namespace
 from rocefort.lab.twin.twin import Twin

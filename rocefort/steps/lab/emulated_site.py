@@ -11,8 +11,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.errors import Refused
+from rocefort.base.progress import tracked
 from rocefort.dialects.choose import dialect_of
-from rocefort.errors import Refused
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.lab.cli.server import LabServer, run_in_thread
@@ -24,7 +25,6 @@ from rocefort.lab.switch.shared_lines import Pool, start
 from rocefort.lab.switch.store import Store, lose_power
 from rocefort.lab.switch.switch import EmulatedSwitch, syntax_of
 from rocefort.models.network.network import Network
-from rocefort.progress import tracked
 from rocefort.rdma.plan.scripts import EVERY, NODE
 from rocefort.steps.lab.options import LabOptions, inject, read_faults
 from rocefort.steps.lab.state_model import model_of

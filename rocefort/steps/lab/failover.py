@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import monotonic, sleep
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.teardown import namespace
 from rocefort.lab.twin.topology import Host

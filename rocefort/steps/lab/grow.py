@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
+from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.dialects.choose import dialect_of
-from rocefort.errors import Refused, ServiceFailed
 from rocefort.lab.twin import requirements
 from rocefort.lab.twin.cli_process import grow_file, grown_file, lines_run
 from rocefort.lab.twin.grow import grow_lab, grown_topology, shrink_lab

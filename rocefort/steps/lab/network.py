@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic, sleep
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.lab.twin.cli_process import devices_directory, network_file
 from rocefort.lab.twin.faults import ActiveFault
 from rocefort.lab.twin.twin import Twin

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem, Refused
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.state.state_faults import STATE_FAULTS, StateFault, read_state_fault
 from rocefort.lab.switch.faults import FAULTS, LineFault, read_fault

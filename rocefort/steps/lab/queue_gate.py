@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from nornir.core import Nornir
 from nornir.core.task import Result, Task
 
-from rocefort.errors import DeviceFailed
+from rocefort.base.errors import DeviceFailed
 from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.plan import Gate

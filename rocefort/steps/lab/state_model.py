@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from rocefort.errors import BadInput, Refused
+from rocefort.base.errors import BadInput, Refused
 from rocefort.lab.state.model import ComputedRoutes, EmulatedState, Routing, no_routing
 from rocefort.lab.state.ports import Cabling, Config, PortsOfSwitch, read_running
 from rocefort.lab.state.routes import BgpRoute

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host, require_root

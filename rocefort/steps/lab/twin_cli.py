@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from time import sleep
 
-from rocefort.errors import RocefortError, ServiceFailed
+from rocefort.base.errors import RocefortError, ServiceFailed
 from rocefort.lab.cli.server import LabServer
 from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.switch.audit_log import AuditLog

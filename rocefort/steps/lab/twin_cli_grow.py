@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 
-from rocefort.errors import RocefortError
+from rocefort.base.errors import RocefortError
 from rocefort.fleet.connections import Connections, load_connections, save_connections
 from rocefort.lab.servers.ssh_hosts import RdmaHosts
 from rocefort.lab.switch.shared_lines import Pool

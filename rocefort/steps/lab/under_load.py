@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TypeVar
 
-from rocefort.errors import BadInput, Refused
+from rocefort.base.errors import BadInput, Refused
 from rocefort.lab.twin.traffic.flows import running
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.results.lab_experiments import UnderLoad

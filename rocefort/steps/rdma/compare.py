@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.results.actions import RunComparison
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Measurement, RdmaResult

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.documents.read import read_text
-from rocefort.errors import BadInput, Problem
+from rocefort.base.documents.read import read_text
+from rocefort.base.errors import BadInput, Problem
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Expectation, JudgedOutput, JudgedOutputs
 from rocefort.rdma.judge.kept_output import KeptEnds, judge_output, program_of

@@ -13,11 +13,11 @@ from napalm.base.exceptions import CommandErrorException, ConnectionException
 from nornir.core import Nornir
 from nornir.core.task import Task
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, DeviceFailed, Problem, RocefortError, ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.choose import dialect_of
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, DeviceFailed, Problem, RocefortError, ServiceFailed
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials

@@ -9,9 +9,9 @@ from shlex import quote
 from nornir.core import Nornir
 from nornir.core.task import Task
 
+from rocefort.base.errors import BadInput, RocefortError
 from rocefort.dialects.host.parse import read_host
 from rocefort.dialects.host.render import reader_of
-from rocefort.errors import BadInput, RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.documents.read import read_text
+from rocefort.base.documents.suggest import chosen_names, nearest
+from rocefort.base.errors import BadInput, Problem, ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.parse import KEPT, kinds_of, read_host, read_outputs
 from rocefort.dialects.host.render import SCRIPT, host_files
-from rocefort.documents.read import read_text
-from rocefort.documents.suggest import chosen_names, nearest
-from rocefort.errors import BadInput, Problem, ServiceFailed
 from rocefort.models.finding import Report
 from rocefort.models.network.servers import HostPlan, HostSeen, HostsSeen
 from rocefort.models.wording import count_of

@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from rocefort.errors import BadInput
-from rocefort.json_output import json_text
+from rocefort.base.errors import BadInput
+from rocefort.base.json_output import json_text
 from rocefort.models.results.actions import PairValue, PairValues
 from rocefort.models.results.rdma_result import Measurement, RdmaExport, RdmaResult
 from rocefort.rdma.judge.run_store import RdmaHistory

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.words import in_words, line
-from rocefort.errors import Refused
 from rocefort.models.fabric.nodes import ServerIntent
 from rocefort.models.network.network import Network, Node, Role, Server
 from rocefort.models.results.advice import AdviceStep

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.documents.read import read_text
+from rocefort.base.errors import Problem
 from rocefort.design.load.demand import DEMAND_FILE
 from rocefort.design.load.load import load_catalogue
 from rocefort.design.remove import EditedFabric
 from rocefort.design.remove import remove as without
 from rocefort.design.rename import rename as with_name
-from rocefort.documents.read import read_text
-from rocefort.errors import Problem
 from rocefort.models.finding import Finding
 from rocefort.models.network.network import Network
 from rocefort.models.results.growth import ChangedName, Removal, Renaming

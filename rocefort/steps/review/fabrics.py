@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.documents.read import read_text
+from rocefort.base.errors import BadInput
+from rocefort.base.repository import FABRIC_FILE
 from rocefort.design.load.hardware_catalogue import MODEL
-from rocefort.design.load.load import FABRIC_FILE, load_fabric
-from rocefort.documents.read import read_text
-from rocefort.errors import BadInput
+from rocefort.design.load.load import load_fabric
 from rocefort.models.results.review import RemovedFabric
 from rocefort.steps.fabric.git_revisions import Revision, checked_out, commit_of, git
 from rocefort.steps.review.sides import WORKTREE, fabrics_at, path_at_base, top_of_review

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort import __version__
-from rocefort.clock import utc_now
+from rocefort.base.atomic_files import put_together
+from rocefort.base.clock import utc_now
+from rocefort.base.documents.difference import document_changes
+from rocefort.base.documents.read import Document
+from rocefort.base.errors import BadInput, Problem, RocefortError
+from rocefort.base.json_output import json_text
+from rocefort.base.progress import Step, tracked
 from rocefort.dialects.choose import dialect_of
-from rocefort.documents.difference import document_changes
-from rocefort.documents.read import Document
-from rocefort.errors import BadInput, Problem, RocefortError
-from rocefort.json_output import json_text
 from rocefort.models.fabric.routing import Capacity
 from rocefort.models.finding import Finding, Report
 from rocefort.models.network.network import Network, Node, Role, Sources
@@ -31,14 +33,12 @@ from rocefort.models.results.review import (
     SwitchLines,
     UnreviewedFabric,
 )
-from rocefort.progress import Step, tracked
 from rocefort.reports.review.files import reviews_markdown, reviews_output
 from rocefort.reports.review.page import review_page, reviews_page
 from rocefort.reports.review.sarif import reviews_sarif
 from rocefort.rollout.planning.blast_radius import blast_radius
 from rocefort.rollout.planning.difference import ComparedSide, ComparedSwitch, difference
 from rocefort.rollout.planning.management_path import management_path
-from rocefort.steps.atomic_files import put_together
 from rocefort.steps.fabric.compare import switches_of
 from rocefort.steps.fabric.rule_texts import rule_texts
 from rocefort.steps.fabric.verify import service_of

@@ -9,16 +9,15 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 
+from rocefort.base.documents.read import Document, read_document, read_text
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import shortest
+from rocefort.base.progress import Step
+from rocefort.base.repository import FABRIC_FILE, SHIPPED, Site, site_of
 from rocefort.design.derive.derive import DerivedNetwork, derive_document
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.load.load import FABRIC_FILE
-from rocefort.documents.read import Document, read_document, read_text
-from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Position, Sources
-from rocefort.paths import shortest
-from rocefort.progress import Step
-from rocefort.site import SHIPPED, Site, site_of
 from rocefort.steps.fabric.git_revisions import (
     NotInGit,
     Revision,

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from operator import itemgetter
 
+from rocefort.base.progress import Step
 from rocefort.models.effect import StudyKind
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Sources
@@ -18,7 +19,6 @@ from rocefort.models.results.review import (
 )
 from rocefort.models.results.routing import FailureEffect, FailureStudy, RoutingState, SessionStatus
 from rocefort.models.rollout.compare import effect_of
-from rocefort.progress import Step
 from rocefort.steps.fabric.failures import FailureReport, study_failures
 from rocefort.steps.fabric.subject import ReadNetwork
 from rocefort.validators import engine_choice

@@ -9,8 +9,9 @@ from functools import partial
 
 from nornir.core import Nornir
 
-from rocefort.clock import Clock
-from rocefort.errors import BadInput, DeviceFailed, Refused
+from rocefort.base.clock import Clock
+from rocefort.base.errors import BadInput, DeviceFailed, Refused
+from rocefort.base.signals import count_signals
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import (
     end_fleet,
@@ -45,7 +46,6 @@ from rocefort.rollout.live.wave_checks import WaveChecks
 from rocefort.rollout.planning.secrets import references_of
 from rocefort.rollout.planning.signing import refuse_unjudged, signer_of, signers_file
 from rocefort.steps.fabric.subject import read_secrets
-from rocefort.steps.interrupts import count_signals
 from rocefort.steps.lab.queue_gate import QueueGate
 from rocefort.steps.rollout.fabric_of_run import (
     SealedFabric,

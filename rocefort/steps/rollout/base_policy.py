@@ -13,8 +13,8 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from rocefort.base.errors import BadInput, Refused, RocefortError
 from rocefort.design.load.load import load_fabric
-from rocefort.errors import BadInput, Refused, RocefortError
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.rollout.plan import Plan
 from rocefort.models.rollout.plan_policy import PlanPolicy

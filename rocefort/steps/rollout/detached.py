@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.background import in_background
 from rocefort.models.results.actions import BackgroundProcess
 from rocefort.rollout import operator
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.run_history import contents_of
 from rocefort.rollout.planning.plan import read_plan
-from rocefort.steps.background import in_background
 
 
 @dataclass(frozen=True, slots=True)

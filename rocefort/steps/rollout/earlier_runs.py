@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from rocefort.errors import Refused, RocefortError
+from rocefort.base.errors import Refused, RocefortError
 from rocefort.models.rollout.plan import Plan
 from rocefort.models.rollout.runs import Run
 from rocefort.models.wording import count_of

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rocefort.errors import BadInput, Refused
+from rocefort.base.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections
 from rocefort.models.network.network import Sources
 from rocefort.models.rollout.fabric_snapshot import KeptFabric

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from nornir.core import Nornir
 
-from rocefort.clock import utc_now
-from rocefort.errors import Problem, Refused
+from rocefort.base.clock import utc_now
+from rocefort.base.errors import Problem, Refused
 from rocefort.models.rollout.plan import Plan, Wave
 from rocefort.rdma.plan.gate import gate_s
 from rocefort.rdma.plan.kubernetes import undrained

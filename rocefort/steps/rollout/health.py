@@ -11,9 +11,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from napalm_cloudengine import regular_file
+from rocefort.base.documents.suggest import chosen_names
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
-from rocefort.documents.suggest import chosen_names
-from rocefort.errors import BadInput
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.finding import Report

@@ -17,9 +17,11 @@ from uuid import uuid4
 
 from nornir.core import Nornir
 
-from rocefort.clock import Clock, utc_now
+from rocefort.base.clock import Clock, utc_now
+from rocefort.base.errors import BadInput, DeviceFailed, Refused, RocefortError
+from rocefort.base.progress import Step
+from rocefort.base.signals import stop_on_signals
 from rocefort.design.load.load import load_fabric
-from rocefort.errors import BadInput, DeviceFailed, Refused, RocefortError
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.fabric.trial_time import TrialLength
@@ -30,7 +32,6 @@ from rocefort.models.results.rdma_result import RdmaResult
 from rocefort.models.results.search import Option
 from rocefort.models.rollout.events import RunningConfig, TrialOwner
 from rocefort.models.rollout.plan import Change, digest_of
-from rocefort.progress import Step
 from rocefort.rdma.plan.load_rules import (
     Load,
     LoadRules,
@@ -48,7 +49,6 @@ from rocefort.rollout.planning.plan import sides_of
 from rocefort.rollout.planning.trial_timer import LONGEST_TRIAL_S
 from rocefort.steps.fabric.edit import FabricFile, read_fabric, versions_of
 from rocefort.steps.fabric.git_revisions import checked_out
-from rocefort.steps.interrupts import stop_on_signals
 from rocefort.steps.rdma.plan import RdmaRequest, designed_plan
 from rocefort.steps.rdma.run import HistoryNotWritten, RunDialogue, read_switches, run_tests
 from rocefort.steps.rollout.base_policy import file_in_git, newest

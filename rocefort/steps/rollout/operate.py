@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rocefort.errors import BadInput, Refused
+from rocefort.base.errors import BadInput, Refused
+from rocefort.base.streams import is_terminal
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.models.fabric.approvals import Approval
 from rocefort.models.rollout.events import Act, ApplyRules, DrainStep, Event, Phase
@@ -27,7 +28,6 @@ from rocefort.rollout.operator import user
 from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.rollout.planning.rehearsal import rehearsal_record, require_rehearsal
 from rocefort.rollout.planning.signing import principals_of
-from rocefort.streams import is_terminal
 
 LIVE, PLAIN, JSON, AUTO, NONE = "live", "plain", "json", "auto", "none"
 Say = Callable[[str], None]

@@ -12,8 +12,8 @@ from threading import Thread
 from types import TracebackType
 from typing import Self
 
-from rocefort.clock import utc_now
-from rocefort.errors import RocefortError
+from rocefort.base.clock import utc_now
+from rocefort.base.errors import RocefortError
 from rocefort.models.results.actions import PlanOutput
 from rocefort.models.rollout.plan import Plan
 from rocefort.reports.rollout.plan_page import PlanPageContent, plan_page

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.load import find_fabric
 from rocefort.dialects.choose import dialect_of
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput, Problem, Refused
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.device.device import Device

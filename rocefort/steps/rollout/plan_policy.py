@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rocefort.base.errors import Refused, RocefortError
 from rocefort.design.load.load import load_fabric
-from rocefort.errors import Refused, RocefortError
 from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Plan
 from rocefort.models.rollout.plan_policy import PlanPolicy

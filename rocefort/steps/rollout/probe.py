@@ -30,15 +30,17 @@ from napalm_cloudengine.errors import (
     QuestionRefusedError,
 )
 from napalm_cloudengine.masking import mask_secrets
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
+from rocefort.base.documents.suggest import chosen_names
+from rocefort.base.errors import BadInput, DeviceFailed, Refused, RocefortError
+from rocefort.base.paths import shortest
+from rocefort.base.repository import Site, site_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.design.load.load import find_fabric
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ProbeForm
 from rocefort.dialects.dialect import Dialect
-from rocefort.documents.suggest import chosen_names
-from rocefort.errors import BadInput, DeviceFailed, Refused, RocefortError
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.inventory import SESSION
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
@@ -51,8 +53,6 @@ from rocefort.models.hardware.site_facts import (
 )
 from rocefort.models.network.network import Node
 from rocefort.models.results.probe import OpenCounts, ProbeResult
-from rocefort.paths import shortest
-from rocefort.site import Site, site_of
 from rocefort.steps.fabric.open_facts import open_facts
 from rocefort.steps.fabric.subject import subject_of_derived, write_files
 from rocefort.validators.checks import check

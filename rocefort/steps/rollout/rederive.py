@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
 
+from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.choose import dialect_of
-from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections
 from rocefort.models.base import Frozen
 from rocefort.models.rollout.events import RunningConfig, SwitchState, TrialOwner

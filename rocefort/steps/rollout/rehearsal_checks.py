@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from rocefort.errors import Refused, ServiceFailed
+from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.lab.twin.config_sync import refusals
 from rocefort.lab.twin.traffic.roce_probes import (
     FLOWS,

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rocefort.base.errors import Refused, RocefortError, ServiceFailed, Stopped
+from rocefort.base.signals import raise_on_signals, stop_on_signals
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
-from rocefort.errors import Refused, RocefortError, ServiceFailed, Stopped
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.registry import Registry
@@ -43,7 +44,6 @@ from rocefort.rollout.planning.rehearsal import attach
 from rocefort.rollout.planning.sealed_files import tool
 from rocefort.rollout.planning.secrets import references_of
 from rocefort.steps.fabric.subject import read_secrets, running_texts
-from rocefort.steps.interrupts import raise_on_signals, stop_on_signals
 from rocefort.steps.lab.guests import guest_names, lead_to_guests
 from rocefort.steps.lab.twin import expected_sessions, notes_of
 from rocefort.steps.lab.twin_cli import start_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rocefort.errors import BadInput, Refused
+from rocefort.base.errors import BadInput, Refused
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.journal import run_history
 from rocefort.rollout.journal.run_directory import RunDirectory

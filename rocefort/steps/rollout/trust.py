@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.errors import BadInput, DeviceFailed, Problem, Refused
 from rocefort.design.derive.derive import derive
 from rocefort.design.load.load import find_fabric
-from rocefort.errors import BadInput, DeviceFailed, Problem, Refused
 from rocefort.fleet.connections import Connections, SshAccess
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.host_keys import HostKey, KeyStatus, add_to_record, collect

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import yaml
 
+from rocefort.base.documents.edit import appended, spliced, without
+from rocefort.base.documents.read import YamlPath, document_of, read_text
+from rocefort.base.errors import BadInput, Problem
+from rocefort.base.paths import TEMPLATES
+from rocefort.base.templating import text_templates
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.documents.edit import appended, spliced, without
-from rocefort.documents.read import YamlPath, document_of, read_text
-from rocefort.errors import BadInput, Problem
 from rocefort.fleet.connections import load_connections
 from rocefort.models.base import check_reference
 from rocefort.models.fabric.management import User
 from rocefort.models.wording import listing
-from rocefort.paths import TEMPLATES
-from rocefort.templating import text_templates
 
 CREDENTIAL = "env:SWITCH_PASSWORD"
 KNOWN_HOSTS = "known_hosts"  # beside the connections file; `rocefort trust` writes it

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from rocefort.base.documents.read import document_of
+from rocefort.base.options import SchemaDocument
+from rocefort.base.paths import TEMPLATES
+from rocefort.base.repository import FABRIC_FILE, SETTINGS_FILE, SHIPPED
+from rocefort.base.templating import text_templates
 from rocefort.design.derive.derive import derive_loaded
-from rocefort.design.load.load import FABRIC_FILE, loaded_fabric
-from rocefort.documents.read import document_of
-from rocefort.options import SchemaDocument
-from rocefort.paths import TEMPLATES
-from rocefort.site import SETTINGS_FILE, SHIPPED
+from rocefort.design.load.load import loaded_fabric
 from rocefort.steps.site.connections import connections_text
 from rocefort.steps.site.schemas import schema_text
-from rocefort.templating import text_templates
 
 SITE: Final = TEMPLATES / "site"
 CONNECTIONS: Final = "connections.yaml"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from rocefort.base.options import SchemaDocument
 from rocefort.design.load.json_schema import (
     catalogue_schema,
     demand_schema,
@@ -13,7 +14,6 @@ from rocefort.design.load.json_schema import (
     scenario_schema,
 )
 from rocefort.fleet.connections import connections_schema
-from rocefort.options import SchemaDocument
 from rocefort.reports.outputs import output_schema
 from rocefort.settings import settings_schema
 

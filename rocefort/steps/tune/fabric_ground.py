@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from rocefort.base.documents.read import Document, YamlPath, path_text
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
 from rocefort.design.load.load import find_fabric
-from rocefort.documents.read import Document, YamlPath, path_text
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.models.tuning.scenario import Scenario

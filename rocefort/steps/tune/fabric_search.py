@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rocefort.base.documents.read import document_of, read_text
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork, derive_document
 from rocefort.design.load.load import find_fabric
 from rocefort.design.load.profiles import Library, library_of, profiles_of
-from rocefort.documents.read import document_of, read_text
-from rocefort.errors import BadInput
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.fabric.ecn import AiEcnProfile, EcnThresholds, SpeedGbps, StaticEcn
 from rocefort.models.network.demand import Demand

@@ -6,9 +6,9 @@ import csv
 from io import StringIO
 from pathlib import Path
 
+from rocefort.base.atomic_files import put_together
 from rocefort.models.results.search import SearchResult
 from rocefort.reports.tuning.page import search_page
-from rocefort.steps.atomic_files import put_together
 from rocefort.steps.tune.search import Searched
 
 

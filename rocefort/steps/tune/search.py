@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rocefort.base.documents.read import Document
+from rocefort.base.errors import BadInput
+from rocefort.base.progress import Step
+from rocefort.base.repository import this_site
 from rocefort.design.load.profiles import profiles_of
-from rocefort.documents.read import Document
-from rocefort.errors import BadInput
 from rocefort.models.results.search import SearchResult
 from rocefort.models.tuning.scenario import DEFAULT_SEEDS
 from rocefort.models.tuning.settings import Settings
 from rocefort.models.tuning.space import SearchSpace
-from rocefort.progress import Step
-from rocefort.site import this_site
 from rocefort.steps.tune.fabric_search import FabricSearch, fabric_search
 from rocefort.steps.tune.references import byte_tuning_start, profile_references
 from rocefort.steps.tune.simulate import base_of, load_scenario

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rocefort.base.documents.read import Document, read_document
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput
+from rocefort.base.repository import this_site
 from rocefort.design.load.profiles import profiles_of
-from rocefort.documents.read import Document, read_document
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.results.simulation import Simulation
 from rocefort.models.tuning.scenario import Scenario
-from rocefort.site import this_site
 from rocefort.steps.tune.fabric_ground import fabric_ground, fabric_of
 from rocefort.tuning.jobs import Base
 from rocefort.tuning.layout import ground_of

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
+from rocefort.base.documents.edit import line_comments, with_entry, with_line_comments
+from rocefort.base.documents.read import YamlPath
+from rocefort.base.documents.repair import value_at
+from rocefort.base.errors import Problem, Refused
 from rocefort.design.remove import EditedFabric, read_back
-from rocefort.documents.edit import line_comments, with_entry, with_line_comments
-from rocefort.documents.read import YamlPath
-from rocefort.documents.repair import value_at
-from rocefort.errors import Problem, Refused
 from rocefort.models.fabric.sourced import Sourced
 from rocefort.models.results.search import SearchResult
 from rocefort.models.wording import count_of

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import HARDWARE
+from rocefort.base.repository import Site
 from rocefort.design.derive.derive import derive
-from rocefort.errors import BadInput
-from rocefort.paths import HARDWARE
-from rocefort.site import Site
 from rocefort.steps.demo.fabric import DemoWriter, raise_thresholds, run_demo
 from rocefort.validators.engine_choice import Engine
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import DeviceFailed
+from rocefort.base.errors import DeviceFailed
 from rocefort.steps.demo import rollout as rollout_demo
 
 Size = tuple[str, tuple[str, ...], str]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.steps.demo import twin as lab_demo
 
 EditHeps = Callable[..., Path]

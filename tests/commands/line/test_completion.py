@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 import yaml
 
-from rocefort.command_line import names
-from rocefort.command_line.completion import answer
-from rocefort.paths import INVENTORY
+from rocefort.base.command_line import names
+from rocefort.base.command_line.completion import answer
+from rocefort.base.paths import INVENTORY
 from rocefort.validators.rules.registry import registered
 
 LIMIT_S = 30.0

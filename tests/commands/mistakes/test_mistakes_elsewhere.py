@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from messages import messages
 
-from rocefort.paths import HARDWARE, INVENTORY
+from rocefort.base.paths import HARDWARE, INVENTORY
 
 Rocefort = Callable[..., Any]
 CONNECTIONS = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.json_output import json_text
+from rocefort.base.json_output import json_text
 from rocefort.models.rollout.plan import Change, ChangeKind
 from rocefort.reports.fabric.changes import changes_report
 from rocefort.reports.writers.markdown import markdown_of

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from outputs import refusals
 
-from rocefort.exit_codes import ExitCode
+from rocefort.base.exit_codes import ExitCode
 from rocefort.steps.fabric import judged
 
 Rocefort = Callable[..., Any]

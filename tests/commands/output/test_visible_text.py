@@ -17,10 +17,13 @@ import pytest
 from pydantic import BaseModel
 
 from napalm_cloudengine.text import quotable
-from rocefort import json_output, output, tasks
-from rocefort.command_line.verbosity import _formatter
-from rocefort.errors import BadInput, Problem
-from rocefort.internal_errors import described
+from rocefort import tasks
+from rocefort.base import json_output, output
+from rocefort.base.command_line.verbosity import _formatter
+from rocefort.base.errors import BadInput, Problem
+from rocefort.base.internal_errors import described
+from rocefort.base.progress_display.live_line import ERASE_REST, LiveLine
+from rocefort.base.streams import VisibleOutput, visible_streams
 from rocefort.models.finding import Finding, Report, Severity, Where
 from rocefort.models.results.problems import ProblemOutput, ProblemsOutput
 from rocefort.reports.blocks import (
@@ -36,11 +39,10 @@ from rocefort.reports.blocks import (
 )
 from rocefort.reports.formats.junit import as_junit, problems_junit
 from rocefort.reports.formats.sarif import problems_sarif
-from rocefort.reports.progress.live_line import ERASE_REST, LiveLine
+from rocefort.reports.output import write_blocks
 from rocefort.reports.writers import terminal
 from rocefort.reports.writers.html import html_of
 from rocefort.reports.writers.markdown import markdown_of
-from rocefort.visible_output import VisibleOutput, visible_streams
 
 PAYLOADS = {
     "CSI": "\x1b[2J",
@@ -143,7 +145,7 @@ def _report(text: str) -> Report:
 
 
 SINKS: dict[str, Callable[[str], str]] = {
-    "terminal": lambda t: _echoed(lambda: output.write_blocks(*_blocks(t))),
+    "terminal": lambda t: _echoed(lambda: write_blocks(*_blocks(t))),
     "terminal in colour": lambda t: OWN.sub("", terminal.text_of(*_blocks(t), colour=True)),
     "narrow terminal": lambda t: terminal.text_of(*_blocks(t), width=30),
     "echo": lambda t: _echoed(lambda: click.echo(t)),
@@ -275,6 +277,6 @@ def test_own_colours_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
-    shown = _echoed(lambda: output.write_blocks(Section("good", tone=Tone.GOOD)))
+    shown = _echoed(lambda: write_blocks(Section("good", tone=Tone.GOOD)))
     assert OWN.search(shown)
     assert "good" in shown

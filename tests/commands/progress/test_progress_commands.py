@@ -25,8 +25,8 @@ from batfish_server import HOST, answering
 from outputs import refusals
 from progress_events import steps_of
 
+from rocefort.base.progress import ProgressEvent, reported_to
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.progress import ProgressEvent, reported_to
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import rehearse
 from rocefort.validators.batfish.snapshot_checks import CHECK_QUESTIONS, collect_checks

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from canonical import canonical
 
+from rocefort.base.paths import HARDWARE, PROFILES
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.paths import HARDWARE, PROFILES
 from rocefort.reports.blocks import Section
 from rocefort.reports.fabric.diff import DifferenceOptions, diff_report
 from rocefort.reports.writers.markdown import markdown_of

@@ -11,7 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 from messages import messages
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.reports.review.files import reviews_markdown
 from rocefort.steps.review.review import ReviewRequest, make_reviews, write_reviews
 from rocefort.validators.engine_choice import Engine

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rocefort.paths import HARDWARE, PROFILES
-from rocefort.site import Site
+from rocefort.base.paths import HARDWARE, PROFILES
+from rocefort.base.repository import Site
 
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]

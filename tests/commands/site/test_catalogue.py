@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from json_schema import refused
 
+from rocefort.base.documents.read import read_document
+from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import derive
-from rocefort.documents.read import read_document
 from rocefort.lab.switch.shared_lines import Pool
 from rocefort.models.rollout.plan import Plan
-from rocefort.paths import ROOT
 from rocefort.rollout.planning.sealed_files import changed_files, site_files
 from rocefort.steps.lab.emulated_site import switch_of
 from rocefort.steps.lab.options import LabOptions

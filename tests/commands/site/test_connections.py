@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from rocefort.base.paths import ROOT
 from rocefort.fleet.connections import load_connections
-from rocefort.paths import ROOT
 
 Rocefort = Callable[..., Any]
 PAGE = ROOT / "docs/how-to/connections.md"

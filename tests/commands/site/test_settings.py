@@ -14,9 +14,9 @@ from json_schema import refused
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from rocefort import options
-from rocefort.documents.toml import read_toml
-from rocefort.paths import ROOT
+from rocefort.base import options
+from rocefort.base.documents.toml import read_toml
+from rocefort.base.paths import ROOT
 from rocefort.settings import Settings, setting_of, settings_schema
 from rocefort.tasks import cli
 from rocefort.validators.batfish.access import LIMIT_S

@@ -15,10 +15,10 @@ import pytest
 import yaml
 from json_schema import refused
 
-from rocefort.documents.read import read_document
-from rocefort.documents.toml import read_toml
+from rocefort.base.documents.read import read_document
+from rocefort.base.documents.toml import read_toml
+from rocefort.base.paths import PACKAGE, ROOT
 from rocefort.fleet.connections import load_connections
-from rocefort.paths import PACKAGE, ROOT
 from rocefort.rollout.journal.run_directory import RunDirectory
 
 Rocefort = Callable[..., Any]

@@ -22,7 +22,7 @@ from comment_platform import GITHUB_TOKEN, GITLAB_TOKEN, Platform, serving
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from rocefort.paths import ROOT, TEMPLATES
+from rocefort.base.paths import ROOT, TEMPLATES
 from rocefort.reports.review.files import MARK
 from rocefort.steps.site.init import FILES
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from rocefort import tasks
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
-from rocefort.errors import BadInput
 from rocefort.steps.fabric.config_directory import read_directory
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_texts
 from rocefort.validators.checks import check

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
-from rocefort.errors import BadInput
 
 EditHeps = Callable[..., Path]
 EACH = ("  spine_asn: 65000\n", "  spine_asn: 65000\n  spine_asns: each\n")

@@ -11,17 +11,17 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.documents.read import Document, read_document
+from rocefort.base.documents.validate import validate
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.derive.lossless import Multiples, multiples
 from rocefort.design.load.load import LoadedFabric, load_catalogue
-from rocefort.documents.read import Document, read_document
-from rocefort.documents.validate import validate
 from rocefort.models.device.device import Device
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Deadlock
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import Network, Role
-from rocefort.paths import INVENTORY
 
 Edit = Callable[..., Path]
 HEPS = read_document(INVENTORY / "heps" / "fabric.yaml")

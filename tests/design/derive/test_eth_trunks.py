@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
-from rocefort.errors import BadInput
 from rocefort.models.device.eth_trunk import Bond
 from rocefort.models.network.network import End
 from rocefort.rdma.plan.gate import plan_pairs

@@ -12,19 +12,19 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.documents.read import Document, read_document
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue
 from rocefort.dialects.network_text import read_back, render_all
-from rocefort.documents.read import Document, read_document
-from rocefort.documents.validate import validate
-from rocefort.errors import BadInput
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.port_allocation import peer_at, place_of
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network, Role
 from rocefort.models.results.routing import SessionStatus
 from rocefort.models.rollout.compare import compare
-from rocefort.paths import INVENTORY
 from rocefort.reports.fabric.tables import ShowTable, show_csv
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import analyse

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import render_all
-from rocefort.errors import BadInput
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
 from rocefort.models.network.network import Network

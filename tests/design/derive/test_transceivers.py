@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import read_back, render_all
-from rocefort.errors import BadInput
 from rocefort.reports.fabric.tables import ShowTable, show_output, show_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.checks import check

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from planned import make_changes
 from spelled_texts import spelled
 
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs
 from rocefort.design.load.hardware_catalogue import load_catalogue
@@ -26,7 +27,6 @@ from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.models.network.network import Network
 from rocefort.models.results.actions import ImportedFabric
-from rocefort.paths import INVENTORY
 from rocefort.steps.fabric.import_texts import import_fabric
 
 BORDER = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"

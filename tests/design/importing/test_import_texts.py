@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput, Refused
+from rocefort.base.paths import HARDWARE
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs, read_facts
 from rocefort.dialects.network_text import render_all
-from rocefort.errors import BadInput, Refused
 from rocefort.models.results.actions import ImportedFabric
-from rocefort.paths import HARDWARE
 from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.import_texts import (
     facts_of,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput, NameFault
 from rocefort.design.derive.derive import derive
-from rocefort.errors import BadInput, NameFault
 
 Edit = Callable[..., Path]
 

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import HARDWARE
+from rocefort.base.repository import Site
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.load import load_catalogue
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
-from rocefort.errors import BadInput
 from rocefort.models.base import check_description, check_name
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.paths import HARDWARE
-from rocefort.site import Site
 
 Edit = Callable[..., Path]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.load.demand import demand_beside, load_demand
-from rocefort.errors import BadInput
 from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, gbps, terabytes
-from rocefort.paths import INVENTORY
 
 HEAD = "demand: trial\npeak: 1 Tb/s\n"
 FLOW = HEAD + "flows:\n  - senders: {%s}\n    receivers: {segments: [compute]}\n    share: 1\n"

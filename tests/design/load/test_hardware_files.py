@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput
+from rocefort.base.repository import Site
 from rocefort.design.load.hardware_catalogue import Shelf, load_catalogue
-from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.hardware.interface_types import MEDIA
-from rocefort.site import Site
 
 CATALOGUE = load_catalogue()
 SEVEN = {

@@ -13,6 +13,9 @@ from json_schema import refused as against
 from pydantic import ValidationError
 
 from rocefort import __version__
+from rocefort.base.documents.read import read_document
+from rocefort.base.options import SchemaDocument
+from rocefort.base.paths import INVENTORY, PROFILES
 from rocefort.design.load.json_schema import (
     DEMAND_SCHEMA_FILE,
     MODELINE,
@@ -22,10 +25,7 @@ from rocefort.design.load.json_schema import (
 )
 from rocefort.design.load.load import load_catalogue
 from rocefort.design.new import Size, new_fabric, write_new
-from rocefort.documents.read import read_document
 from rocefort.models.network.demand import Demand
-from rocefort.options import SchemaDocument
-from rocefort.paths import INVENTORY, PROFILES
 from rocefort.steps.site.schemas import schema_text
 
 CONNECTIONS, SETTINGS = SchemaDocument.CONNECTIONS, SchemaDocument.SETTINGS

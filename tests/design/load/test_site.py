@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.documents.read import document_of
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import HARDWARE, INVENTORY, PROFILES
+from rocefort.base.repository import SHIPPED, Site, site_of
 from rocefort.design.derive.derive import derive
 from rocefort.design.expand import GrowthRequest, grow
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.load.load import load_fabric
 from rocefort.design.load.overrides import overrides
 from rocefort.design.load.profiles import profiles_of
-from rocefort.documents.read import document_of
-from rocefort.errors import BadInput
 from rocefort.models.fabric.lossless import Lossless
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.paths import HARDWARE, INVENTORY, PROFILES
-from rocefort.site import SHIPPED, Site, site_of
 
 SPINE = "CE9860-4C-EI"
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.documents.read import document_of
-from rocefort.errors import BadInput
+from rocefort.base.documents.read import document_of
+from rocefort.base.errors import BadInput
 
 CASES = [  # text, sentence
     pytest.param(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.documents.edit import Item, appended, replace_file, spliced
-from rocefort.documents.read import document_of
-from rocefort.errors import BadInput, Refused
+from rocefort.base.documents.edit import Item, appended, replace_file, spliced
+from rocefort.base.documents.read import document_of
+from rocefort.base.errors import BadInput, Refused
 
 NEW: Item = {"id": 3, "name": "z", "segments": ["a", "b"]}
 SERVER: Item = {"name": "s", "leaf": "z"}

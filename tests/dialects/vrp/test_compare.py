@@ -9,6 +9,7 @@ import pytest
 from patch_cases import BY_NAME
 
 from rocefort.dialects.changes import change_of
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.device.bgp import (
@@ -37,7 +38,6 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.rollout.compare import classify, compare
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import ChangeKind, digest_of
-from rocefort.syntax_families import load_families
 
 PORT = "interfaces[100GE1/0/1]"
 UPLINK = Interface(

@@ -11,6 +11,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.commands import index
@@ -29,7 +30,6 @@ from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, put_line, r
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.paths import INVENTORY
 
 G1 = SyntaxFamily.V300_G1
 PORTS = [f"interface 100GE1/0/{n}" for n in range(1, 4)]

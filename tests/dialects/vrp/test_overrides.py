@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import BadInput
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived, with_template_lines
 from rocefort.validators.checks import check
 

@@ -7,11 +7,11 @@ from typing import Literal
 
 import pytest
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_node
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render, template_of
-from rocefort.errors import BadInput
 from rocefort.models.device.bgp import Bgp, BgpGroup, BgpPeer, PrefixList, RoutePolicy
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc, OtherThreshold, PfcThreshold

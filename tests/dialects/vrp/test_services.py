@@ -11,13 +11,14 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.changes import change_of
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.device.telemetry import (
     Collector,
@@ -29,7 +30,6 @@ from rocefort.models.device.telemetry import (
 )
 from rocefort.models.device.users import LocalUser, TaskGroupGrant, UserGroup
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.syntax_families import load_families
 
 MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], frozenset[tuple[str, ...]]]
 G1 = SyntaxFamily.V300_G1

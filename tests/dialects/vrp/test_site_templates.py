@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all, render_node
-from rocefort.errors import BadInput
 from rocefort.models.network.network import Node
 
 ENTRY = "ce8850.j2"  # of leaf01

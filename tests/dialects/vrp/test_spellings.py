@@ -6,6 +6,7 @@ from ipaddress import IPv4Address
 
 import pytest
 
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.spellings import in_one_spelling, spelled_as
@@ -15,7 +16,6 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import DropLimits, DropProfile
 from rocefort.models.hardware.hardware import Family, SavedLine, SyntaxFamily
 from rocefort.models.network.network import TextLine
-from rocefort.syntax_families import load_families
 
 G1, G2, V200 = (load_families()[SyntaxFamily(name)] for name in ("v300-g1", "v300-g2", "v200"))
 TEN, TWENTY = {"keepalive_s": 10, "hold_s": 30}, {"keepalive_s": 20, "hold_s": 60}

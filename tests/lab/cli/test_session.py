@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.personality import Personality, TrialMode
 from rocefort.lab.switch.switch import EmulatedSwitch

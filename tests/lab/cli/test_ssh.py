@@ -12,7 +12,7 @@ from typing import Any
 import asyncssh
 import pytest
 
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.servers.ssh_hosts import RdmaHosts
 from rocefort.lab.state.model import ComputedRoutes, EmulatedState

@@ -15,10 +15,10 @@ from napalm_cloudengine.displays.interfaces import read_names
 from napalm_cloudengine.displays.lldp import Neighbor
 from napalm_cloudengine.displays.shown import DisplayAnswer
 from napalm_cloudengine.displays.system import read_clock, read_version
+from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.running_state import read_topic
 from rocefort.dialects.vrp.saved_displays import read_display
-from rocefort.errors import BadInput
 from rocefort.lab.state.model import ComputedRoutes, EmulatedState
 from rocefort.lab.state.routes import BgpRoute
 from rocefort.lab.state.state_faults import STATE_FAULTS, Port, read_state_fault

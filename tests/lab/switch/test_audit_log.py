@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.lab.cli.server import DurableSession
 from rocefort.lab.switch.audit_log import GONE, AuditLog, AuditRecord, read_audit_log
 from rocefort.lab.switch.personality import Personality, TrialMode

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import asyncssh
 import pytest
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.lab.cli.server import LabServer
 from rocefort.lab.switch.faults import FAULTS, NEEDS_LINE, LineFault, read_fault
 from rocefort.lab.switch.personality import Personality

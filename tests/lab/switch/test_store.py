@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from netmiko import ConnectHandler
 
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.switch.personality import Personality, TrialMode
 from rocefort.lab.switch.shared_lines import Pool

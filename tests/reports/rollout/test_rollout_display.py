@@ -12,7 +12,7 @@ from planned import unchanged
 from rich.console import Console
 from rollout_events import make_event
 
-from rocefort.json_output import OUTPUT_VERSION
+from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Gate, Plan, Wave

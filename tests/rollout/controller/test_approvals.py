@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from planned import unchanged
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.fabric.approvals import Approval, Approvals
 from rocefort.models.rollout.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
 from rocefort.models.rollout.history import RunHistory

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from rollout_events import make_event
 
-from rocefort.errors import Refused, RocefortError, ServiceFailed
+from rocefort.base.errors import Refused, RocefortError, ServiceFailed
 from rocefort.models.rollout.events import Phase
 from rocefort.rollout import operator
 from rocefort.rollout.journal import lock

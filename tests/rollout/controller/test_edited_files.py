@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import derive
-from rocefort.errors import Refused
 from rocefort.fleet.connections import Connections
 from rocefort.lab.state.state_faults import read_state_fault
 from rocefort.models.rollout.events import ApplyRules, Phase

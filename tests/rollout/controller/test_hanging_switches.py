@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import DeviceFailed
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.fleet.nornir_session import end_fleet, open_fleet
 from rocefort.lab.switch.faults import LineFault

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 from rollout_events import make_event
 
-from rocefort.errors import Refused, RocefortError, ServiceFailed
+from rocefort.base.errors import Refused, RocefortError, ServiceFailed
 from rocefort.models.rollout.events import Event, Phase
 from rocefort.rollout.journal import status as status_module
 from rocefort.rollout.journal.journal import (

@@ -26,7 +26,7 @@ from model_switches import (
 )
 from rollout_events import make_event
 
-from rocefort.errors import RocefortError, ServiceFailed
+from rocefort.base.errors import RocefortError, ServiceFailed
 from rocefort.models.rollout.events import Event, OperatorRequest, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Gate, Plan
 from rocefort.rollout.controller.config import RolloutConfig

@@ -16,8 +16,8 @@ from crash_site import lines_of
 from crashing import Trials, memory_directory, new_trials
 from personalities import STUCK
 
+from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import DeviceFailed
 from rocefort.lab.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
 from rocefort.rollout.controller.requests import request_abort, request_pause

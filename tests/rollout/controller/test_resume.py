@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from rollout_events import make_event
 
+from rocefort.base.errors import BadInput, Refused
+from rocefort.base.exit_codes import ExitCode
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.errors import BadInput, Refused
-from rocefort.exit_codes import ExitCode
 from rocefort.lab.switch.personality import Personality
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.errors import Refused
 from rocefort.models.device.bgp import HOLD_S
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.events import Act, ApplyRules, Event, Phase, RolloutOutcome

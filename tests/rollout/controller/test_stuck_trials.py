@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from personalities import STUCK
 
-from rocefort.clock import utc_now
-from rocefort.exit_codes import ExitCode
+from rocefort.base.clock import utc_now
+from rocefort.base.exit_codes import ExitCode
 from rocefort.models.rollout.events import Event, Phase
 from rocefort.models.rollout.plan import Plan
 from rocefort.reports.rollout.events import WaveLines

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from planned import git
 
-from rocefort.errors import BadInput, Refused
+from rocefort.base.errors import BadInput, Refused
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.rollout.events import Phase, RunningConfig, SwitchState
 from rocefort.models.rollout.plan import Change, Plan

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
-from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.models.rollout.events import RunningConfig, SwitchState
 from rocefort.models.rollout.plan import Plan

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from nornir.core import Nornir
 
-from rocefort.errors import DeviceFailed
+from rocefort.base.errors import DeviceFailed
 from rocefort.models.rollout.events import Phase
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.trial_label import run_on_switch

@@ -15,9 +15,9 @@ import pytest
 from planned import unreached
 from pydantic import ValidationError
 
+from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
-from rocefort.errors import Refused
 from rocefort.fleet.connections import Connections
 from rocefort.models.base import Frozen
 from rocefort.models.hardware.commit_conditions import ConditionedLine

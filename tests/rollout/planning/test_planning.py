@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 from canonical import canonical
 
+from rocefort.base.errors import BadInput, Refused
+from rocefort.base.paths import HARDWARE, PROFILES
+from rocefort.base.repository import Site
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
-from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.models.results.actions import Procedures
 from rocefort.models.rollout.plan import Change, Plan
-from rocefort.paths import HARDWARE, PROFILES
 from rocefort.reports.blocks import Block
 from rocefort.reports.rollout.instructions import procedures_report
 from rocefort.reports.rollout.plan import plan_report, procedure_report
@@ -28,7 +29,6 @@ from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.planning import sealed_files as files
 from rocefort.rollout.planning.maintenance import NeedsMaintenance
 from rocefort.rollout.planning.plan import read_plan, running_digest, write_plan
-from rocefort.site import Site
 from rocefort.steps.rollout.console import console_procedure
 from rocefort.steps.rollout.plan import PlanOptions, devices_of, make_plan, sealed_fabric
 

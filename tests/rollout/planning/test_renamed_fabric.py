@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from planned import git, unreached
 
+from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
-from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.rollout.plan import Plan
 from rocefort.steps.rollout.base_policy import policy_of_base

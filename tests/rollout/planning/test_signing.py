@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.planning.signing import sign, signer_of
 from rocefort.steps.rollout.plan import signed

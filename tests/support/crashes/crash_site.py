@@ -21,7 +21,7 @@ from napalm_cloudengine.answers import PromptAnswer, answer_to
 from napalm_cloudengine.replies import SwitchReply
 from napalm_cloudengine.ssh_client import SessionBrokenError
 from napalm_cloudengine.transport import CloudEngineSSH
-from rocefort.errors import DeviceFailed, RocefortError
+from rocefort.base.errors import DeviceFailed, RocefortError
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch, Trial
 from rocefort.models.fabric.trial_time import TrialLength

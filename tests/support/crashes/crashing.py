@@ -19,7 +19,7 @@ from crash_plans import STATES, Case, plan_of
 from crash_site import Fate, Killed, Point, Site, WiredSwitches, lines_of, site_of, words_of
 from crash_snapshots import Camera, Snapshot, switch_state
 
-from rocefort.clock import utc_now
+from rocefort.base.clock import utc_now
 from rocefort.lab.cli.session import CliSession
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.events import OperatorRequest, RolloutOutcome

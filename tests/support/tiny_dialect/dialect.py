@@ -8,9 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.data import ConfigPatch, DialectWords, ExtraLine, ParsedConfig
 from rocefort.dialects.dialect import Dialect
-from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware

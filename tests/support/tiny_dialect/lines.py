@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 
 END = "end"
 VIEWS = ("interface ", "bgp ")

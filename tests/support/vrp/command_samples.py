@@ -49,6 +49,7 @@ import yaml
 from canonical import EMPTY_PORT, canonical
 from random_values import TEMPLATES
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.vrp.interpreter.interpreter import (
     Lines,
@@ -62,7 +63,6 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import masked_text
-from rocefort.errors import BadInput
 from rocefort.models.device.secret import PLACEHOLDER
 from rocefort.models.hardware.hardware import SyntaxFamily
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
+from rocefort.base.errors import RocefortError
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.new import Size, new_fabric
-from rocefort.errors import RocefortError
 
 LEAVES = ("CE8851-32CQ8DQ-P", "CE8850-64CQ-EI", "CE8855-32CQ4BQ")  # one of each syntax family
 SPINES = (*LEAVES, "CE9860-4C-EI")

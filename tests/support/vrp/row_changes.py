@@ -19,13 +19,13 @@ from typing import Any, cast
 import pytest
 from command_samples import Sample, complaints, samples, unread
 
+from rocefort.base.errors import RocefortError
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import ANY, ANY_NUMBER, V200, Row
 from rocefort.dialects.vrp.commands.format import parse_format, words_of
 from rocefort.dialects.vrp.commands.match import readings
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.render import environment
-from rocefort.errors import RocefortError
 
 PACKAGE = "rocefort.dialects.vrp"
 INDEPENDENT = (rows_by_view, parse_format, environment)  # caches that no change touches

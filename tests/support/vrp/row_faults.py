@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.commands.command import Row
 from rocefort.dialects.vrp.commands.format import FormatNode, words_of
 from rocefort.dialects.vrp.commands.match import identify, readings
@@ -20,7 +21,6 @@ from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_line, replay
 from rocefort.dialects.vrp.parse.parser import places_in
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
-from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 Lines = tuple[ConfigLine, ...]

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.errors import BadInput
 from rocefort.models.network.network import Network
 from rocefort.models.results.routing import Failure
 from rocefort.steps.lab.compare_tables import Opinions, compare_tables, tables_of

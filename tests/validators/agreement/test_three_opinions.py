@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host
 from rocefort.lab.twin.teardown import reap

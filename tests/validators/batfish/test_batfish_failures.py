@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from batfish_server import HOST, serving
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.engine import (
     BatfishAnswers,

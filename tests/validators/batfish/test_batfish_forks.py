@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Network, Sources

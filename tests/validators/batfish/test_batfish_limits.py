@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from batfish_server import HOST, Handler, answering, serving, without_end
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.access import ServiceAccess, server_version
 from rocefort.validators.batfish.engine import ask

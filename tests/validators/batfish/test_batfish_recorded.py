@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.network.network import Network
 from rocefort.models.results.routing import RoutingState
 from rocefort.validators.batfish.recording import load, replay

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from rocefort.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.access import (
     ServiceAccess,

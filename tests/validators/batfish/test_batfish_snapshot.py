@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.errors import BadInput, Refused
+from rocefort.base.errors import BadInput, Refused
 from rocefort.models.network.network import End, Link, Network, Sources, TextLine
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.batfish.snapshot import (

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.data import sources_of
 from rocefort.dialects.eos import render_eos
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.errors import Refused
 from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.validators.batfish.engine import ask
 from rocefort.validators.batfish.recording import record, replay

@@ -10,7 +10,7 @@ from efforts import tries
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import End, Network
 from rocefort.models.results.capacity import CapacityReport, Use

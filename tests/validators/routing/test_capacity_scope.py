@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.reports.fabric.capacity import capacity_report

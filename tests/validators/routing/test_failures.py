@@ -13,9 +13,9 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import read_back, render_all
-from rocefort.errors import BadInput, Refused
 from rocefort.models.device.bgp import BgpGroup
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface

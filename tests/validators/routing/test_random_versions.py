@@ -11,7 +11,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.device.bgp import Bgp
 from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.network.network import End, Network

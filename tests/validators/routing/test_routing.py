@@ -13,7 +13,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.device.bgp import BgpGroup, PrefixEntry, PrefixList
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.data import sources_of
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.errors import Refused
 from rocefort.models.network.network import Network, Node, Sources
 from rocefort.validators.routing.engine import solve
 from rocefort.validators.routing.running_lines import as_it_runs

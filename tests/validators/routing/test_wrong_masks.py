@@ -11,8 +11,8 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.errors import Refused
 from rocefort.design.infer import infer
-from rocefort.errors import Refused
 from rocefort.models.network.network import Network, Node
 from rocefort.validators.batfish.snapshot import snapshot_files
 from rocefort.validators.checks import check

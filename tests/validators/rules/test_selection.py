@@ -9,7 +9,7 @@ import pytest
 from page_contents import FACT
 from pydantic import ValidationError
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waiver, Where
 from rocefort.models.network.network import Position, Sources
 from rocefort.validators.checks import check, rules

@@ -9,7 +9,7 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 from typing import ClassVar
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.network.network import End, Network, Node, Port
 from rocefort.models.network.observed import DeviceSeen, Observed, PortSeen, StateTopic
 from rocefort.models.results.routing import RoutingState, SessionStatus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.network.network import Network
 from rocefort.validators.facts.roce_ports import QUEUE_UNKNOWN, lossless_queues

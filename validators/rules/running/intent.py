@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from rocefort.documents.suggest import nearest
+from rocefort.base.documents.suggest import nearest
 from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Node

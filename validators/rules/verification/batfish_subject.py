@@ -9,8 +9,8 @@ from datetime import date
 from functools import cached_property
 from typing import ClassVar
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.eos import EosNames
-from rocefort.errors import BadInput
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Node, Sources
 from rocefort.validators.batfish.snapshot import Files, host_name

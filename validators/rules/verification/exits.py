@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 
-from rocefort.errors import Refused
+from rocefort.base.errors import Refused
 from rocefort.models.device.static_routes import DEFAULT_ROUTE
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.exits import Exit

@@ -9,8 +9,8 @@ from datetime import date
 from functools import cached_property
 from typing import ClassVar
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.words import in_words
-from rocefort.errors import Refused
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.network.network import End, Network, Role, Sources
 from rocefort.models.results.routing import (

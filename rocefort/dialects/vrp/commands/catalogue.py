@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.commands import (
     table_bgp,
     table_interface,
@@ -16,7 +17,6 @@ from rocefort.dialects.vrp.commands import (
     table_system,
 )
 from rocefort.dialects.vrp.commands.command import PORT, SYSTEM, Row, with_ranges
-from rocefort.syntax_families import load_families
 
 __all__ = [
     "OPAQUE_VIEW",

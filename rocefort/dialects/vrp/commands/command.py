@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import HARDWARE
+from rocefort.dialects.syntax_families import FAMILY_FILE
 from rocefort.dialects.vrp.commands.format import FormatNode, parse_format
-from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import Fact, Family, Range, SyntaxFamily, ValueSet
-from rocefort.paths import HARDWARE
-from rocefort.syntax_families import FAMILY_FILE
 
 # Reader of a line into a part. Returns None, the part of the opened view, or False: not modelled.
 Reader = Callable[..., object]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, PORT, SYSTEM, Row
 from rocefort.dialects.vrp.commands.command import begins_with, filled
 from rocefort.dialects.vrp.commands.format import (
@@ -38,7 +39,6 @@ from rocefort.dialects.vrp.interpreter.tree_edit import (
 )
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.dialects.vrp.text.names import ranges, snmp_version_text, snmp_version_words
-from rocefort.errors import BadInput
 from rocefort.models.device.drop_profile import low_at_most_high
 from rocefort.models.device.interface import xon_at_most_xoff
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.execute import view_kind
@@ -11,7 +12,6 @@ from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_line
 from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import TextLine
-from rocefort.syntax_families import load_families
 
 
 def written_by_itself(line: TextLine, family: SyntaxFamily | None = None) -> bool:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pydantic import ValidationError
 
 from napalm_cloudengine.text import lines_of, words_of
+from rocefort.base.errors import BadInput, Problem
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.detect import COMWARE, NoConfigurationError, looks_like
 from rocefort.dialects.vrp.parse.kept_lines import kept_lines
@@ -18,7 +19,6 @@ from rocefort.dialects.vrp.readers import interface, lossless
 from rocefort.dialects.vrp.readers.draft import BadArgumentError, Log, Part
 from rocefort.dialects.vrp.text.config_tree import RETURN, is_noise, release_in
 from rocefort.dialects.vrp.text.secrets import masked_text
-from rocefort.errors import BadInput, Problem
 from rocefort.models.device.device import Device
 
 DEEPEST_VIEW = 16  # VRP nests 4 deep; deeper lines are not configuration and stay flat here

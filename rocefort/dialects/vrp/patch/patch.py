@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from napalm_cloudengine.masking import MASK
+from rocefort.base.errors import BadInput
 from rocefort.dialects.data import TakenLine
 from rocefort.dialects.vrp.commands.syntax import MOST_SITES, SiteSyntax, Syntax
 from rocefort.dialects.vrp.patch.changed_rows import (
@@ -34,7 +35,6 @@ from rocefort.dialects.vrp.patch.unowned import Path as LinePath
 from rocefort.dialects.vrp.patch.unowned import UnownedLines, set_again
 from rocefort.dialects.vrp.readers.arguments import KBYTES
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
-from rocefort.errors import BadInput
 
 if TYPE_CHECKING:
     from annet.annlib.patching import PatchTree

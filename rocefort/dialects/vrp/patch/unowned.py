@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from napalm_cloudengine.masking import MASK
+from rocefort.base.errors import BadInput
 from rocefort.dialects.data import TakenLine
 from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW
 from rocefort.dialects.vrp.commands.command import (
@@ -29,7 +30,6 @@ from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.commands.unmodelled import FAMILY_VIEW, view_of
 from rocefort.dialects.vrp.patch.changed_rows import INTERFACE, ConfigRows
 from rocefort.dialects.vrp.patch.rulebook.commands import UNDO
-from rocefort.errors import BadInput
 from rocefort.models.hardware.breakout import parts_of
 
 Path = tuple[str, ...]  # the lines that open the views of a line, and the line itself

@@ -6,7 +6,7 @@ import hashlib
 import re
 
 from napalm_cloudengine.masking import mask_secrets, secret_pattern
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.models.device.secret import CIPHER, CLEAR, PLACEHOLDER
 
 # A placeholder stays: it marks the position of a secret, and contains none.

@@ -23,7 +23,7 @@ from itertools import pairwise
 from os import urandom
 from threading import Event, Thread
 
-from rocefort.errors import ServiceFailed
+from rocefort.base.errors import ServiceFailed
 from rocefort.lab.twin.namespaces import enter, marked
 from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT
 

@@ -12,7 +12,7 @@ import struct
 import time
 from collections.abc import Sequence
 
-from rocefort.errors import BadInput
+from rocefort.base.errors import BadInput
 from rocefort.lab.switch.state_source import EchoReply, EchoRequest
 
 REQUEST, REPLY = 8, 0  # types of ICMP, RFC 792

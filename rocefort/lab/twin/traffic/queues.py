@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rocefort.base.errors import ServiceFailed
 from rocefort.dialects.frr import kernel_name
-from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.topology import BACKSTAGE
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.device import Device

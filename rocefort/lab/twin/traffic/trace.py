@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
 from typing import Any
 
-from rocefort.documents.suggest import nearest
-from rocefort.errors import BadInput
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput
 from rocefort.lab.twin.topology import BACKSTAGE, Topology
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT

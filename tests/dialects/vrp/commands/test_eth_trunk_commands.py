@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from canonical import canonical
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.device.eth_trunk import Bond
 from rocefort.models.device.interface import Interface

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from rocefort.base.errors import BadInput
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.commands.catalogue import GROUPS
 from rocefort.dialects.vrp.commands.command import with_ranges
 from rocefort.dialects.vrp.interpreter.execute import VrpRefusal
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
-from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import Family, Range, SyntaxFamily
-from rocefort.syntax_families import load_families
 
 G1, G2, V200 = SyntaxFamily.V300_G1, SyntaxFamily.V300_G2, SyntaxFamily.V200
 PORT, PFC, DROP = "interface 100GE1/0/1", "dcb pfc", "drop-profile p"

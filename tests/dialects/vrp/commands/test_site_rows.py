@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_lines import samples
 
+from rocefort.base.errors import BadInput
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.commands.site_commands import syntax_of
 from rocefort.dialects.vrp.commands.syntax import SiteSyntax
 from rocefort.dialects.vrp.commands.unmodelled import command_of, leaves_view
@@ -18,11 +20,9 @@ from rocefort.dialects.vrp.dialect import DIALECT
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.hardware.site_commands import PlacedCommand, SiteCommand, SiteFamily
 from rocefort.models.network.network import TextLine
-from rocefort.syntax_families import load_families
 
 G1, V200 = SyntaxFamily.V300_G1, SyntaxFamily.V200
 FACTS: dict[str, Any] = {"effect": "frobs", "affects_service": False, "source": "a note"}

@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 from canonical import canonical
 
+from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects.eos import render_eos
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.interpreter.execute import VrpRefusal
@@ -16,7 +17,6 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.errors import BadInput, Refused
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.static_routes import StaticRoute, Vrf

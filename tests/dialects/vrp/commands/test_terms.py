@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 from vendor_words import ROOT, is_read, strings_of, vendor_commands
 
+from rocefort.base.errors import Refused
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import DialectWords
 from rocefort.dialects.open_facts import NEEDED_BY
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp import terms
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.format import MatchFailure, parse_format, read_all, words_of
 from rocefort.dialects.vrp.dialect import Vrp
 from rocefort.dialects.words import TERM, in_words
-from rocefort.errors import Refused
 from rocefort.lab.cli.commands import commands
 from rocefort.lab.cli.dialogue import Stage
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import TextLine
-from rocefort.syntax_families import load_families
 
 NEUTRAL = (
     "models",

@@ -11,14 +11,14 @@ from efforts import tries
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.errors import BadInput
+from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.commands.unmodelled import command_of
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.errors import BadInput
 from rocefort.models.network.network import TextLine
-from rocefort.paths import INVENTORY
 from rocefort.steps.fabric.config_directory import decoded
 
 PORT = "interface 100GE1/0/1\n"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from recorded_driver import RecordedDriver
 
+from rocefort.base.errors import DeviceFailed
 from rocefort.dialects.vrp.running_state import ecn_marks, read_topic, unread_lines
-from rocefort.errors import DeviceFailed
 from rocefort.models.network.observed import (
     AiEcnSeen,
     PfcCountersSeen,

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from canonical import canonical
 
+from rocefort.base.errors import BadInput
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines, replay
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.errors import BadInput
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import ColourLimits, DropLimits, DropProfile, QueueMarking
@@ -21,7 +22,6 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.rollout.compare import classify, compare
 from rocefort.models.rollout.plan import ChangeKind
-from rocefort.syntax_families import load_families
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
 TEMPLATE = {V200: "ce9860", G1: "ce8851", G2: "ce8855"}

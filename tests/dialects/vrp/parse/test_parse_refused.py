@@ -7,8 +7,8 @@ from efforts import tries
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.errors import BadInput
 
 HEAD = "sysname a\n"
 PORT = f"{HEAD}interface 100GE1/0/1\n"

@@ -9,9 +9,9 @@ from jinja2 import UndefinedError, meta
 from random_switches import switches
 from random_values import TEMPLATES
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp import render as rendering
 from rocefort.dialects.vrp.render import environment, render
-from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, PfcThreshold
 from rocefort.models.hardware.hardware import SyntaxFamily

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.dialects.changes import change_of
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_line, apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
@@ -21,7 +22,6 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.breakout import PortSplit, parts_of
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.rollout.plan import ChangeKind
-from rocefort.syntax_families import load_families
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
 HEAD = "port split dimension interface"

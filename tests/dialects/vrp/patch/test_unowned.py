@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from row_changes import changes, noticed
 from row_lines import samples
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.changes import change_of
 from rocefort.dialects.data import TakenLine
+from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import Loss
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal
@@ -23,9 +25,7 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.dialects.vrp.unowned_lines import apply_with, with_kept
-from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.syntax_families import load_families
 
 G1 = SyntaxFamily.V300_G1
 VPN = "ip vpn-instance M\n ipv4-family\n"

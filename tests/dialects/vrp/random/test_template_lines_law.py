@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from random_switches import switches
 from random_values import TEMPLATES
 
+from rocefort.base.errors import BadInput
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.dialects.changes import change_of
 from rocefort.dialects.data import ParsedConfig
@@ -18,7 +19,6 @@ from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, replay
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.rollout.planning.plan import running_digest

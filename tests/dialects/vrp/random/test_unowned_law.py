@@ -13,13 +13,13 @@ from random_switches import switches
 from random_values import TEMPLATES
 from unowned_values import Path, unowned_lines
 
+from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.patch.patch import VrpPatch, make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.dialects.vrp.unowned_lines import apply_with, with_kept
-from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 

@@ -1,0 +1,1 @@
+"""Frame of the command line: help pages, completion, names and exits."""

@@ -1,0 +1,74 @@
+"""Names of a site for completion: without a check, and none from a broken file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from napalm_cloudengine import regular_file
+
+MODEL = re.compile(r"(?m)^model: *['\"]?([\w-]+)")
+RULE = re.compile(r'(?m)^@rule\(\s*"([A-Z]{3}\d{3})"')
+FABRIC_FILE = "fabric.yaml"
+
+
+def fabric_names() -> list[str]:
+    """Return the names of the fabrics of this site; without a site those that are shipped."""
+    from rocefort.base.repository import this_site
+
+    return sorted(path.parent.name for path in this_site().inventory.glob(f"*/{FABRIC_FILE}"))
+
+
+def names_in(fabric: str | None, kinds: tuple[str, ...]) -> list[str]:
+    """Return the names of items in these lists of a fabric, by default of the only one."""
+    document = _document(_file_of(fabric))
+    return [name for kind in kinds for name in _names(document.get(kind))]
+
+
+def models() -> list[str]:
+    """Return the switch models of this site and those that are shipped."""
+    from rocefort.base.repository import SHIPPED, this_site
+
+    files = {path for site in (SHIPPED, this_site()) for path in site.hardware.glob("*.yaml")}
+    return sorted({name for path in files for name in MODEL.findall(path.read_text("utf-8"))})
+
+
+def rule_names() -> list[str]:
+    """Return the families and the ids of the rules, as their modules declare them."""
+    from rocefort.base.paths import PACKAGE
+
+    modules = (PACKAGE / "validators" / "rules").rglob("*.py")
+    ids = {name for path in modules for name in RULE.findall(path.read_text("utf-8"))}
+    return sorted({name[:3] for name in ids}) + sorted(ids)
+
+
+def waves_of(plan: str | None) -> list[str]:
+    """Return the names of the waves of a plan."""
+    import json
+
+    return [wave["name"] for wave in json.loads(regular_file.read_text(Path(plan or "")))["waves"]]
+
+
+def _file_of(fabric: str | None) -> Path:
+    from rocefort.base.repository import places_of, this_site
+
+    if fabric is None:
+        (only,) = this_site().inventory.glob(f"*/{FABRIC_FILE}")
+        return only
+    places = (*places_of(Path(fabric)), this_site().inventory / fabric)
+    return next(file for place in places for file in (place / FABRIC_FILE, place) if file.is_file())
+
+
+def _document(file: Path) -> dict[str, Any]:
+    from rocefort.base.documents.read import read_document
+
+    data = read_document(file).data  # PyYAML's loader in C ends the process at a deep nesting
+    return data if isinstance(data, dict) else {}
+
+
+def _names(items: object) -> Iterator[str]:
+    for item in items if isinstance(items, list) else []:
+        if isinstance(item, dict) and isinstance(item.get("name"), str):
+            yield item["name"]

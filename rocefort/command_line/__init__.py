@@ -1,1 +1,0 @@
-"""Command line: help pages, common options, completion; `commands/` has the commands."""
