@@ -142,7 +142,7 @@ def import_(
 )
 def schema(of: options.SchemaOf = options.SchemaDocument.FABRIC) -> None:
     """Print the JSON Schema of a document or of output."""
-    from rocefort.steps.site.schemas import schema_text
+    from rocefort.site.schemas import schema_text
 
     typer.echo(schema_text(of), nl=False)
 

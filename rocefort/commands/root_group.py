@@ -70,6 +70,6 @@ class RootGroup(HelpedGroup):
         file = site.root / SETTINGS_FILE if site else None
         if file is None or not file.is_file():
             return None
-        from rocefort.settings import load_settings, option_defaults
+        from rocefort.site.settings import load_settings, option_defaults
 
         return option_defaults(load_settings(file), self)

@@ -57,7 +57,7 @@ def init(
     from rocefort.design.new import Size, new_fabric
     from rocefort.models.results.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
-    from rocefort.steps.site.init import site_files
+    from rocefort.site.init import site_files
 
     folder_name = directory.resolve().name
     if spines is None or leaves is None:
@@ -133,7 +133,7 @@ def connections(
     from rocefort.design.derive.derive import derive
     from rocefort.models.results.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
-    from rocefort.steps.site.connections import connections_text, updated_connections
+    from rocefort.site.connections import connections_text, updated_connections
 
     derived = derive(fabric)
     if update:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from key_pages import Keys, Node, Part, sentence, table
 
-from rocefort.reports.outputs import OUTPUTS, PROBLEMS, PROGRESS, output_schema
+from rocefort.site.outputs import OUTPUTS, PROBLEMS, PROGRESS, output_schema
 
 HEAD = """\
 # Keys of JSON output

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rocefort.base.exit_codes import ExitCode
 from rocefort.base.paths import ROOT
-from rocefort.reports.output_page import output_page
-from rocefort.reports.outputs import OUTPUTS
+from rocefort.site.output_page import output_page
+from rocefort.site.outputs import OUTPUTS
 
 PAGE = ROOT / "docs" / "reference/output.md"
 

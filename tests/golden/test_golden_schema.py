@@ -14,7 +14,7 @@ from rocefort.design.load.json_schema import (
     demand_schema,
     fabric_schema,
 )
-from rocefort.reports.outputs import output_schema
+from rocefort.site.outputs import output_schema
 
 
 @pytest.mark.parametrize(

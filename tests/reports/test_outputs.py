@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from rocefort import tasks
 from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.base.paths import ROOT
-from rocefort.reports.outputs import OUTPUTS
+from rocefort.site.outputs import OUTPUTS
 from rocefort.tasks import cli
 
 # Commands without --format json, each with the reason.

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.base.paths import ROOT
-from rocefort.reports.outputs import OUTPUTS, PROBLEMS
+from rocefort.site.outputs import OUTPUTS, PROBLEMS
 
 SCHEMA_FILE = ROOT / "docs" / "reference/output.schema.json"
 

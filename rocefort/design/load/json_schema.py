@@ -8,7 +8,6 @@ from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.profiles import Profiles
 from rocefort.models.hardware.site_commands import SiteCommands
 from rocefort.models.network.demand import Demand
-from rocefort.models.tuning.scenario import Scenario
 
 SCHEMA_FILE = INVENTORY / "fabric.schema.json"
 DEMAND_SCHEMA_FILE = INVENTORY / "demand.schema.json"
@@ -23,11 +22,6 @@ def fabric_schema() -> str:
 def demand_schema() -> str:
     """Return the schema of a demand.yaml."""
     return schema_of(Demand, "demand")
-
-
-def scenario_schema() -> str:
-    """Return the schema of a scenario of `tune simulate`."""
-    return schema_of(Scenario, "scenario")
 
 
 def profiles_schema() -> str:

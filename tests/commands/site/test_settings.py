@@ -17,7 +17,7 @@ from typer.main import get_command
 from rocefort.base import options
 from rocefort.base.documents.toml import read_toml
 from rocefort.base.paths import ROOT
-from rocefort.settings import Settings, setting_of, settings_schema
+from rocefort.site.settings import Settings, setting_of, settings_schema
 from rocefort.tasks import cli
 from rocefort.validators.batfish.access import LIMIT_S
 

@@ -24,7 +24,7 @@ from packaging.utils import canonicalize_name
 
 from rocefort.base.paths import ROOT, TEMPLATES
 from rocefort.reports.review.files import MARK
-from rocefort.steps.site.init import FILES
+from rocefort.site.init import FILES
 
 Rocefort = Callable[..., Any]
 SITE = TEMPLATES / "site"

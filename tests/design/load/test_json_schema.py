@@ -26,7 +26,7 @@ from rocefort.design.load.json_schema import (
 from rocefort.design.load.load import load_catalogue
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.models.network.demand import Demand
-from rocefort.steps.site.schemas import schema_text
+from rocefort.site.schemas import schema_text
 
 CONNECTIONS, SETTINGS = SchemaDocument.CONNECTIONS, SchemaDocument.SETTINGS
 

@@ -11,8 +11,8 @@ from rocefort.base.repository import FABRIC_FILE, SETTINGS_FILE, SHIPPED
 from rocefort.base.templating import text_templates
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.load.load import loaded_fabric
-from rocefort.steps.site.connections import connections_text
-from rocefort.steps.site.schemas import schema_text
+from rocefort.site.connections import connections_text
+from rocefort.site.schemas import schema_text
 
 SITE: Final = TEMPLATES / "site"
 CONNECTIONS: Final = "connections.yaml"

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from rocefort.base.json_schema import schema_of
 from rocefort.base.options import SchemaDocument
 from rocefort.design.load.json_schema import (
     catalogue_schema,
     demand_schema,
     fabric_schema,
     profiles_schema,
-    scenario_schema,
 )
 from rocefort.fleet.connections import connections_schema
-from rocefort.reports.outputs import output_schema
-from rocefort.settings import settings_schema
+from rocefort.models.tuning.scenario import Scenario
+from rocefort.site.outputs import output_schema
+from rocefort.site.settings import settings_schema
+
+
+def scenario_schema() -> str:
+    """Return the schema of a scenario of `tune simulate`."""
+    return schema_of(Scenario, "scenario")
+
 
 SCHEMAS: Final[Mapping[SchemaDocument, Callable[[], str]]] = {
     SchemaDocument.FABRIC: fabric_schema,

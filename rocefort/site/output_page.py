@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from rocefort.base.exit_codes import ExitCode
 from rocefort.base.json_output import OUTPUT_VERSION
-from rocefort.reports.outputs import OUTPUTS
+from rocefort.site.outputs import OUTPUTS
 
 HEAD = f"""\
 # JSON output and exit codes

@@ -1,1 +1,0 @@
-"""Steps for the repository of a site."""
