@@ -32,11 +32,11 @@ from rocefort.commands import (
     rehearse,
     site,
     trust,
-    tune,
     verify,
 )
 from rocefort.commands.root_group import RootGroup
 from rocefort.reports import failures
+from rocefort.tune import command as tune
 
 # Commands that act on switches or servers: Ctrl-C is their operator's stop.
 ACTING = frozenset({"apply", "resume", "rollback", "rehearse", "rdma run", "tune measure"})

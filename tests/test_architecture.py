@@ -1,9 +1,10 @@
-"""docs/explanation/architecture.md draws the packages as they import each other, and names what exists."""
+"""docs/explanation/architecture.md lists the packages in their order, and names what exists."""
 
 from __future__ import annotations
 
 import pkgutil
 import re
+import tomllib
 
 import grimp
 import pytest
@@ -12,48 +13,20 @@ from rocefort.base.paths import ROOT
 from rocefort.validators.rules.registry import registered
 
 PAGE = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
-PACKAGES = {
-    "base",
-    "design",
-    "dialects",
-    "validators",
-    "fleet",
-    "rollout",
-    "rdma",
-    "lab",
-    "tuning",
-    "reports",
-    "napalm_cloudengine",
-}
-DRAWING = re.findall(r"```mermaid\n(.*?)```", PAGE, re.DOTALL)[1]
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+    "importlinter"
+]["contracts"]
 
 
-@pytest.fixture(scope="module")
-def imports() -> set[tuple[str, str]]:
-    """Imports between packages: importer and imported."""
-    graph = grimp.build_graph("rocefort", "napalm_cloudengine", cache_dir=None)
-    return {
-        (importer, imported)
-        for module in graph.modules
-        for other in graph.find_modules_directly_imported_by(module)
-        if (importer := package(module)) != (imported := package(other))
-    }
+def test_the_table_has_the_order_that_the_contract_enforces() -> None:
+    (order,) = (each["layers"] for each in CONTRACTS if each["name"] == "order of packages")
+    rows = re.findall(r"^\| `(?:rocefort/)?(\w+)(?:/|\.py)` \|", PAGE, re.MULTILINE)
+    assert rows == [*order, "napalm_cloudengine"]
 
 
-def package(module: str) -> str:
-    parts = module.removeprefix("rocefort.").split(".")
-    return parts[0]
-
-
-def test_every_arrow_is_an_import_and_every_import_is_drawn(imports: set[tuple[str, str]]) -> None:
-    between = {pair for pair in imports if PACKAGES.issuperset(pair)}
-    assert set(re.findall(r"(\w+) --> (\w+)", DRAWING)) == between
-
-
-def test_every_package_except_the_driver_imports_models(imports: set[tuple[str, str]]) -> None:
-    importers = {importer for importer, imported in imports if imported == "models"}
-    assert importers >= PACKAGES - {"napalm_cloudengine"}
-    assert "napalm_cloudengine" not in importers
+def test_every_package_is_in_the_table() -> None:
+    packages = {path.parent.name for path in (ROOT / "rocefort").glob("*/__init__.py")}
+    assert {name for name in packages if f"{name}/`" not in PAGE} == set()
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`([\w/]+/)?`", PAGE)) - {""}))

@@ -74,7 +74,7 @@ class SchemaDocument(StrEnum):
 
 
 class ObjectiveOption(StrEnum):
-    """Objective of a search; the values of rocefort.tuning.search.OBJECTIVES."""
+    """Objective of a search; the values of rocefort.tune.search.search.OBJECTIVES."""
 
     LATENCY = "latency"
     THROUGHPUT = "throughput"
@@ -82,7 +82,7 @@ class ObjectiveOption(StrEnum):
 
 
 class MethodOption(StrEnum):
-    """Method of a search; the values of rocefort.tuning.search.METHODS."""
+    """Method of a search; the values of rocefort.tune.search.search.METHODS."""
 
     AUTO = "auto"
     GRID = "grid"

@@ -25,14 +25,11 @@ from rocefort.models.results.lab_experiments import (
     Opinions,
     UnderLoad,
 )
-from rocefort.models.results.measured_search import MeasuredSearch
 from rocefort.models.results.open_facts import OpenFacts
 from rocefort.models.results.probe import ProbeResult
 from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.results.rdma_plan import RdmaPlan
 from rocefort.models.results.rdma_result import JudgedOutputs, RdmaExport, RdmaResult
-from rocefort.models.results.search import SearchResult
-from rocefort.models.results.simulation import Simulation
 from rocefort.models.results.trace import Trace
 from rocefort.models.results.twin import LabSnapshot, LabStatus, LabTrace
 from rocefort.models.rollout.rehearsal import PlanRehearsal
@@ -43,6 +40,7 @@ from rocefort.reports.formats.rule_text import RulesOutput
 from rocefort.reports.review.files import ReviewsOutput
 from rocefort.reports.rollout.events import EndOutput, FollowedOutput, StepOutput
 from rocefort.reports.rollout.status import HistoryOutput, StatusOutput
+from rocefort.tune.model import MeasuredSearch, SearchResult, Simulation
 
 PROBLEMS: Final = "problems"
 LAB: Final[Mapping[str, Any]] = {

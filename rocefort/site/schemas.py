@@ -14,9 +14,9 @@ from rocefort.design.load.json_schema import (
     profiles_schema,
 )
 from rocefort.fleet.connections import connections_schema
-from rocefort.models.tuning.scenario import Scenario
 from rocefort.site.outputs import output_schema
 from rocefort.site.settings import settings_schema
+from rocefort.tune.scenario import Scenario
 
 
 def scenario_schema() -> str:

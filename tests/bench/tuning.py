@@ -22,14 +22,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from simulators import profile_of, scenario_of
 
-from rocefort.models.tuning.settings import Settings
-from rocefort.steps.tune.search import SearchRequest, search
-from rocefort.tuning.evaluate import Evaluator
-from rocefort.tuning.executors import workers_of
-from rocefort.tuning.jobs import Base
-from rocefort.tuning.layout import ground_of
-from rocefort.tuning.simulate import simulate
-from rocefort.tuning.space import Space, axes_of, published_space, settings_of
+from rocefort.tune.model import Settings
+from rocefort.tune.run import SearchRequest, search
+from rocefort.tune.search.evaluate import Evaluator
+from rocefort.tune.search.executors import workers_of
+from rocefort.tune.search.jobs import Base
+from rocefort.tune.search.points import Space, axes_of, published_space, settings_of
+from rocefort.tune.simulator.layout import ground_of
+from rocefort.tune.simulator.simulate import simulate
 
 PEAK_MB = runpy.run_path(str(Path(__file__).with_name("calibration.py")))["peak_mb"]
 BARS_S = {2: 60.0, 24: 120.0}  # senders: seconds of a grid, on two cores

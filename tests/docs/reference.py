@@ -16,7 +16,7 @@ from rocefort.models.fabric.profiles import Profiles
 from rocefort.models.hardware.netbox import DeviceType, ModuleType
 from rocefort.models.hardware.site_commands import SiteCommands
 from rocefort.models.network.demand import Demand
-from rocefort.models.tuning.scenario import Scenario
+from rocefort.tune.scenario import Scenario
 
 HARDWARE = INVENTORY / "hardware"
 WRITTEN = "`make golden` writes this page from the code."

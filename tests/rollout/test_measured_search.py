@@ -23,21 +23,21 @@ from rocefort.design.derive.derive import derive
 from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.fleet.connections import Connections
 from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
-from rocefort.models.results.measured_search import MeasuredFigures, MeasuredSearch, MeasuredTrial
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.steps.fabric.edit import read_fabric
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.steps.lab.options import LabOptions
-from rocefort.steps.rollout.measure import (
+from rocefort.steps.rollout.plan import running_of
+from rocefort.tune.measure import (
     MeasureRequest,
     approved_window,
     measure,
     measured_ratios,
     with_verdict,
 )
-from rocefort.steps.rollout.plan import running_of
-from rocefort.steps.tune.search import SearchRequest
+from rocefort.tune.model import MeasuredFigures, MeasuredSearch, MeasuredTrial
+from rocefort.tune.run import SearchRequest
 
 CANARY = "leaf002"
 SERVERS = ("leaf001-s01", "leaf001-s02", "leaf001-s03", "leaf002-s01")

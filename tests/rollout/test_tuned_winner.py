@@ -14,8 +14,8 @@ from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import derive
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.plan import running_of
-from rocefort.steps.tune.search import SearchRequest, search
-from rocefort.steps.tune.write import write_choice
+from rocefort.tune.run import SearchRequest, search
+from rocefort.tune.write import write_choice
 
 Command = Callable[..., Any]
 UPDATED = re.compile(r"(?m)^!Last configuration was updated at .*\n")

@@ -6,11 +6,11 @@ from typing import Any
 
 from rocefort.design.load.profiles import profiles_of
 from rocefort.models.fabric.congestion_control import Dcqcn
-from rocefort.models.results.simulation import Simulation
-from rocefort.models.tuning.scenario import Scenario
-from rocefort.tuning.layout import ground_of
-from rocefort.tuning.memory import Memory
-from rocefort.tuning.simulate import simulate, simulated, with_profile
+from rocefort.tune.model import Simulation
+from rocefort.tune.scenario import Scenario
+from rocefort.tune.simulator.layout import ground_of
+from rocefort.tune.simulator.simulate import simulate, simulated, with_profile
+from rocefort.tune.simulator.tables import Memory
 
 
 def run_scenario(**keys: Any) -> Simulation:

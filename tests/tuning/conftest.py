@@ -7,7 +7,7 @@ import fcntl
 import pytest
 from simulators import run_scenario
 
-from rocefort.tuning.kernel.compile import cache_directory
+from rocefort.tune.simulator.kernel.compile import cache_directory
 
 
 @pytest.fixture(scope="session", autouse=True)

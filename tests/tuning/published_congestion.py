@@ -9,7 +9,7 @@ from typing import Any
 
 from simulators import run_scenario
 
-from rocefort.models.results.simulation import Measures, Simulation
+from rocefort.tune.model import Measures, Simulation
 
 CELL_KBYTES = 0.208  # ByteTuning's switches
 SEEDS = (11, 12, 13, 14, 15)

@@ -8,9 +8,9 @@ from math import log
 from random import Random
 from statistics import median, quantiles
 
-from rocefort.tuning import methods
-from rocefort.tuning.objectives import score
-from rocefort.tuning.space import Point, Space
+from rocefort.tune.search import methods
+from rocefort.tune.search.objectives import score
+from rocefort.tune.search.points import Point, Space
 
 Ratios = dict[str, float]
 WITHIN = log(1.01)  # of a score, which is a logarithm

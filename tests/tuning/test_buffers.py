@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from simulators import memory_of, run_scenario
 
-from rocefort.tuning.kernel import columns as c
+from rocefort.tune.simulator.kernel import columns as c
 from rocefort.validators.facts.headroom import headroom_bytes
 
 NS_PER_M = 5

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulators import memory_of
 
-from rocefort.tuning.kernel import columns as c
-from rocefort.tuning.memory import Memory
+from rocefort.tune.simulator.kernel import columns as c
+from rocefort.tune.simulator.tables import Memory
 
 CONTROLS = ["dcqcn", "dctcp", "hpcc", "timely", "pfc_only"]
 

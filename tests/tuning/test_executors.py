@@ -16,10 +16,10 @@ import pytest
 from simulators import scenario_of
 
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.models.results.simulation import SimulationRun
-from rocefort.tuning import executors
-from rocefort.tuning.executors import DaskExecutor, Workers, opener_of
-from rocefort.tuning.jobs import (
+from rocefort.tune.model import SimulationRun
+from rocefort.tune.search import executors
+from rocefort.tune.search.executors import DaskExecutor, Workers, opener_of
+from rocefort.tune.search.jobs import (
     Base,
     Batch,
     Job,
@@ -29,7 +29,7 @@ from rocefort.tuning.jobs import (
     job_key,
     run_batch,
 )
-from rocefort.tuning.layout import ground_of
+from rocefort.tune.simulator.layout import ground_of
 
 COUNT = 24
 

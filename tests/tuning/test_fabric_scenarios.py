@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from rocefort.base.errors import BadInput
-from rocefort.models.tuning.scenario import Scenario
-from rocefort.steps.tune.fabric_ground import fabric_ground, fabric_of
-from rocefort.steps.tune.simulate import load_scenario, simulate_file
-from rocefort.tuning.layout import Cable, Ground, layout_of
+from rocefort.tune.fabric_search import fabric_ground, fabric_of
+from rocefort.tune.run import load_scenario, simulate_file
+from rocefort.tune.scenario import Scenario
+from rocefort.tune.simulator.layout import Cable, Ground, layout_of
 
 
 def write(directory: Path, **keys: Any) -> Path:

@@ -12,7 +12,7 @@ from published_congestion import CASES, CELL_KBYTES
 from simulators import run_scenario
 
 from rocefort.base.paths import ROOT
-from rocefort.models.results.simulation import Simulation
+from rocefort.tune.model import Simulation
 
 PAGE = ROOT / "docs/how-to/tuning.md"
 SHARE = 4152 / 4200  # payload of a packet

@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from simulators import memory_of
 
-from rocefort.tuning.kernel import columns as c
-from rocefort.tuning.kernel.dcqcn import cut, notified, raise_by_time, update_alpha
-from rocefort.tuning.kernel.memory import draw
-from rocefort.tuning.memory import Memory
+from rocefort.tune.simulator.kernel import columns as c
+from rocefort.tune.simulator.kernel.congestion_control import (
+    cut,
+    notified,
+    raise_by_time,
+    update_alpha,
+)
+from rocefort.tune.simulator.kernel.memory import draw
+from rocefort.tune.simulator.tables import Memory
 
 US = 1_000_000
 LINE = 25e9

@@ -17,17 +17,16 @@ from simulators import run_scenario, scenario_of
 from typer.testing import CliRunner, Result
 
 from rocefort.base.errors import BadInput
-from rocefort.models.results.search import SearchResult
-from rocefort.models.tuning.scenario import Marking
-from rocefort.models.tuning.settings import Settings
-from rocefort.steps.tune.fabric_search import fabric_search
-from rocefort.steps.tune.search import SearchRequest, plan_of
 from rocefort.tasks import cli
-from rocefort.tuning.layout import ground_of
-from rocefort.tuning.limits import BUDGET, ECN_AFTER_PFC, HEADROOM, scenario_refusal
-from rocefort.tuning.methods import OptunaOptions, annealing, neighbor, optuna_search
-from rocefort.tuning.objectives import WORST, front, ratios, score
-from rocefort.tuning.space import Axis, Point, Space, axes_of, published_space, settings_of
+from rocefort.tune.fabric_search import fabric_search
+from rocefort.tune.model import SearchResult, Settings
+from rocefort.tune.run import SearchRequest, plan_of
+from rocefort.tune.scenario import Marking
+from rocefort.tune.search.limits import BUDGET, ECN_AFTER_PFC, HEADROOM, scenario_refusal
+from rocefort.tune.search.methods import OptunaOptions, annealing, neighbor, optuna_search
+from rocefort.tune.search.objectives import WORST, front, ratios, score
+from rocefort.tune.search.points import Axis, Point, Space, axes_of, published_space, settings_of
+from rocefort.tune.simulator.layout import ground_of
 
 SCENARIO = """\
 scenario: small
@@ -290,7 +289,7 @@ def test_a_search_that_ends_early_says_so(tune: Tune, monkeypatch: pytest.Monkey
     full = tune(SCENARIO, "--method", "tpe", "--evaluations", "4")
     assert "4 candidates evaluated" in full.stdout
     assert "ended early" not in full.stdout
-    monkeypatch.setattr("rocefort.tuning.methods.TRIES", 0)
+    monkeypatch.setattr("rocefort.tune.search.methods.TRIES", 0)
     done = tune(SCENARIO, "--method", "tpe", "--evaluations", "5", "--objective", "latency")
     assert done.exit_code == 0, done.exception
     assert "tpe ended early, at 1 of 5 candidates" in done.stdout
@@ -308,9 +307,9 @@ def test_of_equal_candidates_that_of_today_is_chosen(tune: Tune) -> None:
 
 
 DISTANCES = """\
-from rocefort.models.tuning.scenario import Marking
-from rocefort.models.tuning.settings import Settings
-from rocefort.tuning.objectives import distance
+from rocefort.tune.scenario import Marking
+from rocefort.tune.model import Settings
+from rocefort.tune.search.objectives import distance
 from simulators import scenario_of
 
 base = scenario_of(flows={"count": 2}, nic={"additive_increase_mbps": 10})

@@ -11,12 +11,12 @@ import pytest
 from search_effort import BUDGET, SEEDS, needed, summary
 
 from rocefort.base.paths import ROOT
-from rocefort.steps.tune.fabric_search import fabric_search
-from rocefort.steps.tune.search import SearchRequest, plan_of
-from rocefort.tuning.evaluate import Evaluator
-from rocefort.tuning.executors import workers_of
-from rocefort.tuning.objectives import ratios
-from rocefort.tuning.search import OBJECTIVES
+from rocefort.tune.fabric_search import fabric_search
+from rocefort.tune.run import SearchRequest, plan_of
+from rocefort.tune.search.evaluate import Evaluator
+from rocefort.tune.search.executors import workers_of
+from rocefort.tune.search.objectives import ratios
+from rocefort.tune.search.search import OBJECTIVES
 
 PAGE = ROOT / "docs/tuning.md"
 TABLE = re.compile(r"(?<=<!-- effort -->\n).*(?=<!-- end of effort -->)", re.DOTALL)

@@ -13,9 +13,9 @@ from outputs import fields_of
 from typer.testing import CliRunner, Result
 
 from rocefort.base.errors import BadInput
-from rocefort.models.results.simulation import Simulation
 from rocefort.tasks import cli
-from rocefort.tuning import simulate
+from rocefort.tune.model import Simulation
+from rocefort.tune.simulator import simulate
 
 SCENARIO = """\
 scenario: two-to-one

@@ -16,10 +16,10 @@ from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import derive
 from rocefort.models.finding import Severity
 from rocefort.steps.fabric.subject import subject_of
-from rocefort.steps.tune.fabric_search import fabric_search
-from rocefort.steps.tune.search import Searched, SearchRequest, plan_of, search
-from rocefort.steps.tune.write import write_choice
 from rocefort.tasks import cli
+from rocefort.tune.fabric_search import fabric_search
+from rocefort.tune.run import Searched, SearchRequest, plan_of, search
+from rocefort.tune.write import write_choice
 from rocefort.validators.checks import check
 
 

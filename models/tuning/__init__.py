@@ -1,1 +1,0 @@
-"""Scenario of a simulation of congestion: the content of a SCENARIO.yaml."""

@@ -1,0 +1,1 @@
+"""`tune`: a packet simulator of congestion, and searches for thresholds over it."""

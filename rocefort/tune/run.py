@@ -1,0 +1,261 @@
+"""Steps of `tune search` and `tune simulate`, with the page of a search."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+
+from rocefort.base.atomic_files import put_together
+from rocefort.base.documents.read import Document, read_document
+from rocefort.base.documents.validate import validate
+from rocefort.base.errors import BadInput
+from rocefort.base.progress import Step
+from rocefort.base.repository import this_site
+from rocefort.design.load.profiles import profiles_of
+from rocefort.models.fabric.congestion_control import Dcqcn
+from rocefort.tune.fabric_search import (
+    FabricSearch,
+    byte_tuning_start,
+    fabric_ground,
+    fabric_of,
+    fabric_search,
+    profile_references,
+)
+from rocefort.tune.model import SearchResult, Settings, Simulation
+from rocefort.tune.page import search_page
+from rocefort.tune.scenario import DEFAULT_SEEDS, Scenario, SearchSpace
+from rocefort.tune.search.evaluate import Evaluator
+from rocefort.tune.search.executors import workers_of
+from rocefort.tune.search.jobs import Base, ResultFolder
+from rocefort.tune.search.limits import Refusal, scenario_refusal
+from rocefort.tune.search.points import (
+    NIC_VALUES,
+    Point,
+    Space,
+    axes_of,
+    published_space,
+    settings_of,
+)
+from rocefort.tune.search.search import METHODS, Reference, Search, SearchOptions
+from rocefort.tune.simulator.layout import ground_of
+from rocefort.tune.simulator.simulate import require_numba, simulate
+
+
+def write_pictures(searched: Searched, result: SearchResult, folder: Path) -> None:
+    """Write index.html, candidates.csv and search.json; raises BadInput."""
+    files = {
+        "index.html": search_page(result, searched.candidates),
+        "candidates.csv": candidates_csv(searched),
+        "search.json": result.model_dump_json(indent=1) + "\n",
+    }
+    put_together(files, folder)
+
+
+def candidates_csv(searched: Searched) -> str:
+    """Return a line for each evaluated candidate: its values, and its ratios to the start point."""
+    out = StringIO()
+    names = list(searched.result.chosen.values)
+    goals = list(searched.result.start.ratios)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*names, *(f"{goal} ratio" for goal in goals)])
+    for values, ratios in searched.candidates:
+        writer.writerow([*(values[n] for n in names), *(f"{ratios[g]:.6g}" for g in goals)])
+    return out.getvalue()
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """Request of a search. results: folder; None: that of the user's cache."""
+
+    fabric: Path | None = None
+    demand: Path | None = None
+    scenarios: tuple[Path, ...] = ()
+    objective: str = "both"
+    method: str = "auto"
+    evaluations: int = 400
+    nic: bool = False
+    executor: str = "processes"
+    workers: int = 0
+    results: Path | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Scenarios, space and references of a search; fabric: what a winner is written to."""
+
+    name: str
+    bases: tuple[Base, ...]
+    space: Space
+    references: tuple[Reference, ...]
+    seeds: tuple[int, ...] = DEFAULT_SEEDS
+    fabric: FabricSearch | None = None
+
+    @property
+    def text(self) -> str:
+        """Text of the fabric that the search began with."""
+        return self.fabric.text if self.fabric else ""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Finished search with the values and ratios of every candidate."""
+
+    result: SearchResult
+    plan: Plan
+    candidates: tuple[tuple[dict[str, float], dict[str, float]], ...] = field(default=())
+
+
+def search(request: SearchRequest) -> Searched:
+    """Search; raises BadInput for an unusable request, ServiceFailed if workers end."""
+    require_numba()
+    with Step("read the scenarios"):
+        plan = plan_of(request)
+    folder = request.results or results_folder()
+    ResultFolder(folder).prepare()
+    with Step("load the simulator"):  # compiled before the workers begin, so that they load it
+        tiny = plan.bases[0].scenario.like(duration_ms=0.001, measure_from_ms=0, seeds=(1,))
+        simulate(tiny, plan.bases[0].profile, plan.bases[0].ground)
+    count = request.workers or os.cpu_count() or 1
+    options = SearchOptions(
+        request.objective, request.method, request.evaluations, plan.seeds, folder
+    )
+    with workers_of(request.executor, count, folder) as workers:
+        evaluator = Evaluator(plan.bases, workers, count, folder)
+        study = Search(plan.name, plan.space, plan.references, evaluator, options)
+        result = study.run()
+    if plan.fabric and plan.fabric.ai_ecn:
+        note = (
+            f"AI-ECN ({plan.fabric.ai_ecn}) gives way to the choice's static thresholds; it is "
+            "compared at the bounds of the vendor's sample"
+        )
+        result = result.model_copy(update={"notes": (*result.notes, note)})
+    scored = [(point, study.ask([point])[0]) for point in study.table]
+    return Searched(result, plan, tuple(_rows(plan.space, scored)))
+
+
+def _rows(
+    space: Space, scored: Sequence[tuple[Point, dict[str, float]]]
+) -> list[tuple[dict[str, float], dict[str, float]]]:
+    return [(space.values(point), ratio) for point, ratio in scored]
+
+
+def plan_of(request: SearchRequest) -> Plan:
+    """Return the scenarios, the space and the references of a request; raises BadInput."""
+    if request.method not in METHODS:
+        raise BadInput(f"no method {request.method!r}", how=f"write one of {', '.join(METHODS)}")
+    if request.scenarios:
+        plan = _of_files(request)
+    else:
+        own = fabric_search(request.fabric or Path(), request.demand, nic=request.nic)
+        plan = Plan(own.name, own.bases, own.space, own.references, fabric=own)
+    if plan.space.size == 0:
+        reasons = ", ".join(plan.space.refused)
+        what = f"no combination is allowed: {reasons}"
+        raise BadInput(what, where=plan.name, how="lower xoff or headroom, or change the space")
+    return plan
+
+
+def _of_files(request: SearchRequest) -> Plan:
+    """Return the plan of scenario files; the first has the space and the start point."""
+    loaded = [load_scenario(path) for path in request.scenarios]
+    bases = tuple(base_of(*each) for each in loaded)
+    first = bases[0].scenario
+    for base, (_, document) in zip(bases[1:], loaded[1:], strict=True):
+        _check_alike(base, bases[0], document)
+    static = first.buffer.xoff_kbytes is not None
+    values = first.search or published_space(first.port_gbps, static=static)
+    if request.nic:
+        values = SearchSpace(**{**values.model_dump(), "nic": {**NIC_VALUES, **values.nic}})
+    refusals = [scenario_refusal(base.scenario, base.ground) for base in bases]
+
+    def refusal(settings: Settings) -> str:
+        return next(filter(None, (refuse(settings) for refuse in refusals)), "")
+
+    space = Space(axes_of(values), lambda chosen: settings_of(chosen, first), refusal)
+    if not space.axes:
+        path = ("search",)
+        raise BadInput(
+            "the space has no values",
+            where=str(loaded[0][1].at(path)),
+            how="list values of a parameter, or remove the key",
+        )
+    name = ", ".join(base.scenario.scenario for base in bases)
+    return Plan(name, bases, space, tuple(_references(bases[0], refusal)), first.seeds)
+
+
+def _references(base: Base, refusal: Refusal) -> list[Reference]:
+    """Return what a scenario has, the profiles of its speed, and ByteTuning's start point."""
+    own = Reference("as the scenario is", "", Settings(), refusal(Settings()))
+    speeds = {cable.gbps for cable in base.ground.cables}
+    profiles = profile_references(profiles_of(this_site()), base.scenario, speeds, refusal)
+    start = [byte_tuning_start(refusal)] if base.scenario.port_gbps == 25 else []
+    return [own, *start, *profiles]
+
+
+def _check_alike(base: Base, first: Base, document: Document) -> None:
+    """Raise BadInput if settings of one scenario mean something else in another."""
+    if base.scenario.port_gbps != first.scenario.port_gbps:
+        raise BadInput(
+            f"port_gbps is {base.scenario.port_gbps}, that of the first scenario "
+            f"{first.scenario.port_gbps}",
+            where=str(document.at(("port_gbps",))),
+            how="search scenarios of one speed together",
+        )
+    if (base.scenario.buffer.xoff_kbytes is None) != (first.scenario.buffer.xoff_kbytes is None):
+        raise BadInput(
+            "of these scenarios one has xoff_kbytes and another alpha",
+            where=str(document.at(("buffer",))),
+            how="search scenarios with one kind of threshold together",
+        )
+
+
+def results_folder() -> Path:
+    """Return the folder of results in the user's cache."""
+    from rocefort.tune.simulator.kernel.compile import cache_directory  # noqa: PLC0415 - imports numba
+
+    directory = cache_directory()
+    if directory is None:
+        what = "no folder for results can be written"
+        raise BadInput(what, how="name one: --results DIR")
+    return directory.parent / "simulations"
+
+
+def load_scenario(path: Path) -> tuple[Scenario, Document]:
+    """Read a scenario; raises BadInput with all its problems."""
+    document = read_document(path, "scenario: NAME")
+    return validate(Scenario, document), document
+
+
+def simulate_file(path: Path) -> Simulation:
+    """Simulate the scenario of a file; raises BadInput."""
+    base = base_of(*load_scenario(path))
+    return simulate(base.scenario, base.profile, base.ground)
+
+
+def base_of(scenario: Scenario, document: Document) -> Base:
+    """Return a scenario with its NIC profile and its ground; raises BadInput."""
+    require_numba()
+    dcqcn = scenario.congestion_control == "dcqcn"
+    profile = _profile(scenario, document) if dcqcn else None
+    if scenario.topology.kind != "fabric":
+        return Base(scenario, profile, ground_of(scenario))
+    network, file = fabric_of(scenario)
+    return Base(scenario, profile, fabric_ground(scenario, document, network, file))
+
+
+def _profile(scenario: Scenario, document: Document) -> Dcqcn:
+    """Return the DCQCN profile that a scenario names, of this site or shipped."""
+    library = profiles_of(this_site())
+    chosen = library.get("congestion_control", scenario.nic.profile)
+    where = f"{document.at(('nic', 'profile'))}: nic.profile"
+    if chosen is None:
+        what, how = library.what_is_wrong("congestion_control", scenario.nic.profile)
+        raise BadInput(what, where=where, how=how)
+    if not isinstance(chosen.profile, Dcqcn):
+        what = f"{scenario.nic.profile!r} is no profile of DCQCN"
+        raise BadInput(what, where=where, how="write congestion_control: pfc_only, without nic")
+    return chosen.profile

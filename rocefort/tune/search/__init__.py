@@ -1,0 +1,1 @@
+"""Searches for thresholds over the simulator."""

@@ -1,0 +1,1 @@
+"""Packet simulator of congestion."""

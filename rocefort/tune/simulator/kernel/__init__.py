@@ -1,0 +1,1 @@
+"""Kernel of the packet simulator, compiled by numba."""

@@ -1,0 +1,165 @@
+"""Servers, switches and cables of a scenario, with the paths of its flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from rocefort.tune.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """Cable between two nodes: speed in Gb/s, delay of one way in us."""
+
+    a: str
+    b: str
+    gbps: int
+    delay_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Sender and receiver; most_gbps: highest rate of all their flows, None: line rate."""
+
+    sender: str
+    receiver: str
+    most_gbps: float | None = None
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Switches, cables and pairs of servers; buffers: bytes of switches that are known."""
+
+    switches: tuple[str, ...]
+    cables: tuple[Cable, ...]
+    pairs: tuple[Pair, ...]
+    buffers: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSpec:
+    """Flow along nodes from its sender to its receiver; payload in bytes, None: endless."""
+
+    nodes: tuple[str, ...]
+    payload: int | None
+    start_us: float = 0
+    most_gbps: float | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A ground with the flows of one run."""
+
+    ground: Ground
+    flows: tuple[FlowSpec, ...]
+
+
+def layout_of(scenario: Scenario, ground: Ground, seed: int) -> Layout:
+    """Return the flows of a run; starts and paths by the seed, as a vendor's hash is not known.
+
+    A path is a shortest one, and each next hop of the shortest ones is as likely as the others.
+    """
+    random, ways = Random(seed), _Ways(ground)  # noqa: S311 - a simulation
+    count = scenario.flows.queue_pairs
+    flows = []
+    for pair in ground.pairs:
+        most = None if pair.most_gbps is None else pair.most_gbps / count
+        for _ in range(count):
+            start = random.random() * scenario.flows.start_spread_us
+            nodes = ways.draw(pair.sender, pair.receiver, random)
+            flows.append(FlowSpec(nodes, scenario.flows.bytes, start, most))
+    return Layout(ground, tuple(flows))
+
+
+class _Ways:
+    """Shortest paths between the servers of a ground."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._switches = set(ground.switches)
+        self._neighbors: dict[str, list[str]] = {}
+        for cable in ground.cables:
+            self._neighbors.setdefault(cable.a, []).append(cable.b)
+            self._neighbors.setdefault(cable.b, []).append(cable.a)
+        self._distances: dict[str, dict[str, int]] = {}
+
+    def draw(self, sender: str, receiver: str, random: Random) -> tuple[str, ...]:
+        """Return a shortest path; KeyError if there is none."""
+        distance = self._distances.get(receiver)
+        if distance is None:
+            distance = self._distances[receiver] = self._distances_to(receiver)
+        way = [sender]
+        while way[-1] != receiver:
+            left = distance[way[-1]] - 1
+            ahead = [n for n in self._neighbors[way[-1]] if distance.get(n) == left]
+            way.append(ahead[0] if len(ahead) == 1 else random.choice(ahead))
+        return tuple(way)
+
+    def _distances_to(self, receiver: str) -> dict[str, int]:
+        """Return the number of cables from each node; servers forward nothing."""
+        distance, edge = {receiver: 0}, [receiver]
+        while edge:
+            node = edge.pop(0)
+            if node != receiver and node not in self._switches:
+                continue
+            for other in self._neighbors[node]:
+                if other not in distance:
+                    distance[other] = distance[node] + 1
+                    edge.append(other)
+        return distance
+
+
+def ground_of(scenario: Scenario) -> Ground:
+    """Return the ground of a scenario without a fabric."""
+    pairs = list(_pairs(scenario))
+    servers = list(dict.fromkeys(server for pair in pairs for server in pair))
+    topology, delay = scenario.topology, scenario.link_delay_us
+    uplinks: list[Cable] = []
+    if topology.kind == "one_switch":
+        switches: tuple[str, ...] = ("switch",)
+        leaf = dict.fromkeys(servers, "switch")
+    else:
+        leaves = tuple(f"leaf{n + 1}" for n in range(topology.leaves))
+        spines = tuple(f"spine{n + 1}" for n in range(topology.spines))
+        switches = (*leaves, *spines)
+        leaf = _leaf_of_servers(scenario, servers, leaves)
+        far = delay if topology.uplink_delay_us is None else topology.uplink_delay_us
+        uplinks = [Cable(x, y, topology.uplink_gbps, far) for x in leaves for y in spines]
+    cables = [Cable(server, leaf[server], scenario.port_gbps, delay) for server in servers]
+    return Ground(switches, (*uplinks, *cables), tuple(Pair(*pair) for pair in pairs))
+
+
+def _pairs(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Yield sender and receiver of each flow."""
+    flows, count = scenario.flows, scenario.flows.count or 0
+    senders = [f"sender{n + 1}" for n in range(count)]
+    if flows.pattern == "incast":
+        yield from ((sender, "receiver") for sender in senders)
+    elif flows.pattern == "pairs":
+        yield from ((sender, f"receiver{n + 1}") for n, sender in enumerate(senders))
+    elif flows.pattern == "all_to_all":
+        servers = [f"server{n + 1}" for n in range(count)]
+        yield from ((a, b) for a in servers for b in servers if a != b)
+    else:
+        for n in range(count):
+            for m in range(flows.targets):
+                client, target = f"client{n + 1}", f"storage{m + 1}"
+                yield (client, target) if flows.pattern == "write" else (target, client)
+
+
+def _leaf_of_servers(
+    scenario: Scenario, servers: Sequence[str], leaves: Sequence[str]
+) -> dict[str, str]:
+    """Return the leaf of each server: receivers and storage on the last, others in turn.
+
+    All-to-all has no receivers: its servers are on all leaves in turn. Of a pair, the receiver is
+    on the leaf after its sender's.
+    """
+    if scenario.flows.pattern == "all_to_all" or len(leaves) == 1:
+        return {server: leaves[n % len(leaves)] for n, server in enumerate(servers)}
+    if scenario.flows.pattern == "pairs":
+        return {server: leaves[(n + 1) // 2 % len(leaves)] for n, server in enumerate(servers)}
+    own = [s for s in servers if s.startswith(("sender", "client"))]
+    out = {server: leaves[n % (len(leaves) - 1)] for n, server in enumerate(own)}
+    return out | {server: leaves[-1] for server in servers if server not in out}

@@ -1,0 +1,187 @@
+"""Run a scenario on the kernel, once for each seed, and measure it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from rocefort.base.errors import BadInput
+from rocefort.base.extras import install_command
+from rocefort.models.fabric.congestion_control import DcqcnParameters
+from rocefort.tune.model import Completion, Measures, QueueUse, Simulation, SimulationRun
+from rocefort.tune.scenario import Scenario
+from rocefort.tune.simulator.layout import Ground, ground_of, layout_of
+
+if TYPE_CHECKING:
+    from rocefort.tune.simulator.tables import Memory
+
+NOT_MODELLED = (
+    "AI-ECN: the learnt model of a switch is not public; simulate the bounds of its thresholds",
+    "scheduling between data queues: there is one lossless queue, besides that of CNPs and ACKs",
+    "PCIe, caches and message boundaries of NICs: a server sends and receives at line rate",
+    "corrupted packets: packets are lost only where a buffer is full",
+    "pause timers: a pause lasts until a resume frame",
+)
+
+
+def require_numba() -> None:
+    """Raise BadInput if the compiler of the simulator is not installed."""
+    if find_spec("numba") is None:
+        raise BadInput(
+            "the simulator needs numba, which is not installed",
+            how=install_command("tuning"),
+        )
+
+
+def simulate(
+    scenario: Scenario, profile: DcqcnParameters | None, ground: Ground | None = None
+) -> Simulation:
+    """Simulate a scenario with each of its seeds.
+
+    profile: of DCQCN, for omitted keys of `nic`. ground: of a fabric; None: the scenario's own.
+    """
+    require_numba()
+    nic, ground = with_profile(scenario, profile), ground or ground_of(scenario)
+    runs = tuple(measured(simulated(scenario, nic, seed, ground), seed) for seed in scenario.seeds)
+    return simulation_of(scenario, runs)
+
+
+def simulation_of(scenario: Scenario, runs: tuple[SimulationRun, ...]) -> Simulation:
+    """Return the result of a scenario from its runs."""
+    return Simulation(
+        scenario=scenario.scenario,
+        congestion_control=scenario.congestion_control,
+        nic_profile=scenario.nic.profile,
+        seeds=tuple(run.seed for run in runs),
+        runs=runs,
+        not_modelled=NOT_MODELLED,
+        **_means(runs),
+    )
+
+
+def with_profile(scenario: Scenario, profile: DcqcnParameters | None) -> DcqcnParameters:
+    """Return the NIC's parameters: the scenario's, and the profile's for those it leaves out."""
+    keys = DcqcnParameters.model_fields
+    own = {key: getattr(scenario.nic, key) for key in keys}
+    if profile is None:
+        return DcqcnParameters(**own)
+    given = {key: getattr(profile, key) for key in keys}
+    return DcqcnParameters(**{k: given[k] if own[k] is None else own[k] for k in keys})
+
+
+def simulated(scenario: Scenario, nic: DcqcnParameters, seed: int, ground: Ground) -> Memory:
+    """Return the memory of the kernel at the end of a run."""
+    from rocefort.tune.simulator.kernel import columns as c  # noqa: PLC0415 - numba is optional
+    from rocefort.tune.simulator.kernel.engine import run  # noqa: PLC0415 - the same
+    from rocefort.tune.simulator.tables import prepare  # noqa: PLC0415 - the same
+
+    layout = layout_of(scenario, ground, seed)
+    for doublings in range(8):
+        memory = prepare(scenario, nic, layout, seed, spare=2**doublings)
+        run(memory.integers, memory.floats)
+        if memory.integers[c.STATUS] != c.NO_PACKETS:
+            return memory
+    raise BadInput(
+        "more packets are under way than the simulator can hold",
+        where=scenario.scenario,
+        how="enlarge packet_bytes or reduce flows.count",
+    )
+
+
+def measured(memory: Memory, seed: int) -> SimulationRun:
+    """Return what a run measures."""
+    import numpy as np  # noqa: PLC0415 - numba's
+
+    from rocefort.tune.simulator.kernel import columns as c  # noqa: PLC0415 - numba is optional
+
+    flows, ports = memory.flows, memory.ports
+    finite = flows[:, c.SIZE] < c.NEVER
+    done = flows[:, c.FINISHED] >= 0
+    complete = bool(finite.all() and done.all())
+    end = int(flows[:, c.FINISHED].max()) if complete else int(memory.integers[c.NOW])
+    begin = min(int(memory.floats[c.MEASURE_FROM]), end)
+    span = max(1, end - begin)
+    payload = flows[:, c.MEASURED].astype(float)
+    times = (flows[done, c.FINISHED] - flows[done, c.START]) / 1e6
+    rates = payload / np.where(done, np.maximum(1, flows[:, c.FINISHED] - flows[:, c.START]), span)
+    outputs = np.flatnonzero(ports[:, c.SWITCH] >= 0)
+    port = int(outputs[memory.port_floats[outputs, c.AREA].argmax()])
+    pausing = ports[ports[:, c.PAUSING] == 1, c.PAUSED_SINCE]
+    paused = ports[:, c.PAUSED_PS].sum() + np.maximum(0, end - np.maximum(pausing, begin)).sum()
+    return SimulationRun(
+        seed=seed,
+        end_ms=end / 1e9,
+        goodput_gbps=float(payload.sum()) * 8000 / span,
+        fairness=_jain(rates),
+        completion_us=_completion(times) if done.any() else None,
+        unfinished=int((finite & ~done).sum()),
+        queue_kbytes=_queue(memory, port, span),
+        queue_port=">".join(memory.names[port]),
+        marks=int(ports[:, c.MARKS].sum()),
+        pauses=int(ports[:, c.PAUSES].sum()),
+        paused_us=float(paused) / 1e6,
+        drops=int(ports[:, c.DROPS].sum()),
+        resent_kbytes=float(flows[:, c.RESENT].sum()) / 1000,
+        events=int(memory.integers[c.EVENTS]),
+    )
+
+
+def _jain(rates: Any) -> float:  # noqa: ANN401 - an array of numpy
+    squares = float((rates**2).sum())
+    return float(rates.sum()) ** 2 / (len(rates) * squares) if squares else 1.0
+
+
+def _completion(times: Any) -> Completion:  # noqa: ANN401 - an array of numpy
+    import numpy as np  # noqa: PLC0415 - numba's
+
+    p50, p99 = np.percentile(times, [50, 99])
+    return Completion(
+        min=float(times.min()),
+        mean=float(times.mean()),
+        p50=float(p50),
+        p99=float(p99),
+        max=float(times.max()),
+    )
+
+
+def _queue(memory: Memory, port: int, span: int) -> QueueUse:
+    """Return the statistics of a port's queue, weighted by time."""
+    import numpy as np  # noqa: PLC0415 - numba's
+
+    from rocefort.tune.simulator.kernel import columns as c  # noqa: PLC0415 - numba is optional
+
+    histogram = memory.histograms[port]
+    shift = int(memory.floats[c.BIN_SHIFT])
+    until = np.cumsum(histogram)
+    shares = {}
+    for percent in (50, 95, 99):
+        place = int(np.searchsorted(until, until[-1] * percent / 100))
+        fine = place < c.FINE_BINS
+        lower = place << c.FINE_SHIFT if fine else (place - c.FINE_BINS) << shift
+        shares[percent] = lower if fine else lower + (1 << shift) / 2
+    return QueueUse(
+        mean=float(memory.port_floats[port, c.AREA]) / span / 1000,
+        p50=shares[50] / 1000,
+        p95=shares[95] / 1000,
+        p99=shares[99] / 1000,
+        max=int(memory.ports[port, c.LARGEST]) / 1000,
+    )
+
+
+def _means(runs: Sequence[SimulationRun]) -> dict[str, Any]:
+    """Return the means of all measures over the runs."""
+
+    def mean(value: Callable[[SimulationRun], float]) -> float:
+        return sum(map(value, runs)) / len(runs)
+
+    numbers = [n for n, field in Measures.model_fields.items() if field.annotation is float]
+    out: dict[str, Any] = {n: mean(lambda run, n=n: getattr(run, n)) for n in numbers}  # type: ignore[misc]
+    out["queue_kbytes"] = QueueUse(
+        **{n: mean(lambda run, n=n: getattr(run.queue_kbytes, n)) for n in QueueUse.model_fields}  # type: ignore[misc]
+    )
+    ended = [run.completion_us for run in runs if run.completion_us]
+    names = Completion.model_fields
+    of = {n: sum(getattr(times, n) for times in ended) / max(1, len(ended)) for n in names}
+    out["completion_us"] = Completion(**of) if ended else None
+    return out

@@ -1,1 +1,0 @@
-"""Packet simulator, compiled by numba; import it through `rocefort.tuning.compiled`."""
