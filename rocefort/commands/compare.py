@@ -46,7 +46,7 @@ def diff(
     from rocefort.reports.fabric.diff import DifferenceOptions, diff_report
     from rocefort.steps.fabric.compare import compare_sides
 
-    difference = compare_sides(before, after)
+    difference = compare_sides(before, after, output.write_note)
     blocks = diff_report(difference, DifferenceOptions(patch=patch, back=back))
     verdict = "" if difference.differs else "nothing changes"
     _write_difference(difference, blocks, f"from {before} to {after}", verdict, form)
@@ -73,7 +73,7 @@ def drift(
     from rocefort.reports.fabric.diff import DifferenceOptions, drift_report, drift_summary
     from rocefort.steps.fabric.compare import drift_of
 
-    difference = drift_of(fabric, configs)
+    difference = drift_of(fabric, configs, output.write_note)
     blocks = drift_report(difference, DifferenceOptions(patch=patch, places=True))
     title = f"{difference.before} beside {difference.after}"
     _write_difference(difference, blocks, title, drift_summary(difference), form)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,32 +21,40 @@ from rocefort.steps.fabric.git_revisions import (
 )
 from rocefort.steps.fabric.subject import subject_of_texts, with_template_lines
 
+Say = Callable[[str], None]
 
-def compare_sides(before: str, after: str) -> FabricDifference:
-    """Compare two sides given on the command line; raises BadInput for one that is not a side."""
-    sides = side_of(before, after), side_of(after, before)
+
+def compare_sides(before: str, after: str, say: Say | None = None) -> FabricDifference:
+    """Compare two sides given on the command line; raises BadInput for one that is not a side.
+
+    say: receives notes on files that are not read.
+    """
+    sides = side_of(before, after, say), side_of(after, before, say)
     return difference(*sides, load_catalogue().families)
 
 
-def drift_of(fabric: Path, configs: Path) -> FabricDifference:
-    """Drift: compare a directory of running configurations with the intended fabric."""
+def drift_of(fabric: Path, configs: Path, say: Say | None = None) -> FabricDifference:
+    """Drift: compare a directory of running configurations with the intended fabric.
+
+    say: as in `compare_sides`.
+    """
     loaded = load_fabric(fabric)
     intended = side_of_derived(derive_loaded(loaded), str(fabric))
-    running = side_of_texts(configs, str(configs), loaded.site)
+    running = side_of_texts(configs, str(configs), loaded.site, say)
     return difference(running, intended, load_catalogue(loaded.site).families)
 
 
-def side_of(text: str, other: str) -> ComparedSide:
+def side_of(text: str, other: str, say: Say | None = None) -> ComparedSide:
     """Read one side; `REV:` alone takes its path from the other side.
 
     `git_revisions.py` describes the files that a revision provides. The files of a revision are
     temporary: everything is read before they are removed.
     """
     if looks_like_revision(text):
-        return _side_of_revision(text, other)
+        return _side_of_revision(text, other, say)
     path = Path(text)
     if path.is_dir() and not (path / FABRIC_FILE).exists():
-        return side_of_texts(path, text, site_beside(other))
+        return side_of_texts(path, text, site_beside(other), say)
     return side_of_fabric(path, text)
 
 
@@ -62,9 +70,14 @@ def side_of_derived(fabric: DerivedNetwork, name: str) -> ComparedSide:
     return ComparedSide(name, switches, derived.sources)
 
 
-def side_of_texts(directory: Path, name: str, site: Site | None = None) -> ComparedSide:
+def side_of_texts(
+    directory: Path, name: str, site: Site | None = None, say: Say | None = None
+) -> ComparedSide:
     """Read a directory of configurations as a side; site: as in `subject_of_texts`."""
     subject = subject_of_texts(directory, site)
+    if say is not None:
+        for note in subject.unread:
+            say(note)
     switches = dict(switches_of(subject.network, subject.sources, subject.texts))
     return ComparedSide(name, switches, subject.sources)
 
@@ -89,11 +102,11 @@ def switches_of(
         yield node.name, switch
 
 
-def _side_of_revision(text: str, other: str) -> ComparedSide:
+def _side_of_revision(text: str, other: str, say: Say | None) -> ComparedSide:
     revision = revision_of(text, other)
     with checked_out(revision) as files:
         if not files.is_fabric:
-            side = side_of_texts(files.source, text, files.site)
+            side = side_of_texts(files.source, text, files.site, say)
         else:
             side = side_of_derived(files.derive(), text)
     switches = {

@@ -53,6 +53,7 @@ class ReadNetwork:
     texts: Mapping[str, str]
     notes: tuple[str, ...] = ()  # on the files: lines understood in each, files not used, overrides
     running: RunningComparison | None = None  # texts beside a fabric, which they are judged by
+    unread: tuple[str, ...] = ()  # the notes on files that are not used, alone
 
 
 def subject_of(fabric: Path | None, configs: Path | None) -> ReadNetwork:
@@ -103,7 +104,7 @@ def subject_of_texts(directory: Path, site: Site | None = None) -> ReadNetwork:
     texts = {config.parsed.device.name: config.text for config in saved.configs}
     configs = {config.parsed.device.name: config for config in saved.configs}
     notes = (*coverage_notes(configs, nodes), *saved.notes)
-    return ReadNetwork(network, Sources(table), texts, notes)
+    return ReadNetwork(network, Sources(table), texts, notes, unread=saved.notes)
 
 
 def _node(config: ConfigFile, displays: Sequence[DisplayFile], catalogue: Catalogue) -> Node:

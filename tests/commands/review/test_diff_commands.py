@@ -358,6 +358,15 @@ def test_what_runs_as_intended_does_not_drift(rocefort: Rocefort, configs: Edits
     assert done.code == 0
 
 
+def test_a_file_that_is_not_read_is_named(rocefort: Rocefort, configs: Edits) -> None:
+    running = configs()
+    (running / "leaf05").write_text((running / "leaf05.cfg").read_text())
+    note = f"{running}/leaf05: not read: sysname leaf05 is also that of {running}/leaf05.cfg\n"
+    for command in (["drift", "heps", "--configs", running], ["diff", running, "heps"]):
+        done = rocefort(*command)
+        assert (done.code, done.err) == (0, note)
+
+
 def test_drift_names_what_runs_and_where(rocefort: Rocefort, configs: Edits) -> None:
     running = configs(
         ("leaf05", "xoff static 600", "xoff static 640"),
