@@ -47,7 +47,7 @@ FLIPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
-LOOPS = 3  # a mutant that takes this many times longer loops; it counts as killed
+LOOPS = 3  # a mutant that takes this many times longer loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,23 +131,37 @@ def survives(
     source = file.read_text(encoding="utf-8") if file else ""
     if file and mutant:
         file.write_text(mutated(source, mutant.number), encoding="utf-8")
-    stem = Path(mutant.file).stem if mutant else ""
     for folder, modules in OF_FOLDER.items():
         if mutant and not mutant.file.startswith(modules):
             tests = [test for test in tests if not test.startswith(folder)]
-    first = sorted(tests, key=lambda test: stem not in test)  # they kill most
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *first]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    near = {test for test in tests if mutant and is_near(test, mutant.file)}
+    parts = [[test for test in tests if (test in near) is nearby] for nearby in (True, False)]
     try:
-        done = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, timeout=seconds, check=False
+        return all(
+            subprocess.run(
+                [*command, *part],
+                cwd=tree,
+                env=environment,
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+            ).returncode
+            == 0
+            for part in parts
+            if part
         )
     except subprocess.TimeoutExpired:
         return False
     finally:
         if file:
             file.write_text(source, encoding="utf-8")
-    return done.returncode == 0
+
+
+def is_near(test: str, module: str) -> bool:
+    """Whether a file of tests is named like a module or its folder: it kills most mutants."""
+    return Path(module).stem in test or Path(module).parent.name in test
 
 
 def tests_of(paths: Sequence[str]) -> list[str]:
@@ -158,23 +172,30 @@ def tests_of(paths: Sequence[str]) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in files if path.parent.name not in SLOW)
 
 
-def run(chosen: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[Mutant]:
-    """Try every mutant, print each outcome, and return those that survived."""
+def seconds_of(tests: Sequence[str]) -> float:
+    """Run the tests without any mutant; return how long they take. Exit where one fails."""
+    with tempfile.TemporaryDirectory(prefix="rocefort-mutate-") as where:
+        tree = copy_tree(Path(where) / "tree")
+        begin = time.monotonic()
+        if not survives(tree, tests, None, None):
+            sys.exit("the tests fail without any mutant; fix them first")
+        return time.monotonic() - begin
+
+
+def run(chosen: Sequence[Mutant], tests: Sequence[str], jobs: int, limit: float) -> list[Mutant]:
+    """Try every mutant, print each outcome, and return those that survived.
+
+    A mutant whose tests take longer than the limit, in seconds, loops; it counts as killed.
+    """
     with tempfile.TemporaryDirectory(prefix="rocefort-mutate-") as where:
         free: SimpleQueue[Path] = SimpleQueue()
         for job in range(jobs):
             free.put(copy_tree(Path(where) / str(job)))
-        first = free.get()
-        begin = time.monotonic()
-        if not survives(first, tests, None, None):
-            sys.exit("the tests fail without any mutant; fix them first")
-        seconds = LOOPS * (time.monotonic() - begin)
-        free.put(first)
 
         def attempt(mutant: Mutant) -> bool:
             tree = free.get()
             try:
-                return survives(tree, tests, mutant, seconds)
+                return survives(tree, tests, mutant, limit)
             finally:
                 free.put(tree)
 
@@ -197,7 +218,8 @@ def main() -> int:
     options = parser.parse_args()
     candidates = list(all_mutants(options.files))
     chosen = sample(candidates, options.sample, options.seed)
-    survivors = run(chosen, tests_of(options.tests), options.jobs)
+    tests = tests_of(options.tests)
+    survivors = run(chosen, tests, options.jobs, LOOPS * seconds_of(tests))
     print(
         f"{len(chosen) - len(survivors)} of {len(chosen)} killed ({len(candidates)} mutants there are)"
     )
