@@ -355,7 +355,7 @@ class Attachment:
 
     def beside(self, destination: Attachment) -> bool:
         """Whether packets are switched: the destination is in this subnet."""
-        return destination.subnet == self.subnet or destination.address in self.subnet
+        return destination.address in self.subnet
 
     def switched(self, destination: Attachment) -> PathEnd | None:
         """Reason why a server of the same subnet is not in the same VLAN of the same leaf."""

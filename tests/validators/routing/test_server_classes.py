@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network
+from ipaddress import IPv4Interface, IPv4Network
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -86,6 +86,13 @@ def stretched(network: Network, _: Edits) -> Network:
     return network.model_copy(update={"servers": (*rest, moved)})
 
 
+def wide_mask(network: Network, _: Edits) -> Network:
+    """The first server takes every other one for a neighbour of its own subnet."""
+    first, *rest = network.servers or ()
+    wide = first.model_copy(update={"address": IPv4Interface(f"{first.address.ip}/8")})
+    return network.model_copy(update={"servers": (wide, *rest)})
+
+
 def filtered(field: str) -> Fault:
     """leaf1 drops what leaves for, or comes from, the first server of leaf2."""
 
@@ -113,7 +120,7 @@ FAULTS: dict[str, Fault] = {
     one.__name__: one
     for one in (
         *(shut_link, shut_server, shut_gateway, wrong_vlan, hidden, black_hole),
-        *(same_address, other_segment, stretched),
+        *(same_address, other_segment, stretched, wide_mask),
     )
 } | {"filter in": filtered("filter_in"), "filter out": filtered("filter_out")}
 
@@ -171,6 +178,11 @@ def test_each_fault_costs_pairs_or_splits_a_class(clos: Clos, edits: Edits, name
     before, after = agree(whole), agree(spoiled)
     if name != "shut_link":
         assert after != before
+
+
+def test_a_server_with_a_wide_mask_sends_nothing_to_another_leaf(clos: Clos, edits: Edits) -> None:
+    reached = analyse(wide_mask(clos(2, 2, 1, 2), edits)).state.reachability
+    assert sorted(reached.lost_pairs()) == [("srv1-1", "srv2-1"), ("srv1-1", "srv2-2")]
 
 
 def test_one_class_a_leaf_however_many_servers(clos: Clos) -> None:
