@@ -12,6 +12,8 @@ from rocefort.models.base import Frozen
 from rocefort.models.hardware.transceivers import CableMedium
 from rocefort.models.network.network import End
 from rocefort.models.results.advice import Advice
+from rocefort.validators.capacity.bisection import Bandwidth
+from rocefort.validators.rules.verification.growth import Addition, Proof
 
 
 class ListedSwitch(Frozen):
@@ -41,59 +43,6 @@ class ListedCable(Frozen):
     speed_gbps: int | None = None
     near_fits: str | None = None
     far_fits: str | None = None
-
-
-class LeafLoad(Frozen):
-    """Servers and uplinks of one leaf, Gb/s; up None: the speed of an uplink is unknown."""
-
-    leaf: str
-    down_gbps: int
-    up_gbps: int | None
-
-    @property
-    def ratio(self) -> float | None:
-        """Oversubscription; None without uplinks of a known speed."""
-        return self.down_gbps / self.up_gbps if self.up_gbps else None
-
-
-class Bandwidth(Frozen):
-    """Bandwidth of a fabric.
-
-    bisection_gbps: between the half of the leaves with the least uplinks and all others.
-    widths: least and most equal-cost paths from leaf to leaf. pairs: of servers, delivered by
-    every path, and all. None: unknown, or refused by the routing engine, with `refused` as reason.
-    """
-
-    spines: int
-    leaves: int
-    loads: tuple[LeafLoad, ...]
-    bisection_gbps: int | None
-    widths: tuple[int, int] | None = None
-    pairs: tuple[int, int] | None = None
-    refused: str = ""
-
-    @property
-    def uplinks_gbps(self) -> tuple[int, int] | None:
-        """Least and most uplinks of a leaf."""
-        rates = [load.up_gbps for load in self.loads if load.up_gbps is not None]
-        return (min(rates), max(rates)) if rates else None
-
-
-class Addition(Frozen):
-    """Number of additions of one kind, which the allow-list has."""
-
-    what: str
-    number: int
-
-
-class Proof(Frozen):
-    """Counts of what is unchanged on existing switches, and of additions to them."""
-
-    switches: int
-    lines: int  # of their configurations: each stays, in its order
-    lines_added: int
-    kept: tuple[Addition, ...]  # unchanged addresses, AS numbers and so on
-    additions: tuple[Addition, ...]
 
 
 class GrowthStage(Frozen):
@@ -196,3 +145,21 @@ class Renaming(Frozen):
     warnings: tuple[str, ...]
     advice: tuple[Advice, ...]
     connections: str
+
+
+class GrowthOutput(Growth):
+    """Growth of a fabric; written: whether the file has it."""
+
+    written: bool
+
+
+class RemovalOutput(Removal):
+    """Removal from a fabric; written: whether the file has it."""
+
+    written: bool
+
+
+class RenamingOutput(Renaming):
+    """New name in a fabric; written: whether the file has it."""
+
+    written: bool

@@ -38,14 +38,10 @@ def render(
 ) -> None:
     """Write the configuration of every switch."""
     from rocefort.base.documents.suggest import nearest
-    from rocefort.models.results.actions import RenderedTexts
+    from rocefort.design.results import RenderedTexts
+    from rocefort.fleet.secrets import with_secrets
     from rocefort.reports.actions import notes_report
-    from rocefort.steps.fabric.subject import (
-        refuse_refuted,
-        subject_of,
-        with_secrets,
-        write_texts,
-    )
+    from rocefort.steps.fabric.subject import refuse_refuted, subject_of, write_texts
 
     subject = subject_of(fabric, None)
     texts = subject.texts

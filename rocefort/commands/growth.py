@@ -46,10 +46,10 @@ def new(
 
     Numbers in names have the width of the capacity: of 128 leaves, the first is leaf001.
     """
+    from rocefort.base.actions import WrittenFiles
     from rocefort.base.repository import SHIPPED, Site, site_of
     from rocefort.design.load.hardware_catalogue import load_catalogue
     from rocefort.design.new import Size, new_fabric, write_new
-    from rocefort.models.results.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
 
     here = Path.cwd()
@@ -86,7 +86,7 @@ def expand(
 
     The report proves that nothing in the existing fabric moves.
     """
-    from rocefort.models.results.actions import GrowthOutput
+    from rocefort.models.results.growth import GrowthOutput
     from rocefort.reports.fabric.growth import growth_report
     from rocefort.steps.fabric.expand import GrowthOptions, wanted_of
     from rocefort.steps.fabric.expand import expand as grow
@@ -119,7 +119,7 @@ def remove(
     The report proves that nothing in the remaining fabric moves, and lists the steps in their
     order.
     """
-    from rocefort.models.results.actions import RemovalOutput
+    from rocefort.models.results.growth import RemovalOutput
     from rocefort.reports.review.edit import removal_report
     from rocefort.steps.review.edit import remove as without
 
@@ -150,7 +150,7 @@ def rename(
 
     The report proves that only names and descriptions change.
     """
-    from rocefort.models.results.actions import RenamingOutput
+    from rocefort.models.results.growth import RenamingOutput
     from rocefort.reports.review.edit import renaming_report
     from rocefort.steps.review.edit import rename as with_name
 

@@ -51,7 +51,7 @@ def render(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write the script and the systemd units of every server."""
-    from rocefort.models.results.actions import RenderedTexts
+    from rocefort.design.results import RenderedTexts
     from rocefort.reports.actions import notes_report
     from rocefort.steps.rdma.servers import plans_of, rendered_text, write_hosts
 

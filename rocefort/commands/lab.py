@@ -199,7 +199,7 @@ def lab_stop(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """End the lab that `lab cli` runs with a directory."""
-    from rocefort.models.results.actions import Done
+    from rocefort.base.actions import Done
     from rocefort.reports.actions import done_report
     from rocefort.steps.lab.background import stop_lab
 
@@ -284,7 +284,7 @@ def lab_down(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Remove a twin, also an incomplete one."""
-    from rocefort.models.results.actions import Done
+    from rocefort.base.actions import Done
     from rocefort.reports.actions import done_report
     from rocefort.steps.lab.twin import end_lab
 
@@ -304,7 +304,7 @@ def lab_list(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """List the twins on this machine."""
-    from rocefort.models.results.actions import Labs
+    from rocefort.models.results.lab import Labs
     from rocefort.reports.lab import labs_report
     from rocefort.steps.lab.twin import all_labs
 
@@ -419,8 +419,8 @@ def lab_break(
 
     A cable, a switch, an MTU, bgpd, a command line: `lab break NAME` lists all.
     """
+    from rocefort.base.actions import Done
     from rocefort.lab.twin.faults import faults_help
-    from rocefort.models.results.actions import Done
     from rocefort.reports.actions import done_report
     from rocefort.reports.lab import fault_kinds, faults_report
     from rocefort.steps.lab.twin import break_one
@@ -447,7 +447,7 @@ def lab_mend(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Repair all faults of `lab break` and `lab chaos`."""
-    from rocefort.models.results.actions import RepairedFaults
+    from rocefort.models.results.lab import RepairedFaults
     from rocefort.reports.lab import repaired_report
     from rocefort.steps.lab.twin import repair_faults, require_all
 

@@ -208,7 +208,7 @@ def lab_grow(
 
     New switches get their day-0 configuration. Existing ones stay unchanged.
     """
-    from rocefort.models.results.actions import LabGrowth
+    from rocefort.models.results.lab import LabGrowth
     from rocefort.reports.lab import lab_growth_report
     from rocefort.steps.lab.grow import grow_running
     from rocefort.steps.lab.twin import find_lab

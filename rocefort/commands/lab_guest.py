@@ -39,7 +39,7 @@ def guest_build(
     """
     from functools import partial
 
-    from rocefort.models.results.actions import GuestImage
+    from rocefort.models.results.lab import GuestImage
     from rocefort.reports.lab import guest_report
     from rocefort.steps.lab.guests import build_image
 

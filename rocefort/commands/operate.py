@@ -233,7 +233,7 @@ def pause(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Pause a rollout before its next wave."""
-    from rocefort.models.results.actions import Done
+    from rocefort.base.actions import Done
     from rocefort.reports.actions import done_report
     from rocefort.steps.rollout.operate import ask_to_end
 
@@ -254,7 +254,7 @@ def abort(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Roll back the current wave and stop."""
-    from rocefort.models.results.actions import Done
+    from rocefort.base.actions import Done
     from rocefort.reports.actions import done_report
     from rocefort.steps.rollout.operate import ask_to_end
 
@@ -285,7 +285,7 @@ def approve(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Approve the wave for which a rollout waits."""
-    from rocefort.models.results.actions import Approval
+    from rocefort.models.rollout.outputs import Approval
     from rocefort.reports.actions import approval_report
     from rocefort.rollout.planning.plan import read_plan
     from rocefort.steps.rollout.operate import (
@@ -348,7 +348,7 @@ def rollback(
     The waves run in reverse order.
     """
     from rocefort.base.errors import BadInput
-    from rocefort.models.results.actions import PlanOutput
+    from rocefort.models.rollout.outputs import PlanOutput
     from rocefort.reports.rollout.plan import reverse_report
     from rocefort.rollout.controller.apply_options import ApplyOptions
     from rocefort.rollout.journal.run_directory import RunDirectory

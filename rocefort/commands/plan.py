@@ -60,7 +60,7 @@ def plan(
     a switch is on trial, because it may go back to its earlier configuration.
     """
     from rocefort.fleet.connections import load_connections
-    from rocefort.models.results.actions import PlanOutput
+    from rocefort.models.rollout.outputs import PlanOutput
     from rocefort.reports.rollout.plan import procedure_report, sealed_report
     from rocefort.rollout.planning.maintenance import NeedsMaintenance
     from rocefort.rollout.planning.plan import write_plan
@@ -109,7 +109,7 @@ def plan_console(
 
     Keep them on paper: they work without Rocefort.
     """
-    from rocefort.models.results.actions import Procedures
+    from rocefort.models.rollout.outputs import Procedures
     from rocefort.reports.rollout.instructions import procedures_report
     from rocefort.rollout.controller.trial_label import persist_id
     from rocefort.rollout.planning.plan import read_plan
@@ -140,7 +140,7 @@ def day0(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print the console commands of a new switch."""
-    from rocefort.models.results.actions import Procedures
+    from rocefort.models.rollout.outputs import Procedures
     from rocefort.reports.rollout.instructions import procedure_of, procedures_report
     from rocefort.steps.fabric.day0 import day0_steps, installation
 
@@ -164,7 +164,7 @@ def replace(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print the steps that replace a failed switch."""
-    from rocefort.models.results.actions import Procedures
+    from rocefort.models.rollout.outputs import Procedures
     from rocefort.reports.rollout.instructions import procedure_of, procedures_report
     from rocefort.steps.fabric.day0 import installation, replace_steps
 

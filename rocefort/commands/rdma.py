@@ -250,7 +250,7 @@ def show(
     Needs the database that `run` wrote. The page has a heat map, percentiles, the sweep and the
     history.
     """
-    from rocefort.models.results.actions import WrittenFiles
+    from rocefort.base.actions import WrittenFiles
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.reports.actions import notes_report
     from rocefort.steps.rdma.show import write_page
@@ -325,7 +325,7 @@ def history(
 
     Needs the database that `run` wrote.
     """
-    from rocefort.models.results.actions import RunList
+    from rocefort.models.results.rdma_outputs import RunList
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.reports.rdma.run import history_report, pair_report
     from rocefort.steps.rdma.show import pair_history
@@ -389,7 +389,7 @@ def stop(
     Needs SSH access to the servers: for a run whose machine was lost.
     """
     from rocefort.fleet.connections import load_connections
-    from rocefort.models.results.actions import StoppedServers
+    from rocefort.models.results.rdma_outputs import StoppedServers
     from rocefort.reports.rdma.run import stopped_report
     from rocefort.steps.rdma.run import stop_everything
 

@@ -53,9 +53,9 @@ def init(
 
     On a terminal it prompts for numbers that are not given. No existing file is replaced.
     """
+    from rocefort.base.actions import WrittenFiles
     from rocefort.base.atomic_files import create_together
     from rocefort.design.new import Size, new_fabric
-    from rocefort.models.results.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
     from rocefort.site.init import site_files
 
@@ -127,11 +127,11 @@ def connections(
     It has the management addresses, no secret, and no host key. No existing file is replaced;
     --update changes entries of an existing file, and keeps everything else in it.
     """
+    from rocefort.base.actions import WrittenFiles
     from rocefort.base.atomic_files import create_together
     from rocefort.base.documents.edit import replace_file
     from rocefort.base.documents.read import read_text
     from rocefort.design.derive.derive import derive
-    from rocefort.models.results.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
     from rocefort.site.connections import connections_text, updated_connections
 
@@ -169,7 +169,7 @@ def comment(
     Run it in a CI job of GitHub or GitLab. The token is in GITHUB_TOKEN or ROCEFORT_GITLAB_TOKEN.
     Without the file, the comment reports that there is no review.
     """
-    from rocefort.models.results.actions import Done
+    from rocefort.base.actions import Done
     from rocefort.reports.actions import done_report
     from rocefort.reports.review.files import no_review_markdown
     from rocefort.steps.comment.api import Limits

@@ -44,7 +44,7 @@ def trust(
     Keys are collected over the network; a changed key is refused.
     """
     from rocefort.fleet.connections import load_connections
-    from rocefort.models.results.actions import TrustedKeys
+    from rocefort.fleet.results import TrustedKeys
     from rocefort.reports.rollout.host_keys import keys_report, recorded_report
     from rocefort.steps.rollout.trust import collect_keys, fail_silent, key_rows, refuse_changed
     from rocefort.steps.rollout.trust import trust as put_on_record

@@ -220,7 +220,7 @@ def report(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
-    from rocefort.models.results.actions import WrittenFiles
+    from rocefort.base.actions import WrittenFiles
     from rocefort.reports.actions import written_files_report
     from rocefort.steps.fabric.capacity import demand_of
     from rocefort.steps.fabric.fabric_page import fabric_page, write_page

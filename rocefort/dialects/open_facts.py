@@ -1,7 +1,4 @@
-"""Facts of the hardware data that no source confirms, each with the command that confirms it.
-
-They are read from the hardware data, so a fact that is confirmed there is no longer listed.
-"""
+"""Facts of the hardware data that no source confirms, each with the command that shows it."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocefort.dialects.words import line
+from rocefort.models.base import Frozen
 from rocefort.models.hardware.commit_conditions import Condition, Requirement
 from rocefort.models.hardware.hardware import (
     Fact,
@@ -19,8 +17,29 @@ from rocefort.models.hardware.hardware import (
     Unconfirmed,
     expand_ports,
 )
-from rocefort.models.results.open_facts import OpenFact
 from rocefort.models.units import KBYTE
+
+
+class OpenFact(Frozen):
+    """Fact to confirm on a first real switch.
+
+    of: a syntax family, a switch model, or `any release`. used: the switches that it concerns.
+    ask: input for the switch; `?` is the help of the command line, ` / ` enters a view.
+    """
+
+    of: str
+    fact: str
+    ask: str
+    used: tuple[str, ...] = ()
+
+
+class OpenFacts(Frozen):
+    """Acceptance list of a fabric, or of all hardware data."""
+
+    name: str
+    switches: int = 0
+    facts: tuple[OpenFact, ...] = ()
+
 
 # V300R023C00, `display current-configuration`: default lines begin with `~`.
 DEFAULTS = "display current-configuration include-default"

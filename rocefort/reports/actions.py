@@ -5,13 +5,9 @@ They contain paths and commands, which a user copies.
 
 from __future__ import annotations
 
-from rocefort.models.results.actions import (
-    Approval,
-    BackgroundProcess,
-    Done,
-    RenderedTexts,
-    WrittenFiles,
-)
+from rocefort.base.actions import BackgroundProcess, Done, WrittenFiles
+from rocefort.design.results import RenderedTexts
+from rocefort.models.rollout.outputs import Approval
 from rocefort.reports.blocks import Code
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rocefort.models.results.actions import (
+from rocefort.models.results.lab import (
     FaultKind,
     FaultKinds,
     GuestImage,

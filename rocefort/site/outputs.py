@@ -12,12 +12,23 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from rocefort.base.actions import BackgroundProcess, Done, WrittenFiles
 from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.base.json_schema import schema_head
 from rocefort.base.progress_display.events import ProgressOutput
-from rocefort.models.results import actions
+from rocefort.design.results import ImportedFabric, RenderedTexts
+from rocefort.dialects.open_facts import OpenFacts
+from rocefort.fleet.results import TrustedKeys
 from rocefort.models.results.capacity import CapacityReport
-from rocefort.models.results.growth import StagedGrowth
+from rocefort.models.results.growth import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
+from rocefort.models.results.lab import (
+    FaultKinds,
+    GuestImage,
+    LabAccesses,
+    LabGrowth,
+    Labs,
+    RepairedFaults,
+)
 from rocefort.models.results.lab_experiments import (
     Chaos,
     Failover,
@@ -25,13 +36,14 @@ from rocefort.models.results.lab_experiments import (
     Opinions,
     UnderLoad,
 )
-from rocefort.models.results.open_facts import OpenFacts
 from rocefort.models.results.probe import ProbeResult
 from rocefort.models.results.problems import ProblemsOutput
+from rocefort.models.results.rdma_outputs import PairValues, RunComparison, RunList, StoppedServers
 from rocefort.models.results.rdma_plan import RdmaPlan
 from rocefort.models.results.rdma_result import JudgedOutputs, RdmaExport, RdmaResult
 from rocefort.models.results.trace import Trace
 from rocefort.models.results.twin import LabSnapshot, LabStatus, LabTrace
+from rocefort.models.rollout.outputs import Approval, PlanOutput, Procedures
 from rocefort.models.rollout.rehearsal import PlanRehearsal
 from rocefort.reports.fabric.diff import DifferenceOutput
 from rocefort.reports.fabric.tables import TableOutput
@@ -44,17 +56,17 @@ from rocefort.tune.model import MeasuredSearch, SearchResult, Simulation
 
 PROBLEMS: Final = "problems"
 LAB: Final[Mapping[str, Any]] = {
-    "cli": actions.LabAccesses | actions.BackgroundProcess,
-    "stop": actions.Done,
-    "faults": actions.FaultKinds,
+    "cli": LabAccesses | BackgroundProcess,
+    "stop": Done,
+    "faults": FaultKinds,
     "up": LabStatus,
-    "down": actions.Done,
-    "list": actions.Labs,
+    "down": Done,
+    "list": Labs,
     "status": LabStatus,
-    "break": actions.FaultKinds | actions.Done,
-    "mend": actions.RepairedFaults,
-    "grow": actions.LabGrowth,
-    "guest build": actions.GuestImage,
+    "break": FaultKinds | Done,
+    "mend": RepairedFaults,
+    "grow": LabGrowth,
+    "guest build": GuestImage,
     "trace": LabTrace,
     "snapshot": LabSnapshot,
     "opinions": Opinions,
@@ -64,19 +76,19 @@ LAB: Final[Mapping[str, Any]] = {
     "load": UnderLoad,
 }
 OUTPUTS: Final[Mapping[str, Any]] = {
-    "new": actions.WrittenFiles,
-    "init": actions.WrittenFiles,
-    "connections": actions.WrittenFiles,
-    "import": actions.ImportedFabric,
-    "render": actions.RenderedTexts,
-    "report": actions.WrittenFiles,
-    "expand": actions.GrowthOutput,
-    "remove": actions.RemovalOutput,
-    "rename": actions.RenamingOutput,
+    "new": WrittenFiles,
+    "init": WrittenFiles,
+    "connections": WrittenFiles,
+    "import": ImportedFabric,
+    "render": RenderedTexts,
+    "report": WrittenFiles,
+    "expand": GrowthOutput,
+    "remove": RemovalOutput,
+    "rename": RenamingOutput,
     "stages": StagedGrowth,
     "rules": RulesOutput,
     "explain": RulesOutput,
-    "comment": actions.Done,
+    "comment": Done,
     "check": FindingsOutput,
     "verify": FindingsOutput,
     "health": FindingsOutput,
@@ -89,28 +101,28 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "drift": DifferenceOutput,
     "review": ReviewsOutput,
     "capacity": CapacityReport,
-    "plan": actions.PlanOutput,
-    "plan-console": actions.Procedures,
-    "day0": actions.Procedures,
-    "replace": actions.Procedures,
+    "plan": PlanOutput,
+    "plan-console": Procedures,
+    "day0": Procedures,
+    "replace": Procedures,
     "rehearse": PlanRehearsal,
-    "apply": EndOutput | StepOutput | actions.BackgroundProcess,  # steps: --progress json
-    "resume": EndOutput | StepOutput | actions.BackgroundProcess,
-    "rollback": actions.PlanOutput | EndOutput | StepOutput,  # the latter two with --apply
-    "pause": actions.Done,
-    "abort": actions.Done,
-    "approve": actions.Approval,
-    "trust": actions.TrustedKeys,
+    "apply": EndOutput | StepOutput | BackgroundProcess,  # steps: --progress json
+    "resume": EndOutput | StepOutput | BackgroundProcess,
+    "rollback": PlanOutput | EndOutput | StepOutput,  # the latter two with --apply
+    "pause": Done,
+    "abort": Done,
+    "approve": Approval,
+    "trust": TrustedKeys,
     "status": StatusOutput | StepOutput | FollowedOutput,  # the latter with --follow
     "history": HistoryOutput,
     "rdma plan": RdmaPlan,
     "rdma run": RdmaResult,
     "rdma judge": JudgedOutputs,
-    "rdma show": RdmaResult | actions.WrittenFiles,  # the latter with --html
-    "rdma compare": actions.RunComparison,
-    "rdma history": actions.RunList | actions.PairValues,  # the latter with --pair
-    "rdma stop": actions.StoppedServers,
-    "host render": actions.RenderedTexts,
+    "rdma show": RdmaResult | WrittenFiles,  # the latter with --html
+    "rdma compare": RunComparison,
+    "rdma history": RunList | PairValues,  # the latter with --pair
+    "rdma stop": StoppedServers,
+    "host render": RenderedTexts,
     "rdma export": RdmaExport,
     "tune simulate": Simulation,
     "tune search": SearchResult,

@@ -9,10 +9,9 @@ from typing import Any
 from outputs import fields_of
 
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.dialects.open_facts import DEFAULTS, NEEDED_BY, ask_of
+from rocefort.dialects.open_facts import DEFAULTS, NEEDED_BY, OpenFact, OpenFacts, ask_of
 from rocefort.lab.switch.personality import OPEN_POINTS, axes
 from rocefort.models.hardware.hardware import Fact, Range, Unconfirmed
-from rocefort.models.results.open_facts import OpenFact, OpenFacts
 from rocefort.steps.fabric.open_facts import every_open_fact
 
 Rocefort = Callable[..., Any]

@@ -19,7 +19,7 @@ from outputs import fields_of
 from rocefort import tasks
 from rocefort.base.errors import ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.models.results.actions import RunList
+from rocefort.models.results.rdma_outputs import RunList
 from rocefort.models.results.rdma_plan import RdmaHost, RdmaRun, Suite
 from rocefort.models.results.rdma_result import (
     Figures,

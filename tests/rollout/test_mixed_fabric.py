@@ -16,12 +16,13 @@ from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.placeholders import takers
 from rocefort.dialects.syntax_families import load_families
+from rocefort.fleet.secrets import read_secrets
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.hardware.commit_conditions import Condition, Requirement
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.network.network import Network, Sources
-from rocefort.models.results.actions import Procedures
 from rocefort.models.results.difference import FabricDifference
+from rocefort.models.rollout.outputs import Procedures
 from rocefort.models.rollout.plan import Plan
 from rocefort.reports.blocks import Block
 from rocefort.reports.rollout.instructions import procedures_report
@@ -31,7 +32,7 @@ from rocefort.rollout.planning.difference import ComparedSide, difference
 from rocefort.rollout.planning.maintenance import procedure
 from rocefort.rollout.planning.plan import sides_of
 from rocefort.steps.fabric.compare import switches_of
-from rocefort.steps.fabric.subject import read_secrets, subject_of_texts
+from rocefort.steps.fabric.subject import subject_of_texts
 from rocefort.steps.review.advice import advice_on
 from rocefort.steps.review.drain import DrainStudy, drain_steps
 from rocefort.steps.rollout.console import console_procedure

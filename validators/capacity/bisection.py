@@ -7,8 +7,8 @@ from collections.abc import Mapping, Set
 from ipaddress import IPv4Network
 
 from rocefort.base.errors import Refused
+from rocefort.models.base import Frozen
 from rocefort.models.network.network import Network, Role, Sources
-from rocefort.models.results.growth import Bandwidth, LeafLoad
 from rocefort.validators.facts.links import uplink_gbps
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
@@ -69,3 +69,39 @@ def _widths_of(solution: Solution, leaf: str, served: Mapping[str, Set[IPv4Netwo
     hops = {prefix: selection.next_hops for prefix, selection in table.items()}
     ways = (static.get(prefix) or hops.get(prefix, ()) for prefix in targets)
     return {sum(hop is not None for hop in way) for way in ways}
+
+
+class LeafLoad(Frozen):
+    """Servers and uplinks of one leaf, Gb/s; up None: the speed of an uplink is unknown."""
+
+    leaf: str
+    down_gbps: int
+    up_gbps: int | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Oversubscription; None without uplinks of a known speed."""
+        return self.down_gbps / self.up_gbps if self.up_gbps else None
+
+
+class Bandwidth(Frozen):
+    """Bandwidth of a fabric.
+
+    bisection_gbps: between the half of the leaves with the least uplinks and all others.
+    widths: least and most equal-cost paths from leaf to leaf. pairs: of servers, delivered by
+    every path, and all. None: unknown, or refused by the routing engine, with `refused` as reason.
+    """
+
+    spines: int
+    leaves: int
+    loads: tuple[LeafLoad, ...]
+    bisection_gbps: int | None
+    widths: tuple[int, int] | None = None
+    pairs: tuple[int, int] | None = None
+    refused: str = ""
+
+    @property
+    def uplinks_gbps(self) -> tuple[int, int] | None:
+        """Least and most uplinks of a leaf."""
+        rates = [load.up_gbps for load in self.loads if load.up_gbps is not None]
+        return (min(rates), max(rates)) if rates else None

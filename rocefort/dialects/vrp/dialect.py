@@ -58,9 +58,9 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.site_commands import SiteCommand
+from rocefort.models.network.counters import MarkedSeen
 from rocefort.models.network.network import Node, Position, TextLine
 from rocefort.models.network.observed import StateTopic, UnreadSeen
-from rocefort.models.results.rdma_counters import MarkedSeen
 from rocefort.models.rollout.plan import Change
 
 HERE = Path(__file__).parent

@@ -17,6 +17,7 @@ from rocefort.base.clock import utc_now
 from rocefort.base.errors import DeviceFailed
 from rocefort.dialects.vrp.text.names import interface_name
 from rocefort.models.device.interface import kind_of
+from rocefort.models.network.counters import MarkedSeen
 from rocefort.models.network.observed import (
     AiEcnSeen,
     FactsSeen,
@@ -33,7 +34,6 @@ from rocefort.models.network.observed import (
     ThresholdSeen,
     UnreadSeen,
 )
-from rocefort.models.results.rdma_counters import MarkedSeen
 
 Row = dict[str, Any]
 T = TypeVar("T")

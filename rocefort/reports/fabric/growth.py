@@ -9,18 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.network.network import End
 from rocefort.models.results.growth import (
-    Addition,
-    Bandwidth,
     Growth,
     GrowthStage,
     ListedCable,
     ListedSwitch,
-    Proof,
     StagedGrowth,
 )
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone, columns
 from rocefort.reports.wording import group_items, name_ranges
+from rocefort.validators.capacity.bisection import Bandwidth
+from rocefort.validators.rules.verification.growth import Addition, Proof
 
 WITHOUT_OPTICS = ("dac", "aoc")  # cables with fixed connectors
 Fields = tuple[str, ...]

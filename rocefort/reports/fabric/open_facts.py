@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from textwrap import fill
 
-from rocefort.models.results.open_facts import OpenFacts
+from rocefort.dialects.open_facts import OpenFacts
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Items, Note, Section
 from rocefort.reports.wording import name_ranges

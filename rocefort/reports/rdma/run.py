@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocefort.models.results.actions import PairValues, RunComparison, RunList
+from rocefort.models.results.rdma_outputs import PairValues, RunComparison, RunList
 from rocefort.models.results.rdma_result import (
     EndedProcesses,
     Figures,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rocefort.models.results.actions import HostKeyRow, TrustedKeys
+from rocefort.fleet.results import HostKeyRow, TrustedKeys
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Code, Table, columns
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rocefort.models.results.actions import Procedure, Procedures, ProcedureStep
+from rocefort.models.rollout.outputs import Procedure, Procedures, ProcedureStep
 from rocefort.reports.blocks import Block, Code, Note, Section
 
 

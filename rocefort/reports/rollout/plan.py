@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from rocefort.models.results.actions import PlanOutput
+from rocefort.models.rollout.outputs import PlanOutput
 from rocefort.models.rollout.plan import Gate, Plan, Wave
 from rocefort.models.wording import duration, listing
 from rocefort.reports.blocks import Block, Code, Items, Note, Section, Table, Tone, columns

@@ -11,6 +11,7 @@ from rocefort.base.progress import tracked
 from rocefort.dialects.changes import Paths, change_of, replaced_lines
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.commit_conditions import conditions_of
+from rocefort.dialects.secrets import with_known_secrets
 from rocefort.dialects.words import in_words
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
@@ -27,7 +28,6 @@ from rocefort.models.rollout.compare import classify, compare
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import Change, ChangeKind
 from rocefort.rollout.planning.referenced_acls import with_used
-from rocefort.rollout.planning.secrets import with_known_secrets
 
 Families = Mapping[str, Family]
 

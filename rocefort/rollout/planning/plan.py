@@ -17,13 +17,13 @@ from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.secrets import as_read_back, with_known_secrets
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Network, Node, TextLine
 from rocefort.models.rollout.plan import Change, Plan, digest_of
 from rocefort.rollout.journal.text_store import write_whole
 from rocefort.rollout.planning.referenced_acls import with_used
-from rocefort.rollout.planning.secrets import as_read_back, with_known_secrets
 from rocefort.rollout.planning.soak import soak_of
 
 

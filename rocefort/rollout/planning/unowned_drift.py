@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from rocefort.base.errors import BadInput, Problem, Refused
+from rocefort.dialects.secrets import with_known_secrets
 from rocefort.models.device.device import Device
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
 from rocefort.rollout.planning.plan import SwitchConfigs
-from rocefort.rollout.planning.secrets import with_known_secrets
 
 
 def drift_edits(sides: SwitchConfigs, last: Device | None) -> tuple[Edit, ...]:

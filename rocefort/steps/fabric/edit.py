@@ -15,11 +15,10 @@ from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
 from rocefort.design.load.load import LoadedFabric, find_fabric, loaded_fabric
 from rocefort.models.finding import Finding, Report, Severity
-from rocefort.models.results.growth import Bandwidth
 from rocefort.models.wording import listing
 from rocefort.reports.wording import device_ports, group_items, name_ranges
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
-from rocefort.validators.capacity.bisection import bandwidth
+from rocefort.validators.capacity.bisection import Bandwidth, bandwidth
 from rocefort.validators.checks import check
 
 

@@ -22,16 +22,11 @@ from rocefort.design.load.load import load_catalogue
 from rocefort.models.base import check_name
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Node
-from rocefort.models.results.growth import (
-    Bandwidth,
-    Growth,
-    ListedCable,
-    ListedSwitch,
-    StagedGrowth,
-)
+from rocefort.models.results.growth import Growth, ListedCable, ListedSwitch, StagedGrowth
 from rocefort.models.wording import count_of
 from rocefort.rollout.planning.growth_stages import GrowthStep, staged
 from rocefort.steps.fabric.edit import FabricFile, Versions, read_fabric, versions_of
+from rocefort.validators.capacity.bisection import Bandwidth
 from rocefort.validators.rules.verification.growth import prove
 
 

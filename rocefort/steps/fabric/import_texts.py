@@ -19,21 +19,21 @@ from rocefort.design.importing.write import fabric_text, one_line
 from rocefort.design.load.load import load_catalogue
 from rocefort.design.load.profiles import profiles_of
 from rocefort.design.new import write_new
+from rocefort.design.results import ImportedFabric
 from rocefort.dialects.choose import dialect_of, load_dialect
 from rocefort.dialects.data import ParsedConfig, sources_of
 from rocefort.dialects.designs import designs_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import in_one_spelling
+from rocefort.dialects.secrets import with_known_secrets
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Node, Sources, TextLine
-from rocefort.models.results.actions import ImportedFabric
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.wording import count_of, listing, names_text
 from rocefort.reports.blocks import Block, Items, Note, Section, Tone
 from rocefort.reports.wording import group_items, name_ranges
-from rocefort.rollout.planning.secrets import with_known_secrets
 from rocefort.steps.fabric.config_directory import (
     ConfigDirectory,
     ConfigFile,

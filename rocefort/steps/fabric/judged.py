@@ -14,13 +14,13 @@ from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.data import sources_of
 from rocefort.dialects.network_text import with_commands
+from rocefort.dialects.secrets import with_known_secrets
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
 from rocefort.rollout.planning.referenced_acls import with_used
-from rocefort.rollout.planning.secrets import with_known_secrets
 from rocefort.steps.fabric.config_directory import (
     ConfigDirectory,
     ConfigFile,

@@ -16,7 +16,6 @@ from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.design.load.overrides import overrides
 from rocefort.dialects.choose import dialect_of, load_dialect
 from rocefort.dialects.data import ParsedConfig, sources_of
-from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import (
     read_back,
     render_all,
@@ -24,8 +23,6 @@ from rocefort.dialects.network_text import (
     with_commands,
 )
 from rocefort.dialects.overrides import has_templates
-from rocefort.dialects.placeholders import filled_line, takers
-from rocefort.fleet.credentials import Secret, resolve_all
 from rocefort.models.hardware.site_commands import SiteFamily
 from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.models.network.sources import with_rows
@@ -190,34 +187,6 @@ def running_texts(source: Path, say: Callable[[str], None] | None = None) -> dic
         for note in saved.notes:
             say(note)
     return {config.parsed.device.name: config.text for config in saved.configs}
-
-
-def with_secrets(texts: Mapping[str, str], network: Network) -> dict[str, str]:
-    """Replace every reference by its secret, for files that only their owner may read.
-
-    Raises one error for all references without a secret, or with one that cannot be typed.
-    """
-    references = takers((network.by_name[name], text.splitlines()) for name, text in texts.items())
-    secrets = {name: secret.reveal() for name, secret in read_secrets(references).items()}
-    return {name: filled_line(text, secrets) for name, text in texts.items()}
-
-
-def read_secrets(references: Mapping[str, Iterable[Dialect]]) -> dict[str, Secret]:
-    """Read secrets by reference; raises one error for all that are missing or cannot be typed.
-
-    references: each reference with the dialects in which it is typed.
-    """
-    secrets = resolve_all(list(references))
-    problems: list[Problem] = []
-    for reference, secret in secrets.items():
-        for dialect in references[reference]:
-            try:
-                dialect.check_typed(secret.reveal(), reference)
-            except BadInput as error:
-                problems += error.problems
-    if problems:
-        raise BadInput(problems=problems)
-    return secrets
 
 
 def refuse_refuted(network: Network, names: Collection[str]) -> None:

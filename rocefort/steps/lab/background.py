@@ -10,10 +10,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from rocefort.base.actions import BackgroundProcess
 from rocefort.base.background import LOOK_S, Background, in_background
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.lab.switch.store import lock_file
-from rocefort.models.results.actions import BackgroundProcess
 from rocefort.steps.lab.emulated_site import STATE_FILE
 
 LOG = "lab.log"

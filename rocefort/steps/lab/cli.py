@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rocefort.models.network.network import Network
-from rocefort.models.results.actions import LabAccess, LabAccesses
+from rocefort.models.results.lab import LabAccess, LabAccesses
 from rocefort.reports.blocks import Block
 from rocefort.reports.lab import accesses_report
 from rocefort.steps.fabric.subject import subject_of

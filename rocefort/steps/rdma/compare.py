@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocefort.base.errors import BadInput
-from rocefort.models.results.actions import RunComparison
+from rocefort.models.results.rdma_outputs import RunComparison
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Measurement, RdmaResult
 from rocefort.rdma.judge.paired_test import paired

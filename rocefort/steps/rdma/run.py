@@ -21,9 +21,9 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
+from rocefort.models.network.counters import NicCounters, SwitchCounters
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import StateTopic
-from rocefort.models.results.rdma_counters import NicCounters, SwitchCounters
 from rocefort.models.results.rdma_plan import RdmaPlan, Suite
 from rocefort.models.results.rdma_result import (
     DerivedVerdict,

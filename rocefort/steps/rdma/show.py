@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rocefort.base.errors import BadInput
 from rocefort.base.json_output import json_text
-from rocefort.models.results.actions import PairValue, PairValues
+from rocefort.models.results.rdma_outputs import PairValue, PairValues
 from rocefort.models.results.rdma_result import Measurement, RdmaExport, RdmaResult
 from rocefort.rdma.judge.run_store import RdmaHistory
 from rocefort.reports.rdma.page import RdmaPageContent, Series, rdma_page

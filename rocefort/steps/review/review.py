@@ -12,7 +12,6 @@ from pathlib import Path
 from rocefort import __version__
 from rocefort.base.atomic_files import put_together
 from rocefort.base.clock import utc_now
-from rocefort.base.documents.difference import document_changes
 from rocefort.base.documents.read import Document
 from rocefort.base.errors import BadInput, Problem, RocefortError
 from rocefort.base.json_output import json_text
@@ -45,6 +44,7 @@ from rocefort.steps.fabric.verify import service_of
 from rocefort.steps.review.advice import advice_on, without_live_patches
 from rocefort.steps.review.drain import DrainStudy
 from rocefort.steps.review.fabrics import ChangedFabrics, changed_fabrics
+from rocefort.steps.review.intent_changes import document_changes
 from rocefort.steps.review.line_origins import origins, switch_lines
 from rocefort.steps.review.renames import (
     Renames,

@@ -12,6 +12,7 @@ from nornir.core import Nornir
 from rocefort.base.clock import Clock
 from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.base.signals import count_signals
+from rocefort.dialects.secrets import references_of
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import (
     end_fleet,
@@ -19,6 +20,7 @@ from rocefort.fleet.nornir_session import (
     refuse_ended,
     require_credentials,
 )
+from rocefort.fleet.secrets import read_secrets
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import Observed
@@ -43,9 +45,7 @@ from rocefort.rollout.journal.text_store import KeptTexts
 from rocefort.rollout.live.checks import LiveChecks, with_neighbours
 from rocefort.rollout.live.readings import close_sessions, observe
 from rocefort.rollout.live.wave_checks import WaveChecks
-from rocefort.rollout.planning.secrets import references_of
 from rocefort.rollout.planning.signing import refuse_unjudged, signer_of, signers_file
-from rocefort.steps.fabric.subject import read_secrets
 from rocefort.steps.lab.queue_gate import QueueGate
 from rocefort.steps.rollout.fabric_of_run import (
     SealedFabric,

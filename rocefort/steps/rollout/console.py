@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from rocefort.dialects.words import in_words, line
-from rocefort.models.results.actions import Procedure
+from rocefort.models.rollout.outputs import Procedure
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.reports.rollout.instructions import Instruction, procedure_of
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocefort.base.actions import BackgroundProcess
 from rocefort.base.background import in_background
-from rocefort.models.results.actions import BackgroundProcess
 from rocefort.rollout import operator
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.run_history import contents_of

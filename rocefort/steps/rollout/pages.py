@@ -14,7 +14,7 @@ from typing import Self
 
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import RocefortError
-from rocefort.models.results.actions import PlanOutput
+from rocefort.models.rollout.outputs import PlanOutput
 from rocefort.models.rollout.plan import Plan
 from rocefort.reports.rollout.plan_page import PlanPageContent, plan_page
 from rocefort.reports.rollout.rollout_page import RolloutPageContent, rollout_page

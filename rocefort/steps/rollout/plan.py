@@ -12,6 +12,7 @@ from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.load import find_fabric
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.secrets import check_rotation
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.device.device import Device
@@ -37,7 +38,6 @@ from rocefort.rollout.planning.sealed_files import (
     site_files,
     tool,
 )
-from rocefort.rollout.planning.secrets import check_rotation
 from rocefort.rollout.planning.signing import sign
 from rocefort.rollout.planning.trial_timer import with_trial_time
 from rocefort.rollout.planning.unowned_drift import adopted_drift

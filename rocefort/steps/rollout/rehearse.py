@@ -20,7 +20,9 @@ from rocefort.base.errors import Refused, RocefortError, ServiceFailed, Stopped
 from rocefort.base.signals import raise_on_signals, stop_on_signals
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
+from rocefort.dialects.secrets import references_of
 from rocefort.fleet.connections import load_connections
+from rocefort.fleet.secrets import read_secrets
 from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host
@@ -42,8 +44,7 @@ from rocefort.rollout.planning.baseline import PlannedTexts, both_sides
 from rocefort.rollout.planning.plan import read_plan
 from rocefort.rollout.planning.rehearsal import attach
 from rocefort.rollout.planning.sealed_files import tool
-from rocefort.rollout.planning.secrets import references_of
-from rocefort.steps.fabric.subject import read_secrets, running_texts
+from rocefort.steps.fabric.subject import running_texts
 from rocefort.steps.lab.guests import guest_names, lead_to_guests
 from rocefort.steps.lab.twin import expected_sessions, notes_of
 from rocefort.steps.lab.twin_cli import start_lines

@@ -12,7 +12,7 @@ from rocefort.design.load.load import find_fabric
 from rocefort.fleet.connections import Connections, SshAccess
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.host_keys import HostKey, KeyStatus, add_to_record, collect
-from rocefort.models.results.actions import HostKeyRow
+from rocefort.fleet.results import HostKeyRow
 
 
 @dataclass(frozen=True, slots=True)

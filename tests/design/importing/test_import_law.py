@@ -24,9 +24,9 @@ from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.new import Size, new_fabric
+from rocefort.design.results import ImportedFabric
 from rocefort.dialects.network_text import render_all
 from rocefort.models.network.network import Network
-from rocefort.models.results.actions import ImportedFabric
 from rocefort.steps.fabric.import_texts import import_fabric
 
 BORDER = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"

@@ -12,8 +12,8 @@ from rocefort.base.errors import BadInput, Refused
 from rocefort.base.paths import HARDWARE
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs, read_facts
+from rocefort.design.results import ImportedFabric
 from rocefort.dialects.network_text import render_all
-from rocefort.models.results.actions import ImportedFabric
 from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.import_texts import (
     facts_of,

@@ -20,7 +20,7 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
-from rocefort.models.results.actions import Procedures
+from rocefort.models.rollout.outputs import Procedures
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.reports.blocks import Block
 from rocefort.reports.rollout.instructions import procedures_report

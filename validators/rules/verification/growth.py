@@ -9,10 +9,10 @@ from itertools import chain
 from typing import ClassVar
 
 from rocefort.dialects.choose import dialect_of
+from rocefort.models.base import Frozen
 from rocefort.models.device.device import EFFECTS
 from rocefort.models.finding import Finding
 from rocefort.models.network.network import Network, Node, Sources
-from rocefort.models.results.growth import Addition, Proof
 from rocefort.models.rollout.compare import compare, effect_of
 from rocefort.models.rollout.edits import Edit
 from rocefort.validators.facts.overview import Overview
@@ -94,3 +94,20 @@ def kept_parts(network: Network) -> Iterator[tuple[str, int]]:
     yield "BGP session end", sum(len(device.bgp.peers) for device in devices if device.bgp)
     yield "cable", len(network.links or ())
     yield "server", len(network.servers or ())
+
+
+class Addition(Frozen):
+    """Number of additions of one kind, which the allow-list has."""
+
+    what: str
+    number: int
+
+
+class Proof(Frozen):
+    """Counts of what is unchanged on existing switches, and of additions to them."""
+
+    switches: int
+    lines: int  # of their configurations: each stays, in its order
+    lines_added: int
+    kept: tuple[Addition, ...]  # unchanged addresses, AS numbers and so on
+    additions: tuple[Addition, ...]

@@ -13,6 +13,7 @@ from random_values import TEMPLATES
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.dialects.changes import change_of
 from rocefort.dialects.placeholders import filled_line
+from rocefort.dialects.secrets import with_known_secrets
 from rocefort.dialects.vrp.device_diff import same_change
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
@@ -25,7 +26,6 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.lossless import PfcProfile
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.rollout.plan import Change
-from rocefort.rollout.planning.secrets import with_known_secrets
 
 FAMILIES = load_catalogue().families
 
