@@ -38,9 +38,9 @@ def render(
 ) -> None:
     """Write the configuration of every switch."""
     from rocefort.base.documents.suggest import nearest
+    from rocefort.design.reports import notes_report
     from rocefort.design.results import RenderedTexts
     from rocefort.fleet.secrets import with_secrets
-    from rocefort.reports.actions import notes_report
     from rocefort.steps.fabric.subject import refuse_refuted, subject_of, write_texts
 
     subject = subject_of(fabric, None)

@@ -51,8 +51,8 @@ def render(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write the script and the systemd units of every server."""
+    from rocefort.design.reports import notes_report
     from rocefort.design.results import RenderedTexts
-    from rocefort.reports.actions import notes_report
     from rocefort.steps.rdma.servers import plans_of, rendered_text, write_hosts
 
     _, plans = plans_of(fabric, server or ())

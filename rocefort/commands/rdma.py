@@ -251,8 +251,8 @@ def show(
     history.
     """
     from rocefort.base.actions import WrittenFiles
+    from rocefort.design.reports import notes_report
     from rocefort.rdma.judge.run_store import open_history
-    from rocefort.reports.actions import notes_report
     from rocefort.steps.rdma.show import write_page
 
     with open_history(kept) as past:

@@ -6,7 +6,6 @@ They contain paths and commands, which a user copies.
 from __future__ import annotations
 
 from rocefort.base.actions import BackgroundProcess, Done, WrittenFiles
-from rocefort.design.results import RenderedTexts
 from rocefort.models.rollout.outputs import Approval
 from rocefort.reports.blocks import Code
 
@@ -19,11 +18,6 @@ def done_report(done: Done) -> Code:
 def written_files_report(done: WrittenFiles) -> Code:
     """Show one path a line, then the notes."""
     return Code((*done.files, *done.notes))
-
-
-def notes_report(done: WrittenFiles | RenderedTexts) -> Code:
-    """Show the notes on the files."""
-    return Code(done.notes)
 
 
 def approval_report(given: Approval) -> Code:

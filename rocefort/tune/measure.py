@@ -43,7 +43,7 @@ from rocefort.rollout.controller.trial_label import TrialLabel
 from rocefort.rollout.planning.both_ends import refuse_two_sided
 from rocefort.rollout.planning.lockout import refuse_lockout
 from rocefort.rollout.planning.maintenance import refuse_beyond_trial
-from rocefort.rollout.planning.plan import sides_of
+from rocefort.rollout.planning.switch_configs import sides_of
 from rocefort.rollout.planning.trial_timer import LONGEST_TRIAL_S
 from rocefort.steps.fabric.edit import FabricFile, read_fabric, versions_of
 from rocefort.steps.fabric.git_revisions import checked_out

@@ -30,7 +30,7 @@ from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.planning import sealed_files
 from rocefort.rollout.planning.difference import ComparedSide, difference
 from rocefort.rollout.planning.maintenance import procedure
-from rocefort.rollout.planning.plan import sides_of
+from rocefort.rollout.planning.switch_configs import sides_of
 from rocefort.steps.fabric.compare import switches_of
 from rocefort.steps.fabric.subject import subject_of_texts
 from rocefort.steps.review.advice import advice_on

@@ -23,7 +23,7 @@ from rocefort.models.rollout.events import (
 from rocefort.models.rollout.plan import Change, ChangeKind, Plan, Wave
 from rocefort.models.rollout.progress import RunProgress
 from rocefort.models.rollout.runs import JournalContents, RolloutStatus, Run
-from rocefort.rollout.planning.plan import sides_of
+from rocefort.rollout.planning.switch_configs import sides_of
 
 BEGAN = datetime(2026, 11, 23, 20, 29, tzinfo=UTC)
 STEP = timedelta(seconds=4)

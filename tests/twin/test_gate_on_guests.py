@@ -21,7 +21,7 @@ from rocefort.models.rollout.events import Event, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rdma.run.gate import DEADLINE_S
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.planning.plan import sides_of
+from rocefort.rollout.planning.switch_configs import sides_of
 from rocefort.steps.lab import queue_gate
 from rocefort.steps.rollout import apply as rollout_apply
 from rocefort.steps.rollout.apply import apply_plan

@@ -29,7 +29,7 @@ from rocefort.models.rollout.rehearsal import PlanRehearsal
 from rocefort.rdma.run.gate import GateResult, run_gate
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.planning.baseline import both_sides
-from rocefort.rollout.planning.plan import read_plan, sides_of, write_plan
+from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.rollout.planning.rehearsal import (
     attach,
     attached,
@@ -38,6 +38,7 @@ from rocefort.rollout.planning.rehearsal import (
 )
 from rocefort.rollout.planning.rollback import plan_back
 from rocefort.rollout.planning.sealed_files import tool
+from rocefort.rollout.planning.switch_configs import sides_of
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab import twin_gate
 from rocefort.steps.rollout.plan import make_plan

@@ -7,13 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rocefort.models.finding import Finding, Severity
+from rocefort.models.results.change_parts import IntentChange, ReviewLine, SwitchLines
 from rocefort.models.results.difference import OneSided, SwitchDifference
-from rocefort.models.results.review import (
-    IntentChange,
-    Review,
-    ReviewLine,
-    SwitchLines,
-)
+from rocefort.models.results.review import Review
 from rocefort.models.results.routing_change import RoutingChange
 from rocefort.models.rollout.plan import ChangeKind
 from rocefort.models.wording import count_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.models.results.review import ManagementPath, Review
+from rocefort.models.results.change_parts import ManagementPath
+from rocefort.models.results.review import Review
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Items, Section, code
 from rocefort.reports.review.verdict import effects_lead

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.models.finding import Finding, Severity
-from rocefort.models.results.review import IntentChange, Review, Reviews
+from rocefort.models.results.change_parts import IntentChange
+from rocefort.models.results.review import Review, Reviews
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import first_words
 from rocefort.reports.review.content import intent_line, notes_of, sections_of

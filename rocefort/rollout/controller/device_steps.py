@@ -35,7 +35,7 @@ from rocefort.rollout.controller.trial_owner import (
     owner_of,
 )
 from rocefort.rollout.planning.pending_trials import END_OF_FOREIGN, ForeignTrial, time_left
-from rocefort.rollout.planning.plan import running_digest
+from rocefort.rollout.planning.switch_configs import running_digest
 
 LOG = logging.getLogger(__name__)
 

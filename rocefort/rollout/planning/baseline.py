@@ -16,7 +16,7 @@ from rocefort.dialects.network_text import render_node
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Network, Node
 from rocefort.models.rollout.plan import Change, Plan
-from rocefort.rollout.planning.plan import running_digest
+from rocefort.rollout.planning.switch_configs import running_digest
 
 NO_BASELINE = "its baseline configuration does not follow from the plan"
 OTHER_TEXT = "its running text differs from the one that the plan was made against"

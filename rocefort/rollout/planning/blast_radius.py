@@ -12,8 +12,8 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.models.fabric.nodes import ServerIntent
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Network, Node, Role, Segment, Server
+from rocefort.models.results.change_parts import BlastRadius, LostServer, Redundancy
 from rocefort.models.results.difference import FabricDifference
-from rocefort.models.results.review import BlastRadius, LostServer, Redundancy
 from rocefort.models.rollout.plan import Change
 from rocefort.rollout.planning.affected_objects import (
     EVERY_SESSION,

@@ -24,7 +24,7 @@ from rocefort.models.effect import FaultDelay
 from rocefort.models.network.network import Link, Network, Role
 from rocefort.models.wording import count_of
 from rocefort.rollout.planning.affected_objects import timed
-from rocefort.rollout.planning.plan import SwitchConfigs
+from rocefort.rollout.planning.switch_configs import SwitchConfigs
 
 HOW = (
     "close the session first (drain the spine, «a closed session with: ..»), then plan, apply with "

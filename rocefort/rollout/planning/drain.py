@@ -16,7 +16,7 @@ from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.results.reachability import Reachability
 from rocefort.models.rollout.plan import DrainedChange
 from rocefort.models.wording import count_of
-from rocefort.rollout.planning.plan import SwitchConfigs
+from rocefort.rollout.planning.switch_configs import SwitchConfigs
 from rocefort.validators.capacity.bisection import widths
 from rocefort.validators.facts.links import uplink_gbps
 from rocefort.validators.routing.engine import Solution, analyse

@@ -20,7 +20,7 @@ from rocefort.models.network.network import LosslessIntent, Network, Node, Sourc
 from rocefort.models.rollout.plan import PlanLimit
 from rocefort.models.wording import count_of
 from rocefort.rollout.planning.drain import ServiceDuringRollout
-from rocefort.rollout.planning.plan import SwitchConfigs
+from rocefort.rollout.planning.switch_configs import SwitchConfigs
 from rocefort.validators.checks import check, rules
 from rocefort.validators.facts.priorities import queue_of_dscp
 from rocefort.validators.facts.roce_ports import paused_queues

@@ -15,7 +15,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.network.network import Node
-from rocefort.rollout.planning.plan import SwitchConfigs
+from rocefort.rollout.planning.switch_configs import SwitchConfigs
 
 HOW = "make it at the console, which cannot be locked out (`rocefort day0` prints it), plan again"
 

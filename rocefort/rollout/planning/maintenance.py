@@ -13,7 +13,7 @@ from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirem
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.wording import listing, names_text
 from rocefort.rollout.planning.drain import silent
-from rocefort.rollout.planning.plan import SwitchConfigs
+from rocefort.rollout.planning.switch_configs import SwitchConfigs
 from rocefort.validators.facts.roce_ports import ends_of
 
 # A trial that ends must be undone completely, and a confirmed one must be in effect.

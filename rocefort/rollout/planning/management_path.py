@@ -6,8 +6,8 @@ from collections.abc import Container, Iterator
 
 from rocefort.models.effect import AccessTopic
 from rocefort.models.network.network import Network, Node
+from rocefort.models.results.change_parts import ManagementChange, ManagementPath, SwitchAddress
 from rocefort.models.results.difference import FabricDifference
-from rocefort.models.results.review import ManagementChange, ManagementPath, SwitchAddress
 from rocefort.models.rollout.compare import effect_of
 from rocefort.models.rollout.edits import Edit
 

@@ -15,7 +15,7 @@ from rocefort.dialects.secrets import with_known_secrets
 from rocefort.models.device.device import Device
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
-from rocefort.rollout.planning.plan import SwitchConfigs
+from rocefort.rollout.planning.switch_configs import SwitchConfigs
 
 
 def drift_edits(sides: SwitchConfigs, last: Device | None) -> tuple[Edit, ...]:

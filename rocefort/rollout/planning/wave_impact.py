@@ -21,7 +21,7 @@ from rocefort.rollout.planning.drain import (
     drained_change,
     uplinks_without,
 )
-from rocefort.rollout.planning.plan import SwitchConfigs
+from rocefort.rollout.planning.switch_configs import SwitchConfigs
 
 
 @dataclass(frozen=True)

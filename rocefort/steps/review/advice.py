@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocefort.dialects.words import line
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.results.advice import Advice, AdviceKind, AdviceStep
+from rocefort.models.results.change_parts import IntentChange
 from rocefort.models.results.difference import FabricDifference, SwitchDifference
-from rocefort.models.results.review import IntentChange
 from rocefort.models.rollout.compare import compare
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.wording import group_items

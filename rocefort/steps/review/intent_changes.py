@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from rocefort.base.documents.read import Document, YamlPath
 from rocefort.models.device.secret import REFERENCE, SECRET_KEYS
 from rocefort.models.network.network import Position
-from rocefort.models.results.review import IntentChange
+from rocefort.models.results.change_parts import IntentChange
 
 # Keys that identify an item of a list: the first one that all items have with unique values.
 KEYS = ("name", "id", "rule", "port", "queue", "dscp", "prefix")

@@ -15,7 +15,7 @@ from functools import cached_property
 from rocefort.dialects.data import ExtraLine
 from rocefort.models.network.network import EVERY, Network, Sources
 from rocefort.models.network.sources import on_lines
-from rocefort.models.results.review import IntentChange, ReviewLine, SwitchLines
+from rocefort.models.results.change_parts import IntentChange, ReviewLine, SwitchLines
 from rocefort.validators.facts.roce_ports import ends_of
 
 OWNER = re.compile(r"(?:interfaces|bgp\.peers)\[[^]]+\]")  # the items that a cable causes

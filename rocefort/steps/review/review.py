@@ -20,16 +20,18 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.models.fabric.routing import Capacity
 from rocefort.models.finding import Finding, Report
 from rocefort.models.network.network import Network, Node, Role, Sources
-from rocefort.models.results.difference import FabricDifference
-from rocefort.models.results.review import (
+from rocefort.models.results.change_parts import (
     BlastRadius,
-    FindingsChange,
     IntentChange,
     ManagementPath,
+    SwitchLines,
+)
+from rocefort.models.results.difference import FabricDifference
+from rocefort.models.results.review import (
+    FindingsChange,
     Review,
     Reviews,
     RewordedFinding,
-    SwitchLines,
     UnreviewedFabric,
 )
 from rocefort.reports.review.files import reviews_markdown, reviews_output

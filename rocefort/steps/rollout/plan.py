@@ -30,7 +30,6 @@ from rocefort.rollout.planning.limit import limit_of, limited_to
 from rocefort.rollout.planning.lockout import refuse_lockout
 from rocefort.rollout.planning.maintenance import refuse_beyond_trial
 from rocefort.rollout.planning.pending_trials import trial_problems
-from rocefort.rollout.planning.plan import SwitchConfigs, sides_of
 from rocefort.rollout.planning.sealed_files import (
     changed_files,
     check_tool,
@@ -39,6 +38,7 @@ from rocefort.rollout.planning.sealed_files import (
     tool,
 )
 from rocefort.rollout.planning.signing import sign
+from rocefort.rollout.planning.switch_configs import SwitchConfigs, sides_of
 from rocefort.rollout.planning.trial_timer import with_trial_time
 from rocefort.rollout.planning.unowned_drift import adopted_drift
 from rocefort.rollout.planning.wave_impact import WaveImpact

@@ -28,7 +28,8 @@ from rocefort.reports.rollout.plan import plan_report, procedure_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.planning import sealed_files as files
 from rocefort.rollout.planning.maintenance import NeedsMaintenance
-from rocefort.rollout.planning.plan import read_plan, running_digest, write_plan
+from rocefort.rollout.planning.plan import read_plan, write_plan
+from rocefort.rollout.planning.switch_configs import running_digest
 from rocefort.steps.rollout.console import console_procedure
 from rocefort.steps.rollout.plan import PlanOptions, devices_of, make_plan, sealed_fabric
 

@@ -33,7 +33,7 @@ from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.rollout.plan import Change
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.planning.plan import running_digest, sides_of
+from rocefort.rollout.planning.switch_configs import running_digest, sides_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.apply import apply_plan
 from rocefort.steps.rollout.plan import make_plan, running_of

@@ -16,7 +16,7 @@ from rocefort.models.results.difference import SwitchDifference
 from rocefort.models.rollout.plan import Change, ChangeKind
 from rocefort.rollout.planning.difference import ComparedSide, difference
 from rocefort.rollout.planning.drain import drained_change
-from rocefort.rollout.planning.plan import running_digest, sides_of
+from rocefort.rollout.planning.switch_configs import running_digest, sides_of
 from rocefort.steps.fabric.compare import switches_of
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
 

@@ -12,7 +12,7 @@ from rocefort.dialects.network_text import render_node
 from rocefort.models.hardware.hardware import Family
 from rocefort.reports.fabric.changes import kept_line, service_lines
 from rocefort.rollout.planning.baseline import both_sides
-from rocefort.rollout.planning.plan import running_digest
+from rocefort.rollout.planning.switch_configs import running_digest
 from rocefort.steps.rollout.plan import make_plan
 
 PORT = "interface Vlanif120\n"

@@ -12,7 +12,7 @@ from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import Change, ChangeKind, DrainedChange, Gate, Plan, Soak, Wave
-from rocefort.rollout.planning.plan import running_device, running_digest
+from rocefort.rollout.planning.switch_configs import running_device, running_digest
 
 TRIAL_S, PLAIN_TRIAL_S, SETTLE_S = 600, 300, 5
 OLD, NEW = "description old", "description new"

@@ -21,7 +21,7 @@ from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.rollout.planning.plan import running_digest
+from rocefort.rollout.planning.switch_configs import running_digest
 
 FAMILIES = load_catalogue().families
 WORDS = st.from_regex(r"[a-z]{2,8}( [a-z0-9]{1,6}){0,3}", fullmatch=True)
