@@ -22,6 +22,7 @@ from rocefort.commands import (
     completion,
     demo,
     fabric,
+    facts,
     growth,
     health,
     host,
@@ -59,6 +60,7 @@ cli.add_typer(compare.cli)
 cli.add_typer(growth.cli)
 cli.add_typer(site.cli)
 cli.add_typer(fabric.cli)
+cli.add_typer(facts.cli, name="facts", rich_help_panel=Topic.VERIFY)
 cli.add_typer(operate.cli)
 cli.add_typer(plan.cli)
 cli.add_typer(rehearse.cli)

@@ -1,4 +1,4 @@
-"""`new`, `expand`, `remove`, `rename`, `stages`, `capacity`: size of a fabric, and its changes."""
+"""`new`, `expand`, `remove`, `rename`, `stages`: size of a fabric, and its changes."""
 
 from __future__ import annotations
 
@@ -194,29 +194,3 @@ def stages(
     found = stages_of(grow(fabric, wanted_of(given)))
     write_result(found, staged_report, text=form is options.TraceFormat.TEXT)
     end(failed=found.wrong)
-
-
-@cli.command(
-    **documented(
-        "rocefort capacity heps",
-        "rocefort capacity heps --failures single:2 --format json",
-        topic=Topic.VERIFY,
-    )
-)
-def capacity(
-    fabric: options.Fabric,
-    demand: options.DemandFile = None,
-    failures: options.SingleFailures = None,
-    _progress: options.StepProgress = options.ProgressOption.AUTO,
-    form: options.TraceFormatted = options.TraceFormat.TEXT,
-) -> None:
-    """Compare a traffic demand with the capacity of a fabric.
-
-    With and without failures.
-    """
-    from rocefort.reports.fabric.capacity import capacity_report
-    from rocefort.steps.fabric.capacity import judge_capacity
-
-    found = judge_capacity(fabric, demand, failures)
-    write_result(found, capacity_report, text=form is options.TraceFormat.TEXT)
-    end(failed=not found.fits)

@@ -1,4 +1,4 @@
-"""`init`, `connections`, `comment`: the repository of a site and its pull requests."""
+"""`init`, `connections`, `comment`, `schema`: the repository of a site and its pull requests."""
 
 from __future__ import annotations
 
@@ -185,3 +185,17 @@ def comment(
         message = f"comment on {thread.title}: {done}"
     result = Done(message=message)
     write_result(result, done_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort schema > inventory/fabric.schema.json",
+        "rocefort schema --of connections",
+        topic=Topic.SITE,
+    )
+)
+def schema(of: options.SchemaOf = options.SchemaDocument.FABRIC) -> None:
+    """Print the JSON Schema of a document or of output."""
+    from rocefort.site.schemas import schema_text
+
+    typer.echo(schema_text(of), nl=False)

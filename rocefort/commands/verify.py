@@ -1,4 +1,4 @@
-"""`check`, `verify`, `trace`, `report`, `rules`, `explain`: judge a fabric or configurations."""
+"""`check`, `verify`, `trace`, `report`, `rules`, `explain`, `capacity`: judge a design."""
 
 from __future__ import annotations
 
@@ -284,3 +284,29 @@ def explain(
 
     found = rules_named(rule_ids)
     write_result(found, explanations_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort capacity heps",
+        "rocefort capacity heps --failures single:2 --format json",
+        topic=Topic.VERIFY,
+    )
+)
+def capacity(
+    fabric: options.Fabric,
+    demand: options.DemandFile = None,
+    failures: options.SingleFailures = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Compare a traffic demand with the capacity of a fabric.
+
+    With and without failures.
+    """
+    from rocefort.reports.fabric.capacity import capacity_report
+    from rocefort.steps.fabric.capacity import judge_capacity
+
+    found = judge_capacity(fabric, demand, failures)
+    write_result(found, capacity_report, text=form is options.TraceFormat.TEXT)
+    end(failed=not found.fits)
