@@ -26,8 +26,8 @@ from rocefort.models.results.rdma_plan import Program
 from rocefort.models.rollout.plan import Gate, Plan, Wave
 from rocefort.rdma.plan.gate import plan_gate
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
+from rocefort.rdma.rollout_gate import GateLoad
 from rocefort.rdma.run.gate import expectation, perftest_command
-from rocefort.steps.rollout.gate_load import GateLoad
 
 PACKAGE = Path(rocefort.__file__).parent
 RULES = "rdma/plan/load_rules.py"

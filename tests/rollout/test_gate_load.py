@@ -14,12 +14,12 @@ import pytest
 
 from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.models.rollout.plan import Plan
+from rocefort.rdma.rollout_gate import GateLoad, covered_in_window
 from rocefort.rdma.run.gate import expectation
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.plan import read_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import apply
-from rocefort.steps.rollout.gate_load import GateLoad, covered_in_window
 
 Command = Callable[..., Any]
 NOW = datetime.now(UTC).astimezone()

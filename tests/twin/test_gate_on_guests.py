@@ -19,10 +19,10 @@ from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.device import Device
 from rocefort.models.rollout.events import Event, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
+from rocefort.rdma.run import queue_gate
 from rocefort.rdma.run.gate import DEADLINE_S
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.planning.switch_configs import sides_of
-from rocefort.steps.lab import queue_gate
 from rocefort.steps.rollout import apply as rollout_apply
 from rocefort.steps.rollout.apply import apply_plan
 from rocefort.steps.rollout.plan import make_plan, running_of

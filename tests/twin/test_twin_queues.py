@@ -20,9 +20,9 @@ from rocefort.models.device.priorities import DSCPS
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.plan import Gate
 from rocefort.rdma.plan.gate import traffic_class
-from rocefort.steps.lab import queue_gate
+from rocefort.rdma.run import queue_gate
+from rocefort.rdma.run.queue_gate import QueueVerdict, wrong_queues
 from rocefort.steps.lab.emulated_site import BLOCKED
-from rocefort.steps.lab.queue_gate import QueueVerdict, wrong_queues
 from rocefort.steps.lab.recorded_runs import ReplayedByTwin
 from rocefort.steps.lab.under_load import run_command
 from rocefort.validators.facts.priorities import queue_of_dscp

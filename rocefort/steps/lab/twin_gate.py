@@ -17,8 +17,8 @@ from rocefort.models.rollout.plan import Gate, GatePair
 from rocefort.models.wording import count_of
 from rocefort.rdma.plan.gate import SHORT, plan_pairs
 from rocefort.rdma.run.gate import run_gate
+from rocefort.rdma.run.queue_gate import QueueGate, QueueVerdict
 from rocefort.rollout.controller.protocols import GateVerdict
-from rocefort.steps.lab.queue_gate import QueueGate, QueueVerdict
 
 PATIENCE_S = 5.0  # sessions may still be coming up
 REPLAY_S = 10.0  # a replay hangs at once or never: no need to wait as long as for RDMA

@@ -13,6 +13,7 @@ from rocefort.base.errors import BadInput, Refused
 from rocefort.lab.twin.traffic.flows import running
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.results.lab_experiments import UnderLoad
+from rocefort.rdma.run.queue_gate import UNDER_LOAD
 from rocefort.steps.lab.failover import (
     FailoverOptions,
     can_send,
@@ -20,7 +21,6 @@ from rocefort.steps.lab.failover import (
     flows_of,
     longest_ms,
 )
-from rocefort.steps.lab.queue_gate import UNDER_LOAD
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -22,23 +22,20 @@ from rocefort.fleet.nornir_session import (
 )
 from rocefort.fleet.secrets import read_secrets
 from rocefort.models.fabric.approvals import Approvals
-from rocefort.models.network.network import Network
 from rocefort.models.network.observed import Observed
 from rocefort.models.rollout.events import ApplyRules, RolloutOutcome, SwitchState
 from rocefort.models.rollout.fabric_snapshot import KeptFabric
 from rocefort.models.rollout.history import history_of
-from rocefort.models.rollout.plan import Gate, Plan
-from rocefort.rdma.plan.command_lines import untried_versions
-from rocefort.rdma.plan.probe import perftest_versions
-from rocefort.rdma.run.gate import run_gate
+from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.approvals import allowed_by, rules_for
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches, collect_running
-from rocefort.rollout.controller.protocols import GateVerdict, any_load
+from rocefort.rollout.controller.protocols import any_load
 from rocefort.rollout.controller.requests import refuse_empty
 from rocefort.rollout.controller.trial_label import label_of
+from rocefort.rollout.gates import gate_of, refuse_uncovered
 from rocefort.rollout.journal.journal import EventListener, SqliteJournal, open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.text_store import KeptTexts
@@ -46,14 +43,12 @@ from rocefort.rollout.live.checks import LiveChecks, with_neighbours
 from rocefort.rollout.live.readings import close_sessions, observe
 from rocefort.rollout.live.wave_checks import WaveChecks
 from rocefort.rollout.planning.signing import refuse_unjudged, signer_of, signers_file
-from rocefort.steps.lab.queue_gate import QueueGate
 from rocefort.steps.rollout.fabric_of_run import (
     SealedFabric,
     keep_fabric,
     load_fabric_of_plan,
     load_fabric_of_run,
 )
-from rocefort.steps.rollout.gate_load import GateLoad, refuse_uncovered
 from rocefort.steps.rollout.plan_policy import approval_policy
 from rocefort.steps.rollout.rederive import refuse_forged
 from rocefort.steps.rollout.site_lock import holding
@@ -113,7 +108,7 @@ def apply_plan(
         config = RolloutConfig(
             plan=plan,
             switches=switches,
-            run_gate=partial(options.gate or _gate_for(network, reached), beside),
+            run_gate=partial(options.gate or gate_of().runner(network, reached), beside),
             journal=journal,
             texts=KeptTexts(run.texts),
             listeners=listeners,
@@ -129,8 +124,8 @@ def apply_plan(
             live=_live(beside, ground, switches, plan.settle_s, clock),
             end_checks=lambda: end_fleet(beside),
             check_plan=check_plan,
-            notes=lambda: untried_versions(perftest_versions(beside, servers)),
-            load_refusal=GateLoad(plan, beside, options.drained, clock.scale)
+            notes=lambda: gate_of().notes(beside, servers),
+            load_refusal=gate_of().guard(plan, beside, options.drained, clock.scale)
             if on_site
             else any_load,
         )
@@ -202,11 +197,6 @@ def _check_signer(plan: Plan, run: RunDirectory, rules: ApplyRules) -> None:
         what, where, how = error.problem.what, error.problem.where, error.problem.how
         back = "to roll back without one: `rocefort abort`, then `rocefort resume`"
         raise type(error)(what, where=where, how=f"{how}; {back}") from None
-
-
-def _gate_for(network: Network, access: Connections) -> Callable[[Nornir, Gate], GateVerdict]:
-    """Gate by perftest; between guests of a lab also by queue counters: no other host sends."""
-    return QueueGate(network) if access.servers_note else run_gate
 
 
 def _live(

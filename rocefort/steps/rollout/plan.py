@@ -20,8 +20,8 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import Role
 from rocefort.models.rollout.plan import Plan, Wave, digest_of
 from rocefort.models.wording import count_of
-from rocefort.rdma.plan.gate import gate_s, plan_gate
 from rocefort.rollout.controller.napalm_switches import collect_running, collect_trials
+from rocefort.rollout.gates import gate_of
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.both_ends import refuse_two_sided
@@ -47,7 +47,6 @@ from rocefort.steps.fabric.capacity import capacity_of, demand_of
 from rocefort.steps.fabric.compare import side_of
 from rocefort.steps.fabric.subject import ReadNetwork, running_texts, subject_of_derived
 from rocefort.steps.rollout.base_policy import pinned
-from rocefort.steps.rollout.gate_load import covered_in_window
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.rules.verification.subject import verify
@@ -174,23 +173,21 @@ def make_plan(
         changes=tuple(each.whole if n in chosen else each.none for n, each in sides.items()),
         waves=judge.assess(waves),
     )
-    timed = with_trial_time(plan, policy, gate_s, str(find_fabric(fabric)))
-    return covered_in_window(timed, access.time_scale).seal()
+    timed = with_trial_time(plan, policy, gate_of().seconds, str(find_fabric(fabric)))
+    return gate_of().covered(timed, access.time_scale).seal()
 
 
 def _waves(
     derived: DerivedNetwork, subject: ReadNetwork, changing: Sequence[str], access: Connections
 ) -> tuple[Wave, ...]:
     rdma, policy = derived.fabric.rdma, derived.fabric.rollout
-    servers = [server.name for server in access.servers]
+    gate = gate_of()
     return make_waves(
         subject.network,
         changing,
         policy.canary,
         policy.max_unavailable,
-        lambda devices: plan_gate(
-            subject.network, rdma, devices, access.speed_note, servers, access.servers_note
-        ),
+        lambda devices: gate.plan(subject.network, rdma, devices, access),
     )
 
 

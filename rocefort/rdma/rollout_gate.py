@@ -1,26 +1,28 @@
-"""Rules of load for the gates of a plan: at its seal, before a wave, and when its gate begins."""
+"""Gate of a rollout by RDMA tests between servers: `rocefort.rollout.gates` finds it here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from nornir.core import Nornir
 
 from rocefort.base.clock import utc_now
-from rocefort.base.errors import Problem, Refused
-from rocefort.models.rollout.plan import Plan, Wave
-from rocefort.rdma.plan.gate import gate_s
+from rocefort.base.errors import Problem
+from rocefort.fleet.connections import Connections
+from rocefort.models.fabric.rdma import Rdma
+from rocefort.models.network.network import Network
+from rocefort.models.rollout.plan import Gate, Plan, Wave
+from rocefort.rdma.plan.command_lines import untried_versions
+from rocefort.rdma.plan.gate import gate_s, plan_gate
 from rocefort.rdma.plan.kubernetes import undrained
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
-from rocefort.rdma.plan.probe import probe_nodes
+from rocefort.rdma.plan.probe import perftest_versions, probe_nodes
+from rocefort.rdma.run.gate import run_gate
+from rocefort.rdma.run.queue_gate import QueueGate
+from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard
 from rocefort.rollout.planning.trial_timer import wave_s
-
-HOW = (
-    "extend the keys under rdma of the fabric, and plan again; or let the switches change "
-    "unmeasured: --allow-unmeasured REASON"
-)
 
 
 def longest_s(plan: Plan, wave: Wave, scale: float) -> float:
@@ -40,17 +42,6 @@ def _wave(plan: Plan, wave: Wave, scale: float) -> Wave:
         return wave
     gate = wave.gate.model_copy(update={"uncovered": (*wave.gate.uncovered, why)})
     return wave.model_copy(update={"gate": gate})
-
-
-def refuse_uncovered(plan: Plan) -> None:
-    """Raise Refused for each wave with a gate that the rules of load leave incomplete."""
-    problems = [
-        Problem(f"wave {wave.name}", f"its RDMA gate is not covered: {', '.join(reasons)}", HOW)
-        for wave in plan.waves
-        if (reasons := wave.gate.uncovered)
-    ]
-    if problems:
-        raise Refused(problems=problems)
 
 
 @dataclass(frozen=True)
@@ -82,3 +73,42 @@ class GateLoad:
         }
         nodes = undrained(probed.values(), self.drained)
         return load_verdict(rules, Load(undrained=nodes | unread)).reason
+
+
+class RdmaGate:
+    """Gate by perftest; implements rocefort.rollout.gates.GateFeature."""
+
+    def plan(
+        self, network: Network, rdma: Rdma, devices: Collection[str], access: Connections
+    ) -> Gate:
+        """Return the gate of a wave; raises as `plan_gate` does."""
+        servers = [server.name for server in access.servers]
+        return plan_gate(network, rdma, devices, access.speed_note, servers, access.servers_note)
+
+    def seconds(self, gate: Gate) -> float:
+        """Return the duration of a gate without delays, s."""
+        return gate_s(gate)
+
+    def covered(self, plan: Plan, scale: float) -> Plan:
+        """Return the plan with each wave that its window is too short for in `uncovered`."""
+        return covered_in_window(plan, scale)
+
+    def guard(self, plan: Plan, nornir: Nornir, drained: Sequence[str], scale: float) -> LoadGuard:
+        """Return the rules of load for the gates of a plan."""
+        return GateLoad(plan, nornir, drained, scale)
+
+    def runner(
+        self, network: Network, access: Connections
+    ) -> Callable[[Nornir, Gate], GateVerdict]:
+        """Return what runs a gate; between guests of a lab also by queue counters.
+
+        No other host sends there.
+        """
+        return QueueGate(network) if access.servers_note else run_gate
+
+    def notes(self, nornir: Nornir, servers: Sequence[str]) -> tuple[str, ...]:
+        """Return notes on programs of the servers, before the canary."""
+        return tuple(untried_versions(perftest_versions(nornir, servers)))
+
+
+GATE = RdmaGate()

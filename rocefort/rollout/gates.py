@@ -1,0 +1,72 @@
+"""Registry of gates: features that measure between the servers of a wave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from rocefort.base.errors import Problem, Refused
+from rocefort.models.network.network import Network
+from rocefort.models.rollout.plan import Gate, Plan
+from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard
+
+if TYPE_CHECKING:
+    from nornir.core import Nornir
+
+    from rocefort.fleet.connections import Connections
+    from rocefort.models.fabric.rdma import Rdma
+
+GATES: Final[Mapping[str, str]] = {"rdma": "rocefort.rdma.rollout_gate"}  # module with a GATE
+HOW = (
+    "extend the keys under rdma of the fabric, and plan again; or let the switches change "
+    "unmeasured: --allow-unmeasured REASON"
+)
+
+
+class GateFeature(Protocol):
+    """What a rollout asks of the feature that measures its gates."""
+
+    def plan(
+        self, network: Network, rdma: Rdma, devices: Collection[str], access: Connections
+    ) -> Gate:
+        """Return the gate of a wave of devices; raises Refused if its servers cannot be used."""
+
+    def seconds(self, gate: Gate) -> float:
+        """Return the duration of a gate without delays, s."""
+
+    def covered(self, plan: Plan, scale: float) -> Plan:
+        """Return the plan, with what the rules of load leave unmeasured in each gate."""
+
+    def guard(self, plan: Plan, nornir: Nornir, drained: Sequence[str], scale: float) -> LoadGuard:
+        """Return the rules of load for the gates of a plan."""
+
+    def runner(
+        self, network: Network, access: Connections
+    ) -> Callable[[Nornir, Gate], GateVerdict]:
+        """Return what runs a gate."""
+
+    def notes(self, nornir: Nornir, servers: Sequence[str]) -> tuple[str, ...]:
+        """Return notes on programs of the servers, before the canary."""
+
+
+def gate_of(name: str = "rdma") -> GateFeature:
+    """Return the feature of a gate; raises Refused if it is not installed."""
+    module = GATES[name]
+    package = module.rpartition(".")[0]
+    if find_spec(package) is None:
+        what = f"the policy asks for a gate by {name}, and the feature {package} is not installed"
+        raise Refused(what, how="install it, or plan where it is")
+    return cast("GateFeature", import_module(module).GATE)
+
+
+def refuse_uncovered(plan: Plan) -> None:
+    """Raise Refused for each wave with a gate that the rules of load leave incomplete."""
+    problems = [
+        Problem(f"wave {wave.name}", f"its RDMA gate is not covered: {', '.join(reasons)}", HOW)
+        for wave in plan.waves
+        if (reasons := wave.gate.uncovered)
+    ]
+    if problems:
+        raise Refused(problems=problems)
