@@ -286,7 +286,7 @@ def approve(
 ) -> None:
     """Approve the wave for which a rollout waits."""
     from rocefort.models.rollout.outputs import Approval
-    from rocefort.reports.actions import approval_report
+    from rocefort.reports.rollout.approval import approval_report
     from rocefort.rollout.planning.plan import read_plan
     from rocefort.steps.rollout.operate import (
         give_approval,

@@ -60,17 +60,21 @@ def plan(
     a switch is on trial, because it may go back to its earlier configuration.
     """
     from rocefort.fleet.connections import load_connections
+    from rocefort.fleet.running_configs import running_of
     from rocefort.models.rollout.outputs import PlanOutput
     from rocefort.reports.rollout.plan import procedure_report, sealed_report
     from rocefort.rollout.planning.maintenance import NeedsMaintenance
     from rocefort.rollout.planning.plan import write_plan
-    from rocefort.steps.rollout.plan import PlanOptions, make_plan, running_of, signed
+    from rocefort.steps.rollout.plan import PlanOptions, make_plan, running_at_rest, signed
     from rocefort.steps.rollout.plan_policy import shown_policy
 
     access = load_connections(connections)
     wishes = PlanOptions(rotate or (), base, adopt or (), limit or ())
     try:
-        texts = running_of(fabric, access, running, say=output.write_note, at_rest=True)
+        if running is None:
+            texts = running_at_rest(fabric, access)
+        else:
+            texts = running_of(fabric, access, running, say=output.write_note)
         sealed = make_plan(fabric, access, texts, wishes)
     except NeedsMaintenance as error:
         procedures = (

@@ -41,7 +41,7 @@ def _running_texts(
         what = "both --configs and --connections say where the running configurations are"
         raise BadInput(what, how="give one of them")
     from rocefort.fleet.connections import load_connections
-    from rocefort.steps.rollout.plan import running_of
+    from rocefort.fleet.running_configs import running_of
 
     return running_of(fabric, load_connections(connections), None)
 

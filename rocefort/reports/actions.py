@@ -6,7 +6,6 @@ They contain paths and commands, which a user copies.
 from __future__ import annotations
 
 from rocefort.base.actions import BackgroundProcess, Done, WrittenFiles
-from rocefort.models.rollout.outputs import Approval
 from rocefort.reports.blocks import Code
 
 
@@ -18,12 +17,6 @@ def done_report(done: Done) -> Code:
 def written_files_report(done: WrittenFiles) -> Code:
     """Show one path a line, then the notes."""
     return Code((*done.files, *done.notes))
-
-
-def approval_report(given: Approval) -> Code:
-    """Show who approved a wave, the policy of its run, and the rehearsal of its plan."""
-    approved = f"wave {given.wave} of plan {given.plan[:12]} approved by {given.by}"
-    return Code((approved, given.policy, f"rehearsal: {given.rehearsal}"))
 
 
 def background_report(running: BackgroundProcess) -> Code:

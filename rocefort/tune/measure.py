@@ -24,6 +24,7 @@ from rocefort.base.signals import stop_on_signals
 from rocefort.design.load.load import load_fabric
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
+from rocefort.fleet.running_configs import collect_running
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.network.network import Network
 from rocefort.models.results.rdma_plan import RdmaPlan, Suite
@@ -37,7 +38,7 @@ from rocefort.rdma.plan.load_rules import (
     load_verdict,
 )
 from rocefort.rdma.plan.site import RdmaPlanOptions
-from rocefort.rollout.controller.napalm_switches import NapalmSwitches, collect_running
+from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import Baseline
 from rocefort.rollout.controller.trial_label import TrialLabel
 from rocefort.rollout.planning.both_ends import refuse_two_sided

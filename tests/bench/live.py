@@ -81,10 +81,11 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
     """Apply the change; return CPU seconds of the whole and of the live checks."""
     from rocefort.design.load.load import find_fabric  # noqa: PLC0415 - not a cost of the emulator
     from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
+    from rocefort.fleet.running_configs import running_of  # noqa: PLC0415 - same
     from rocefort.models.rollout.events import Event, Phase  # noqa: PLC0415 - same
     from rocefort.rollout.journal.run_directory import RunDirectory  # noqa: PLC0415 - same
     from rocefort.steps.rollout.apply import apply_plan  # noqa: PLC0415 - same
-    from rocefort.steps.rollout.plan import make_plan, running_of  # noqa: PLC0415 - same
+    from rocefort.steps.rollout.plan import make_plan  # noqa: PLC0415 - same
 
     raised = folder / "fabric.yaml"
     raised.write_text(find_fabric(FABRIC).read_text(encoding="utf-8").replace(*CHANGE))

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from rocefort.base.paths import INVENTORY
 from rocefort.fleet.connections import load_connections
+from rocefort.fleet.running_configs import running_of
 from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.registry import Registry
@@ -29,7 +30,7 @@ from rocefort.steps.lab.grow import grow_running
 from rocefort.steps.lab.twin import bring_up
 from rocefort.steps.lab.under_load import under_load
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 TIMERS = ((10, 30, True), (10, 30, False), (3, 9, False), (1, 3, False))  # keepalive, hold, BFD

@@ -14,6 +14,7 @@ from shared_lab import SharedLab
 
 from rocefort import tasks
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
+from rocefort.fleet.running_configs import running_of
 from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller import controller
@@ -22,7 +23,7 @@ from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.planning.sealed_files import sealed_files
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 
 EditHeps = Callable[..., Path]
 

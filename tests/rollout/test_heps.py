@@ -15,6 +15,7 @@ from rollout_events import make_event
 from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
+from rocefort.fleet.running_configs import running_of
 from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.switch import EmulatedSwitch, Trial
 from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
@@ -27,7 +28,7 @@ from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.rollout.planning.waves import make_waves
 from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED, LATENCY, Rehearsal
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 
 Edit = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]

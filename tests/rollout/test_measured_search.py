@@ -22,13 +22,13 @@ from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.fleet.connections import Connections
+from rocefort.fleet.running_configs import running_of
 from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.steps.fabric.edit import read_fabric
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.steps.lab.options import LabOptions
-from rocefort.steps.rollout.plan import running_of
 from rocefort.tune.measure import (
     MeasureRequest,
     approved_window,

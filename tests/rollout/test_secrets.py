@@ -9,6 +9,7 @@ import pytest
 
 from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects.vrp.text.config_tree import tree_text
+from rocefort.fleet.running_configs import running_of
 from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
@@ -17,7 +18,7 @@ from rocefort.rollout.planning.plan import write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import apply
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import PlanOptions, make_plan, running_of
+from rocefort.steps.rollout.plan import PlanOptions, make_plan
 
 Edit = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]

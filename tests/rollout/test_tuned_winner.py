@@ -12,8 +12,8 @@ import pytest
 
 from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import derive
+from rocefort.fleet.running_configs import running_of
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.plan import running_of
 from rocefort.tune.run import SearchRequest, search
 from rocefort.tune.write import write_choice
 

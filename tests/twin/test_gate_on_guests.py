@@ -14,6 +14,7 @@ from twin_labs import GUESTS, GuestLab
 
 from rocefort.design.derive.derive import derive
 from rocefort.fleet.connections import Connections, load_connections
+from rocefort.fleet.running_configs import running_of
 from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.device import Device
@@ -25,7 +26,7 @@ from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.planning.switch_configs import sides_of
 from rocefort.steps.rollout import apply as rollout_apply
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 
 pytestmark = [pytest.mark.twin, pytest.mark.thorough]
 EditHeps = Callable[..., Path]

@@ -15,6 +15,7 @@ from rocefort import tasks
 from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.fleet.connections import load_connections
+from rocefort.fleet.running_configs import running_of
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.faults import break_lab, mend_lab
 from rocefort.lab.twin.registry import Registry
@@ -30,7 +31,7 @@ from rocefort.steps.lab.network import await_law, running_network
 from rocefort.steps.lab.twin import bring_up
 from rocefort.steps.lab.under_load import session_counts, under_load
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 
 pytestmark = pytest.mark.twin
 GROW = """

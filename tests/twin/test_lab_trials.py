@@ -18,13 +18,13 @@ from rocefort.base.errors import DeviceFailed
 from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.nornir_session import open_fleet
+from rocefort.fleet.running_configs import collect_running
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.faults import active_faults, break_lab, broken_file, mend_lab
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.results.lab_experiments import Chaos, Opinions
 from rocefort.reports.lab_experiments import failover_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.rollout.controller.napalm_switches import collect_running
 from rocefort.steps.lab.chaos import FaultSampler, run_chaos
 from rocefort.steps.lab.ecmp_spread import BOUND, measure_spread
 from rocefort.steps.lab.failover import FailoverOptions, measure_failover

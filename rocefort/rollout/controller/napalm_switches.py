@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
-from napalm.base.exceptions import ConnectionClosedException, NapalmException
 from nornir.core import Nornir
 from nornir.core.inventory import Host
-from nornir.core.task import Result, Task
 
-from rocefort.base import internal_errors
 from rocefort.base.clock import Clock
-from rocefort.base.errors import DeviceFailed, RocefortError
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import RocefortError
 from rocefort.fleet.credentials import Secret
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
-from rocefort.fleet.nornir_session import run_task
-from rocefort.fleet.secret_masking import masked
+from rocefort.fleet.running_configs import SessionLost, run_on_switches
 from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.events import RolloutProblem, SwitchState
@@ -30,20 +25,11 @@ from rocefort.rollout.planning.pending_trials import ForeignTrial
 Step = Callable[[RolloutDriver, Change], object]
 
 
-def collect_running(nornir: Nornir, devices: Sequence[str]) -> dict[str, str]:
-    """Running configuration by device; raises DeviceFailed with every switch without one."""
-    results = _run(nornir, devices, lambda driver, _: driver.get_config("running")["running"])
-    failed = [value for value in results.values() if isinstance(value, RocefortError)]
-    if failed:
-        raise DeviceFailed("\n".join(map(str, failed)))
-    return {device: str(text) for device, text in results.items()}
-
-
 def collect_trials(
     nornir: Nornir, devices: Sequence[str]
 ) -> dict[str, ForeignTrial | RocefortError | None]:
     """Trial of each device, or the error of reading it; None if no trial runs."""
-    results = _run(nornir, devices, lambda driver, _: pending_trial(driver))
+    results = run_on_switches(nornir, devices, lambda driver, _: pending_trial(driver))
     return cast("dict[str, ForeignTrial | RocefortError | None]", results)
 
 
@@ -83,7 +69,7 @@ class NapalmSwitches:
             return self._steps.observe(driver, by_device[change.device])
 
         states = self._each(changes, look)
-        again = [c for c in changes if isinstance(states[c.device], _SessionLost)]
+        again = [c for c in changes if isinstance(states[c.device], SessionLost)]
         states |= self._each(again, look) if again else {}
         return {name: _switch_state(value) for name, value in states.items()}
 
@@ -135,11 +121,7 @@ class NapalmSwitches:
         self, changes: Sequence[Change], step: Step, session: str = SESSION
     ) -> dict[str, object]:
         by_device = {change.device: change for change in changes}
-        return _run(self._nornir, list(by_device), step, by_device, session)
-
-
-class _SessionLost(DeviceFailed):
-    """Error of a lost session; a new session may work."""
+        return run_on_switches(self._nornir, list(by_device), step, by_device, session)
 
 
 def _name_trials(host: Host, name: str) -> None:
@@ -148,68 +130,6 @@ def _name_trials(host: Host, name: str) -> None:
         extras = host.connection_options[session].extras or {}
         extras = {**extras, "optional_args": {**extras["optional_args"], "persist_id": name}}
         host.connection_options[session].extras = extras
-
-
-def _run(
-    nornir: Nornir,
-    devices: Sequence[str],
-    step: Callable[[RolloutDriver, Any], object],
-    changes: Mapping[str, Change] | None = None,
-    session: str = SESSION,
-) -> dict[str, object]:
-    """Run a step on all devices at once; return each device's result or error."""
-
-    def task(task: Task) -> Result:
-        change = changes[task.host.name] if changes else None
-        try:
-            return Result(host=task.host, result=step(_driver(task, session), change))
-        finally:
-            if session != SESSION and session in task.host.connections:
-                task.host.close_connection(session)
-
-    chosen = nornir.filter(filter_func=lambda host: host.name in set(devices))
-    absent = [device for device in devices if device not in chosen.inventory.hosts]
-    values: dict[str, object] = {
-        name: DeviceFailed("is not in the connections", where=name, how="add its address")
-        for name in absent
-    }
-    results = run_task(chosen, task)  # cleanup must reach failed hosts too
-    for name, result in results.items():
-        host = chosen.inventory.hosts[name]
-        failed = result.exception
-        values[name] = _error(host, failed) if failed else result[0].result
-    return values
-
-
-def _driver(task: Task, session: str) -> RolloutDriver:
-    """Return the open session, or a new one if it was lost: an abort must remain possible."""
-    driver = task.host.get_connection(session, task.nornir.config)
-    if not driver.is_alive()["is_alive"]:
-        task.host.close_connection(session)
-        driver = task.host.get_connection(session, task.nornir.config)
-    return cast("RolloutDriver", driver)
-
-
-class _Defect(DeviceFailed):
-    """Internal error at a device; its traceback is written to a file."""
-
-    exit_code = ExitCode.INTERNAL
-
-    def __init__(self, device: str, error: BaseException) -> None:
-        what, how = internal_errors.error_report(error)
-        super().__init__(what, where=device, how=how)
-
-
-def _error(host: Host, error: BaseException) -> RocefortError:
-    """Error of a device with its name once; the driver's messages begin with it too."""
-    if isinstance(error, RocefortError):
-        return error
-    text = masked(" ".join(str(error).split()).removeprefix(f"{host.name}: "))
-    if isinstance(error, ConnectionClosedException):
-        return _SessionLost(text, where=host.name)
-    if isinstance(error, NapalmException):
-        return DeviceFailed(text, where=host.name)
-    return _Defect(host.name, error)
 
 
 def _switch_state(value: object) -> SwitchState:

@@ -18,6 +18,7 @@ from rocefort.base.documents.read import YamlPath
 from rocefort.base.errors import BadInput, DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.fleet.connections import Connections
+from rocefort.fleet.running_configs import running_of
 from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Role
 from rocefort.models.rollout.events import RolloutOutcome
@@ -36,7 +37,7 @@ from rocefort.steps.lab.emulated_site import (
     rehearse,
 )
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 from rocefort.validators import engine_choice
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.checks import check

@@ -19,6 +19,7 @@ from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.base.signals import raise_on_signals, stop_on_signals
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.fleet.connections import Connections, load_connections
+from rocefort.fleet.running_configs import running_of
 from rocefort.lab.guest.qemu import require_qemu
 from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.faults import break_lab, mend_lab
@@ -38,7 +39,7 @@ from rocefort.steps.lab.compare_tables import three_opinions
 from rocefort.steps.lab.guests import build_image
 from rocefort.steps.lab.twin import bring_up
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 
 DESCRIPTION = "demonstrated"
 

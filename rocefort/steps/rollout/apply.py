@@ -20,6 +20,7 @@ from rocefort.fleet.nornir_session import (
     refuse_ended,
     require_credentials,
 )
+from rocefort.fleet.running_configs import collect_running
 from rocefort.fleet.secrets import read_secrets
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.network.observed import Observed
@@ -31,7 +32,7 @@ from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.approvals import allowed_by, rules_for
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
-from rocefort.rollout.controller.napalm_switches import NapalmSwitches, collect_running
+from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import any_load
 from rocefort.rollout.controller.requests import refuse_empty
 from rocefort.rollout.controller.trial_label import label_of

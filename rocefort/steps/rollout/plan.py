@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,13 +14,13 @@ from rocefort.design.load.load import find_fabric
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.secrets import check_rotation
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.nornir_session import open_fleet, require_credentials
+from rocefort.fleet.running_configs import collect_running, open_switches
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Role
 from rocefort.models.rollout.plan import Plan, Wave, digest_of
 from rocefort.models.wording import count_of
-from rocefort.rollout.controller.napalm_switches import collect_running, collect_trials
+from rocefort.rollout.controller.napalm_switches import collect_trials
 from rocefort.rollout.gates import gate_of
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
@@ -45,7 +45,7 @@ from rocefort.rollout.planning.wave_impact import WaveImpact
 from rocefort.rollout.planning.waves import make_waves
 from rocefort.steps.fabric.capacity import capacity_of, demand_of
 from rocefort.steps.fabric.compare import side_of
-from rocefort.steps.fabric.subject import ReadNetwork, running_texts, subject_of_derived
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
 from rocefort.steps.rollout.base_policy import pinned
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import Solution, analyse
@@ -90,27 +90,9 @@ def sealed_fabric(plan: Plan) -> DerivedNetwork:
     return derived
 
 
-def running_of(
-    fabric: Path,
-    access: Connections,
-    directory: Path | None,
-    *,
-    say: Callable[[str], None] | None = None,
-    at_rest: bool = False,
-) -> dict[str, str]:
-    """Running text by switch, from a directory or read from the switches now.
-
-    say: receives notes on files that are not read.
-    at_rest: raises Refused while a switch is on trial, whose configuration may change.
-    """
-    if directory is not None:
-        return running_texts(directory, say)
-    network = derive(fabric).network
-    names = [node.name for node in network.nodes]
-    with open_fleet(network, access) as nornir:
-        require_credentials(nornir, names)
-        if not at_rest:
-            return collect_running(nornir, names)
+def running_at_rest(fabric: Path, access: Connections) -> dict[str, str]:
+    """Running text by switch; raises Refused while a switch is on trial, whose text may change."""
+    with open_switches(fabric, access) as (nornir, names):
         before = collect_trials(nornir, names)
         running = collect_running(nornir, names)  # raises for a switch that cannot be read
         for trials in (before, collect_trials(nornir, names)):  # one may have begun meanwhile

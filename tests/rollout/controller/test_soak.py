@@ -11,6 +11,7 @@ from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.fleet.running_configs import running_of
 from rocefort.models.device.bgp import HOLD_S
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.events import Act, ApplyRules, Event, Phase, RolloutOutcome
@@ -27,7 +28,7 @@ from rocefort.steps.rollout import apply
 from rocefort.steps.rollout import plan as rollout_plan
 from rocefort.steps.rollout.apply import apply_plan
 from rocefort.steps.rollout.operate import status_of_plan
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 
 EditHeps = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]

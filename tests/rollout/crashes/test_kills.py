@@ -27,6 +27,7 @@ from napalm_cloudengine import CloudEngineDriver
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.fleet.connections import Connections, SshAccess
 from rocefort.fleet.credentials import resolve
+from rocefort.fleet.running_configs import running_of
 from rocefort.lab.switch.audit_log import AuditRecord, digest_of
 from rocefort.lab.switch.personality import Personality
 from rocefort.models.network.network import Network
@@ -35,7 +36,7 @@ from rocefort.rollout.planning.plan import write_plan
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.steps.lab.options import LabOptions
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 from rocefort.validators.routing.engine import solve
 
 Record = Callable[[str, object], None]

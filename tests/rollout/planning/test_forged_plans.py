@@ -16,6 +16,7 @@ import pytest
 from planned import git
 
 from rocefort.base.errors import BadInput, Refused
+from rocefort.fleet.running_configs import running_of
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.rollout.events import Phase, RunningConfig, SwitchState
 from rocefort.models.rollout.plan import Change, Plan
@@ -28,7 +29,7 @@ from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import fabric_of_run, operate, rederive
 from rocefort.steps.rollout.apply import apply_plan
 from rocefort.steps.rollout.base_policy import policy_of_base
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 from rocefort.steps.rollout.rederive import refuse_forged
 
 PlanOf = Callable[[Path], Plan]

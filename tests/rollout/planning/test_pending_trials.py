@@ -18,7 +18,7 @@ from rocefort.rollout.journal.status import status
 from rocefort.rollout.planning.pending_trials import ForeignTrial, trial_problems
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import plan as plan_module
-from rocefort.steps.rollout.plan import running_of
+from rocefort.steps.rollout.plan import running_at_rest
 
 ID = "rocefort-0123456789ab-7f7f7f7f"
 MAY_CHANGE = "its end may change the configuration that was read"
@@ -102,5 +102,5 @@ def test_a_trial_that_begins_while_a_plan_reads_is_seen(
             return real(nornir, names)
 
         monkeypatch.setattr(plan_module, name, noted)
-    running_of(described, lab.connections, None, at_rest=True)
+    running_at_rest(described, lab.connections)
     assert calls == ["collect_trials", "collect_running", "collect_trials"]

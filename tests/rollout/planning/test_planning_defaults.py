@@ -21,6 +21,7 @@ from rocefort.dialects.vrp.device_diff import same_change
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
+from rocefort.fleet.running_configs import running_of
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.device.bgp import Bfd, Bgp, BgpGroup, BgpPeer
@@ -36,7 +37,7 @@ from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.planning.switch_configs import running_digest, sides_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.steps.rollout.plan import make_plan
 
 FAMILIES = load_catalogue().families
 V200, G1, G2 = SyntaxFamily
