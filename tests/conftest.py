@@ -72,7 +72,7 @@ def golden_update(request: pytest.FixtureRequest) -> bool:
 if TYPE_CHECKING:
     from shared_lab import SharedLab
 
-    from rocefort.lab.servers.ssh_hosts import RdmaHosts
+    from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 EditHeps = Callable[..., Path]

@@ -17,7 +17,7 @@ from rocefort.base.command_line.exit import end
 from rocefort.base.command_line.help import HelpedGroup, documented
 from rocefort.base.errors import BadInput
 from rocefort.commands import lab_experiments, lab_guest
-from rocefort.lab.switch.personality import (
+from rocefort.emulator.switch.personality import (
     CommitList,
     ForeignEdits,
     Personality,

@@ -19,8 +19,8 @@ from rocefort.dialects.vrp.day0 import day0_device, day0_text
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import tree_text
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.network.network import Node
 from rocefort.steps.lab.emulated_site import rehearse

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.lab.state.state_faults import read_state_fault
-from rocefort.lab.switch.faults import LineFault
+from rocefort.emulator.state.state_faults import read_state_fault
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.tasks import cli

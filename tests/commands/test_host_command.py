@@ -18,7 +18,7 @@ from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.fleet.connections import Connections, save_connections
 from rocefort.fleet.ssh_exec import guarded_command
-from rocefort.lab.servers.ssh_hosts import RdmaHosts
+from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 from rocefort.models.network.servers import HostPlan
 from rocefort.steps.rdma.server_readings import reader_command
 

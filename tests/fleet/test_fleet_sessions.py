@@ -25,7 +25,7 @@ from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.fleet.errors import Unreachable, unreachable
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.fleet.ssh_exec import SshExec, guarded_command
-from rocefort.lab.servers.ssh_hosts import ProcessOutput, RdmaHosts, Sample
+from rocefort.emulator.servers.ssh_hosts import ProcessOutput, RdmaHosts, Sample
 
 HUNG = Sample("hung", ProcessOutput(), ProcessOutput())
 SHORT = Sample(

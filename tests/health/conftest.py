@@ -10,9 +10,9 @@ import pytest
 from shared_lab import SharedLab
 
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.lab.cli.replies import CliReply
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.replies import CliReply
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.health import HealthReport, health_of

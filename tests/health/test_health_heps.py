@@ -11,8 +11,8 @@ import pytest
 
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import BadInput
-from rocefort.lab.state.state_faults import read_state_fault
-from rocefort.lab.switch.faults import LineFault
+from rocefort.emulator.state.state_faults import read_state_fault
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.models.finding import Finding
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.health import HealthReport, health_of

@@ -13,7 +13,7 @@ from shared_lab import SharedLab
 from rocefort.base.clock import utc_now
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.lab.switch.faults import LineFault
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic
 from rocefort.models.rollout.history import AFTER, BEFORE, DURING

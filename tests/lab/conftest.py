@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 STARTUP = """#

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.fleet.connections import load_connections
-from rocefort.lab.switch.store import Store
+from rocefort.emulator.switch.store import Store
 from rocefort.steps.lab.emulated_site import STATE_FILE
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")

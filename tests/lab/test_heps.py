@@ -10,7 +10,7 @@ from canonical import canonical
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.vrp.render import render, template_of
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.network.network import Network
 
 

@@ -11,10 +11,10 @@ from shared_lab import SharedLab, parts_of, picture, shared_lab, unlike
 
 from napalm_cloudengine import CloudEngineDriver
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.show.flash import back_up
-from rocefort.lab.state.state_faults import read_state_fault
-from rocefort.lab.switch.faults import LineFault
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.show.flash import back_up
+from rocefort.emulator.state.state_faults import read_state_fault
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
 

@@ -17,8 +17,8 @@ import asyncssh
 import pytest
 
 from napalm_cloudengine import CloudEngineDriver
-from rocefort.lab.cli.server import LabServer, run_in_thread
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.server import LabServer, run_in_thread
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 USER, PASSWORD = "netops", "canary-Pa55word"

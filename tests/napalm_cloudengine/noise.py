@@ -19,7 +19,7 @@ from napalm.base.exceptions import NapalmException
 
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.errors import OutcomeUnknownError
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 from .conftest import STARTUP

@@ -17,9 +17,9 @@ import pytest
 import napalm_cloudengine.dialogue
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.transport import CloudEngineSSH
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.cli.terminal import Terminal
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.cli.terminal import Terminal
+from rocefort.emulator.switch.switch import EmulatedSwitch
 
 TIMEOUT_S = 10  # longest silence in the driver's settings
 Noise = Mapping[int, Sequence["bytes | float"]]  # by offset: bytes, or seconds of a pause

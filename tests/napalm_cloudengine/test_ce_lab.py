@@ -26,8 +26,8 @@ from napalm_cloudengine.errors import (
     QuestionRefusedError,
 )
 from rocefort.dialects.vrp.patch.patch import make_patch
-from rocefort.lab.switch.faults import LineFault
-from rocefort.lab.switch.personality import Personality
+from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import Personality
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 USER, PASSWORD = "netops", "canary-Pa55word"

@@ -15,7 +15,7 @@ from paramiko import SSHException
 from napalm_cloudengine import connect, framing
 from napalm_cloudengine.errors import OutcomeUnknownError
 from napalm_cloudengine.transport import QUESTION_S
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 from .conftest import STARTUP

@@ -12,8 +12,8 @@ from netmiko import ConnectHandler
 from netmiko.exceptions import ConfigInvalidException
 from scrapli import AuthOptions, Cli
 
-from rocefort.lab.cli.replies import CliReply
-from rocefort.lab.cli.session import CliSession
+from rocefort.emulator.cli.replies import CliReply
+from rocefort.emulator.cli.session import CliSession
 
 Start = Callable[..., Any]
 USER, PASSWORD = "netops", "canary-Pa55word"

@@ -29,8 +29,8 @@ from netmiko.huawei.huawei import HuaweiVrpv8SSH
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.errors import HostKeyError, LineRefusedError, QuestionRefusedError
 from rocefort.dialects.vrp.patch.patch import make_patch
-from rocefort.lab.show.configuration import text_as_saved
-from rocefort.lab.switch.faults import LineFault
+from rocefort.emulator.show.configuration import text_as_saved
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 Start = Callable[..., Any]

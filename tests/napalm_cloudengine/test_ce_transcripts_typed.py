@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.switch.personality import Persist, Personality
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.switch.personality import Persist, Personality
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"

@@ -9,8 +9,8 @@ from napalm.base.exceptions import CommitConfirmException, CommitError
 from personalities import PERSONALITIES
 
 from napalm_cloudengine.errors import OutcomeUnknownError, TrialOfOtherSessionError
-from rocefort.lab.switch.faults import LineFault
-from rocefort.lab.switch.personality import Persist, Personality, TrialMode
+from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import Persist, Personality, TrialMode
 
 Start = Callable[..., Any]
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.rdma.parse.json_table import read_json
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.parse.text_table import PerftestTable, read_table

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.models.results.rdma_plan import Program
 from rocefort.rdma.parse.fio import read_fio
 from rocefort.rdma.parse.iperf import read_iperf

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS, TIMED_OUT
+from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS, TIMED_OUT
 from rocefort.models.results.rdma_plan import Program, RdmaRun
 from rocefort.models.results.rdma_result import Expectation, Figures, JudgedOutput
 from rocefort.rdma.judge.dispatch import read_run

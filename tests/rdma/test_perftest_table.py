@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.wording import MOST_NOTES, NOTE_LETTERS
 from rocefort.rdma.parse.bandwidth_series import read_series

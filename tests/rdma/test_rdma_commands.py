@@ -21,7 +21,7 @@ from typer.main import get_command
 from rocefort.base.errors import Refused
 from rocefort.commands.rdma import cli
 from rocefort.fleet.ssh_exec import guarded_command, guarded_words, watched
-from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.models.results.rdma_plan import Suite
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.plan.kubernetes import undrained

@@ -14,7 +14,7 @@ from rocefort.base.errors import Refused, RocefortError
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.lab.servers.ssh_hosts import NEWEST_VERSION, ProcessOutput, RdmaHosts, read_sample
+from rocefort.emulator.servers.ssh_hosts import NEWEST_VERSION, ProcessOutput, RdmaHosts, read_sample
 from rocefort.models.network.network import Network
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import MeasurementVerdict

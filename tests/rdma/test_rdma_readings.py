@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.results.rdma_plan import Program, RdmaRun
 from rocefort.rdma.judge.dispatch import read_run

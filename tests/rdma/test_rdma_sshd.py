@@ -26,8 +26,8 @@ from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
-from rocefort.lab.servers import sandbox
-from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
+from rocefort.emulator.servers import sandbox
+from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
 from rocefort.models.results.rdma_plan import Suite
 from rocefort.models.results.rdma_result import MeasurementVerdict, RdmaResult
 from rocefort.rdma.plan.scripts import EVERY

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Expectation, MpiPoint, Point
 from rocefort.rdma.judge.kept_output import KeptEnds, judge_output, program_of

@@ -15,7 +15,7 @@ import yaml
 
 from rocefort import tasks
 from rocefort.base.errors import DeviceFailed
-from rocefort.lab.switch.faults import LineFault
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.rollout.controller import device_steps
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import apply

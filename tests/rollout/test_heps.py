@@ -16,8 +16,8 @@ from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.switch.faults import LineFault
-from rocefort.lab.switch.switch import EmulatedSwitch, Trial
+from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.switch import EmulatedSwitch, Trial
 from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rdma.plan.gate import plan_gate

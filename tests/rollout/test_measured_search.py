@@ -23,7 +23,7 @@ from rocefort.design.derive.derive import derive
 from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
+from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.steps.fabric.edit import read_fabric
 from rocefort.steps.fabric.subject import subject_of_derived

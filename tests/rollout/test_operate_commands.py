@@ -19,7 +19,7 @@ import pytest
 from outputs import refusals
 from rollout_events import make_event
 
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.rollout.events import ApplyRules, Phase
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.operator import user

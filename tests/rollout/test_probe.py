@@ -19,10 +19,10 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ProbeForm, ProbeQuestion
 from rocefort.dialects.vrp.interpreter.interpreter import LineResult, View, VrpRefusal, apply_line
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.lab.cli.server import LabServer, run_in_thread
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.switch.faults import LineFault
-from rocefort.lab.switch.switch import CommitOrder, EmulatedSwitch, syntax_of
+from rocefort.emulator.cli.server import LabServer, run_in_thread
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.switch import CommitOrder, EmulatedSwitch, syntax_of
 from rocefort.models.hardware.hardware import Unconfirmed
 from rocefort.models.hardware.site_facts import FactEvidence, FormEvidence, FormOutcome, SwitchFacts
 from rocefort.models.network.network import Node

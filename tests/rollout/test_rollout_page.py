@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.lab.switch.faults import LineFault
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.planning.plan import write_plan
 from rocefort.steps.fabric.subject import write_files

@@ -6,7 +6,7 @@ from dataclasses import astuple
 from functools import cache
 from itertools import combinations, product
 
-from rocefort.lab.switch.personality import Personality, axes
+from rocefort.emulator.switch.personality import Personality, axes
 
 # No session but that of a trial may end it: what users of real switches report.
 STUCK = Personality(trial_mode="session-only", persist="absent")

@@ -13,10 +13,10 @@ import pytest
 
 from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive
-from rocefort.lab.cli.server import DurableSession
-from rocefort.lab.switch.audit_log import read_audit_log
-from rocefort.lab.switch.personality import Personality
-from rocefort.lab.switch.state_source import RouteState
+from rocefort.emulator.cli.server import DurableSession
+from rocefort.emulator.switch.audit_log import read_audit_log
+from rocefort.emulator.switch.personality import Personality
+from rocefort.emulator.switch.state_source import RouteState
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.config_sync import ConfigSync, with_plan
 from rocefort.lab.twin.registry import Registry

@@ -15,17 +15,17 @@ from time import monotonic, sleep
 from types import MappingProxyType
 
 from rocefort.base.errors import BadInput, RocefortError, ServiceFailed
-from rocefort.lab.state.counters import InjectedFault
-from rocefort.lab.state.model import EmulatedState
-from rocefort.lab.state.state_faults import (
+from rocefort.emulator.state.counters import InjectedFault
+from rocefort.emulator.state.model import EmulatedState
+from rocefort.emulator.state.state_faults import (
     PLAIN,
     QUEUED,
     STATE_FAULTS,
     StateFault,
     read_state_fault,
 )
-from rocefort.lab.switch.faults import FAULTS, NEEDS_LINE, WITHOUT, LineFault, read_fault
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.faults import FAULTS, NEEDS_LINE, WITHOUT, LineFault, read_fault
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.twin.cli_process import lines_directory, lines_run
 from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
 

@@ -13,9 +13,9 @@ from rocefort.base.errors import Refused, RocefortError
 from rocefort.dialects.frr import Features, LinkState, SwitchPlan, plan_switch
 from rocefort.dialects.frr.kernel import SWITCHED_MTU
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.lab.state.ports import read_running
-from rocefort.lab.switch.audit_log import AuditLog
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.state.ports import read_running
+from rocefort.emulator.switch.audit_log import AuditLog
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.twin.builder import Builder
 from rocefort.lab.twin.cli_process import devices_directory
 from rocefort.lab.twin.registry import LabRecord, Registry, write_whole

@@ -16,10 +16,10 @@ from typing import Any
 
 from rocefort.base.errors import ServiceFailed
 from rocefort.dialects.frr import kernel_name
-from rocefort.lab.state.model import EmulatedState
-from rocefort.lab.state.ports import Cabling
-from rocefort.lab.state.routes import BgpRoute, table_of
-from rocefort.lab.switch.state_source import (
+from rocefort.emulator.state.model import EmulatedState
+from rocefort.emulator.state.ports import Cabling
+from rocefort.emulator.state.routes import BgpRoute, table_of
+from rocefort.emulator.switch.state_source import (
     BgpPath,
     EchoReply,
     EchoRequest,

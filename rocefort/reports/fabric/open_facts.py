@@ -18,7 +18,7 @@ HEAD = """\
 
 Written by `make golden` from the data that mark a fact as not confirmed: the syntax families and
 the switch models of `inventory/hardware`, and the open points of a trial
-(`rocefort/lab/switch/personality.py`). `rocefort facts FABRIC` lists the facts that the switches
+(`rocefort/emulator/switch/personality.py`). `rocefort facts FABRIC` lists the facts that the switches
 of one fabric use, with the names of the switches. `rocefort facts probe SWITCH` types most of the
 forms itself, and keeps the answers (`docs/how-to/probe.md`).
 

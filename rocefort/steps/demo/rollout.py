@@ -19,8 +19,8 @@ from pathlib import Path
 
 from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.lab.state.ports import Config
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.state.ports import Config
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.rollout.events import Act, Event, Phase, event_of
 from rocefort.models.rollout.plan import Plan
 from rocefort.models.wording import count_of

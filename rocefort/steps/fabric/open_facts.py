@@ -8,7 +8,7 @@ from pathlib import Path
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.open_facts import SPLIT, Concern, OpenFact, OpenFacts, of_family, of_hardware
-from rocefort.lab.switch.personality import OPEN_POINTS
+from rocefort.emulator.switch.personality import OPEN_POINTS
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Node
 from rocefort.steps.fabric.subject import subject_of

@@ -13,7 +13,7 @@ from pathlib import Path
 from rocefort.base.actions import BackgroundProcess
 from rocefort.base.background import LOOK_S, Background, in_background
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.lab.switch.store import lock_file
+from rocefort.emulator.switch.store import lock_file
 from rocefort.steps.lab.emulated_site import STATE_FILE
 
 LOG = "lab.log"

@@ -16,14 +16,14 @@ from rocefort.base.progress import tracked
 from rocefort.dialects.choose import dialect_of
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
-from rocefort.lab.cli.server import LabServer, run_in_thread
-from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
-from rocefort.lab.servers.ssh_hosts import NEWEST_RUNS, RdmaHosts, Sample, read_sample
-from rocefort.lab.state.model import EmulatedState
-from rocefort.lab.switch.audit_log import AuditLog
-from rocefort.lab.switch.shared_lines import Pool, start
-from rocefort.lab.switch.store import Store, lose_power
-from rocefort.lab.switch.switch import EmulatedSwitch, syntax_of
+from rocefort.emulator.cli.server import LabServer, run_in_thread
+from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
+from rocefort.emulator.servers.ssh_hosts import NEWEST_RUNS, RdmaHosts, Sample, read_sample
+from rocefort.emulator.state.model import EmulatedState
+from rocefort.emulator.switch.audit_log import AuditLog
+from rocefort.emulator.switch.shared_lines import Pool, start
+from rocefort.emulator.switch.store import Store, lose_power
+from rocefort.emulator.switch.switch import EmulatedSwitch, syntax_of
 from rocefort.models.network.network import Network
 from rocefort.rdma.plan.scripts import EVERY, NODE
 from rocefort.steps.lab.options import LabOptions, inject, read_faults

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
-from rocefort.lab.state.model import EmulatedState
-from rocefort.lab.state.state_faults import STATE_FAULTS, StateFault, read_state_fault
-from rocefort.lab.switch.faults import FAULTS, LineFault, read_fault
-from rocefort.lab.switch.personality import DEFAULT, Personality
-from rocefort.lab.switch.switch import CandidateMode, EmulatedSwitch
+from rocefort.emulator.state.model import EmulatedState
+from rocefort.emulator.state.state_faults import STATE_FAULTS, StateFault, read_state_fault
+from rocefort.emulator.switch.faults import FAULTS, LineFault, read_fault
+from rocefort.emulator.switch.personality import DEFAULT, Personality
+from rocefort.emulator.switch.switch import CandidateMode, EmulatedSwitch
 
 LISTEN = re.compile(
     r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<four>[0-9.]+)):(?P<port>\d{1,5})", re.ASCII
@@ -34,7 +34,7 @@ class LabOptions:
     power_loss: bool = False  # of every switch, before the start
     keep: bool = False  # whether switches continue from their last state
     whole: bool = False  # lines that match no command stay in the start-up configuration
-    log: Path | None = None  # audit log of the switches: rocefort.lab.switch.audit_log
+    log: Path | None = None  # audit log of the switches: rocefort.emulator.switch.audit_log
     time_scale: float = 1.0  # how fast the timers of the switches run
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from rocefort.lab.state.bgp_lines import authentication, closed_peers
-from rocefort.lab.state.hold_timers import PeerEnd, SessionFacts
-from rocefort.lab.state.ports import Config
+from rocefort.emulator.state.bgp_lines import authentication, closed_peers
+from rocefort.emulator.state.hold_timers import PeerEnd, SessionFacts
+from rocefort.emulator.state.ports import Config
 from rocefort.models.device.bgp import HOLD_S
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import ETHERNET_MTU

@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rocefort.base.errors import BadInput, Refused
-from rocefort.lab.state.model import ComputedRoutes, EmulatedState, Routing, no_routing
-from rocefort.lab.state.ports import Cabling, Config, PortsOfSwitch, read_running
-from rocefort.lab.state.routes import BgpRoute
-from rocefort.lab.state.state_faults import Port
-from rocefort.lab.switch.state_source import BgpPath, PeerState
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.state.model import ComputedRoutes, EmulatedState, Routing, no_routing
+from rocefort.emulator.state.ports import Cabling, Config, PortsOfSwitch, read_running
+from rocefort.emulator.state.routes import BgpRoute
+from rocefort.emulator.state.state_faults import Port
+from rocefort.emulator.switch.state_source import BgpPath, PeerState
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import End, Network, Node
 from rocefort.models.results.routing import RoutingState, SessionStatus

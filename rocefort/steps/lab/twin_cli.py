@@ -19,10 +19,10 @@ from pathlib import Path
 from time import sleep
 
 from rocefort.base.errors import RocefortError, ServiceFailed
-from rocefort.lab.cli.server import LabServer
-from rocefort.lab.state.model import EmulatedState
-from rocefort.lab.switch.audit_log import AuditLog
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.server import LabServer
+from rocefort.emulator.state.model import EmulatedState
+from rocefort.emulator.switch.audit_log import AuditLog
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.twin import requirements
 from rocefort.lab.twin.cli_faults import LineFaults, in_force_file
 from rocefort.lab.twin.cli_process import lines_directory, log_file, network_file, pid_file

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 
 from rocefort.base.errors import RocefortError
 from rocefort.fleet.connections import Connections, load_connections, save_connections
-from rocefort.lab.servers.ssh_hosts import RdmaHosts
-from rocefort.lab.switch.shared_lines import Pool
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.servers.ssh_hosts import RdmaHosts
+from rocefort.emulator.switch.shared_lines import Pool
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.twin.cli_process import grow_file, grown_file, network_file
 from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
 from rocefort.models.network.network import Network

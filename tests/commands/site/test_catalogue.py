@@ -15,7 +15,7 @@ from json_schema import refused
 from rocefort.base.documents.read import read_document
 from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import derive
-from rocefort.lab.switch.shared_lines import Pool
+from rocefort.emulator.switch.shared_lines import Pool
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.planning.sealed_files import changed_files, site_files
 from rocefort.steps.lab.emulated_site import switch_of

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from rocefort.design.derive.derive import derive
-from rocefort.lab.switch.faults import LineFault
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocefort.lab.switch.personality import Personality
-from rocefort.lab.switch.switch import MOST_POINTS, EmulatedSwitch
+from rocefort.emulator.switch.personality import Personality
+from rocefort.emulator.switch.switch import MOST_POINTS, EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.switch import EmulatedSwitch
 
 if TYPE_CHECKING:
     OpenTalk = Callable[[EmulatedSwitch], Any]  # a Talk of tests/lab/conftest.py

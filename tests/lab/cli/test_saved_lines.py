@@ -7,8 +7,8 @@ import pytest
 from rocefort.dialects.vrp.interpreter.interpreter import replay
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.lab.show import configuration
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.show import configuration
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 V200 = SyntaxFamily.V200

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.lab.switch.faults import LineFault
-from rocefort.lab.switch.personality import Personality, TrialMode
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import Personality, TrialMode
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 if TYPE_CHECKING:

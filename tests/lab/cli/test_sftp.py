@@ -12,9 +12,9 @@ from typing import Any
 import asyncssh
 import pytest
 
-from rocefort.lab.cli.server import LabServer
-from rocefort.lab.switch.faults import LineFault
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.server import LabServer
+from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]
 Work = Callable[[asyncssh.SFTPClient, asyncssh.SSHClientConnection], Awaitable[None]]

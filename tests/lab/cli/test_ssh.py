@@ -13,14 +13,14 @@ import asyncssh
 import pytest
 
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.lab.cli.server import LabServer, run_in_thread
-from rocefort.lab.servers.ssh_hosts import RdmaHosts
-from rocefort.lab.state.model import ComputedRoutes, EmulatedState
-from rocefort.lab.state.state_faults import Port
-from rocefort.lab.switch.faults import LineFault
-from rocefort.lab.switch.personality import Personality
-from rocefort.lab.switch.state_source import PeerState
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.server import LabServer, run_in_thread
+from rocefort.emulator.servers.ssh_hosts import RdmaHosts
+from rocefort.emulator.state.model import ComputedRoutes, EmulatedState
+from rocefort.emulator.state.state_faults import Port
+from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import Personality
+from rocefort.emulator.switch.state_source import PeerState
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 MakeSwitch = Callable[..., EmulatedSwitch]
@@ -250,7 +250,7 @@ def test_what_keeps_a_lab_from_starting_is_one_clear_error(
         run_in_thread(LabServer({"a": started}, tmp_path / "a.key" / "below")),
     ):
         pass
-    monkeypatch.setattr("rocefort.lab.cli.server.find_spec", lambda _name: None)
+    monkeypatch.setattr("rocefort.emulator.cli.server.find_spec", lambda _name: None)
     with (
         pytest.raises(ServiceFailed, match=r"install the extra: rocefort\[lab\]"),
         RdmaHosts({"k8sgn08": "10.0.0.1"}, {}, tmp_path).in_thread(),

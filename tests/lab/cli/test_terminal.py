@@ -10,10 +10,10 @@ from typing import Any
 import asyncssh
 import pytest
 
-from rocefort.lab.cli.server import LabServer
-from rocefort.lab.cli.terminal import ERASE, MORE
-from rocefort.lab.switch.faults import LineFault
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.server import LabServer
+from rocefort.emulator.cli.terminal import ERASE, MORE
+from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]
 LENGTH = "Info: The configuration takes effect on the current user terminal interface only.\r\n"

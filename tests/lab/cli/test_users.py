@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocefort.lab.switch.logins import NoFreeTerminal
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.logins import NoFreeTerminal
+from rocefort.emulator.switch.switch import EmulatedSwitch
 
 if TYPE_CHECKING:
     OpenTalk = Callable[..., Any]  # a Talk of tests/lab/conftest.py

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.lab.show.flash import saved_text
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.show.flash import saved_text
+from rocefort.emulator.switch.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]
 Ask = Callable[[str], str]

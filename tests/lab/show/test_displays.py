@@ -19,11 +19,11 @@ from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.running_state import read_topic
 from rocefort.dialects.vrp.saved_displays import read_display
-from rocefort.lab.state.model import ComputedRoutes, EmulatedState
-from rocefort.lab.state.routes import BgpRoute
-from rocefort.lab.state.state_faults import STATE_FAULTS, Port, read_state_fault
-from rocefort.lab.switch.state_source import PeerState
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.state.model import ComputedRoutes, EmulatedState
+from rocefort.emulator.state.routes import BgpRoute
+from rocefort.emulator.state.state_faults import STATE_FAULTS, Port, read_state_fault
+from rocefort.emulator.switch.state_source import PeerState
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.observed import StateTopic
 

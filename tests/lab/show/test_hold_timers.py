@@ -11,11 +11,11 @@ import pytest
 
 from rocefort import tasks
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.state.hold_timers import CONNECT_RETRY_S
-from rocefort.lab.state.model import EmulatedState
-from rocefort.lab.switch.shared_lines import Pool
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.state.hold_timers import CONNECT_RETRY_S
+from rocefort.emulator.state.model import EmulatedState
+from rocefort.emulator.switch.shared_lines import Pool
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import switch_of

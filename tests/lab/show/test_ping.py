@@ -12,11 +12,11 @@ import pytest
 from napalm_cloudengine import pinging
 from napalm_cloudengine.displays import lldp
 from napalm_cloudengine.displays.shown import DisplayAnswer
-from rocefort.lab.show.ping import printed
-from rocefort.lab.state.model import EmulatedState
-from rocefort.lab.state.state_faults import Port, read_state_fault
-from rocefort.lab.switch.state_source import EchoReply, EchoRequest
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.show.ping import printed
+from rocefort.emulator.state.model import EmulatedState
+from rocefort.emulator.state.state_faults import Port, read_state_fault
+from rocefort.emulator.switch.state_source import EchoReply, EchoRequest
+from rocefort.emulator.switch.switch import EmulatedSwitch
 
 RECORDED = Path(__file__).parents[2] / "napalm_cloudengine" / "mocked_data"
 UP, DOWN = "100GE1/0/1", "100GE1/0/2"

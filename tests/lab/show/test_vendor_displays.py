@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from rocefort.lab.state.model import ComputedRoutes, EmulatedState
-from rocefort.lab.switch.state_source import PeerState
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.state.model import ComputedRoutes, EmulatedState
+from rocefort.emulator.switch.state_source import PeerState
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import ServiceFailed
-from rocefort.lab.cli.server import DurableSession
-from rocefort.lab.switch.audit_log import GONE, AuditLog, AuditRecord, read_audit_log
-from rocefort.lab.switch.personality import Personality, TrialMode
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.server import DurableSession
+from rocefort.emulator.switch.audit_log import GONE, AuditLog, AuditRecord, read_audit_log
+from rocefort.emulator.switch.personality import Personality, TrialMode
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 

@@ -11,10 +11,10 @@ import asyncssh
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.lab.cli.server import LabServer
-from rocefort.lab.switch.faults import FAULTS, NEEDS_LINE, LineFault, read_fault
-from rocefort.lab.switch.personality import Personality
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.server import LabServer
+from rocefort.emulator.switch.faults import FAULTS, NEEDS_LINE, LineFault, read_fault
+from rocefort.emulator.switch.personality import Personality
+from rocefort.emulator.switch.switch import EmulatedSwitch
 
 if TYPE_CHECKING:
     OpenTalk = Callable[[EmulatedSwitch], Any]  # a Talk of tests/lab/conftest.py

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from personalities import PERSONALITIES, SILENT
 
-from rocefort.lab.switch.personality import DEFAULT, Personality, axes
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.personality import DEFAULT, Personality, axes
+from rocefort.emulator.switch.switch import EmulatedSwitch
 
 if TYPE_CHECKING:
     OpenTalk = Callable[[EmulatedSwitch], Any]  # a Talk of tests/lab/conftest.py

@@ -17,11 +17,11 @@ import pytest
 from netmiko import ConnectHandler
 
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.lab.cli.server import LabServer, run_in_thread
-from rocefort.lab.switch.personality import Personality, TrialMode
-from rocefort.lab.switch.shared_lines import Pool
-from rocefort.lab.switch.store import Store, lose_power
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.server import LabServer, run_in_thread
+from rocefort.emulator.switch.personality import Personality, TrialMode
+from rocefort.emulator.switch.shared_lines import Pool
+from rocefort.emulator.switch.store import Store, lose_power
+from rocefort.emulator.switch.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]
 MTU = ("system-view", "interface 100GE1/0/1", "mtu 9100")
@@ -29,11 +29,11 @@ MTU = ("system-view", "interface 100GE1/0/1", "mtu 9100")
 LAB = """
 import asyncio, sys
 from pathlib import Path
-from rocefort.lab.switch.personality import Personality
-from rocefort.lab.cli.server import LabServer
-from rocefort.lab.switch.shared_lines import Pool
-from rocefort.lab.switch.store import Store
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.personality import Personality
+from rocefort.emulator.cli.server import LabServer
+from rocefort.emulator.switch.shared_lines import Pool
+from rocefort.emulator.switch.store import Store
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 async def main(state, mode):

@@ -13,7 +13,7 @@ import pytest
 from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import derive
 from rocefort.fleet.connections import Connections
-from rocefort.lab.state.state_faults import read_state_fault
+from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.models.rollout.events import ApplyRules, Phase
 from rocefort.models.rollout.fabric_snapshot import KeptFabric
 from rocefort.models.rollout.plan import Plan

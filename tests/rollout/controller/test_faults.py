@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 import napalm_cloudengine.dialogue
-from rocefort.lab.switch.faults import FAULTS, LineFault
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.faults import FAULTS, LineFault
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal

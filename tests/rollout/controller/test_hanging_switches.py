@@ -13,7 +13,7 @@ from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.fleet.nornir_session import end_fleet, open_fleet
-from rocefort.lab.switch.faults import LineFault
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.models.rollout.events import Event, Phase
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.journal.run_directory import RunDirectory

@@ -18,7 +18,7 @@ from personalities import STUCK
 
 from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.lab.switch.personality import Personality
+from rocefort.emulator.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
 from rocefort.rollout.controller.requests import request_abort, request_pause
 from rocefort.rollout.controller.timeout import result_within

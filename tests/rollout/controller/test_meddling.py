@@ -14,8 +14,8 @@ import pytest
 from napalm.base.exceptions import ConnectionClosedException
 
 from napalm_cloudengine import CloudEngineDriver
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.journal.run_directory import RunDirectory

@@ -12,8 +12,8 @@ from rollout_events import make_event
 from rocefort.base.errors import BadInput, Refused
 from rocefort.base.exit_codes import ExitCode
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.lab.switch.personality import Personality
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.personality import Personality
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.models.rollout.history import history_of
 from rocefort.models.rollout.plan import ChangeKind, Plan

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.steps.lab.emulated_site import Rehearsal
 
 

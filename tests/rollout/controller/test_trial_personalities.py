@@ -20,7 +20,7 @@ from napalm_cloudengine.displays.commits import CommitEntry
 from napalm_cloudengine.displays.commits import commit as read_commit
 from napalm_cloudengine.replies import SwitchReply
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.lab.switch.personality import Personality
+from rocefort.emulator.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.events import TrialOwner
 from rocefort.rollout.controller.trial_label import TrialLabel, persist_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from rocefort.lab.state.state_faults import read_state_fault
+from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.models.rollout.events import ApplyRules, Event, Phase
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions

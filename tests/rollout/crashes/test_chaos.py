@@ -21,7 +21,7 @@ import pytest
 from chaos import KINDS, LINE, ROW, SECRET, Call, Ended
 from shared_lab import SharedLab
 
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.planning.plan import write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal

@@ -19,7 +19,7 @@ from hypothesis import settings
 from personalities import PERSONALITIES, SILENT
 
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.lab.switch.personality import DEFAULT, Personality
+from rocefort.emulator.switch.personality import DEFAULT, Personality
 from rocefort.models.hardware.hardware import Family
 
 Record = Callable[[str, object], None]

@@ -28,8 +28,8 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.fleet.connections import Connections, SshAccess
 from rocefort.fleet.credentials import resolve
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.switch.audit_log import AuditRecord, digest_of
-from rocefort.lab.switch.personality import Personality
+from rocefort.emulator.switch.audit_log import AuditRecord, digest_of
+from rocefort.emulator.switch.personality import Personality
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.rollout.planning.plan import write_plan

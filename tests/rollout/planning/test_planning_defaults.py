@@ -22,8 +22,8 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.device.bgp import Bfd, Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import ColourLimits, DropProfile

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rocefort.dialects.vrp.parse.parser import parse as parse_text
-from rocefort.lab.switch.personality import Personality
+from rocefort.emulator.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit

@@ -22,8 +22,8 @@ from napalm_cloudengine.replies import SwitchReply
 from napalm_cloudengine.ssh_client import SessionBrokenError
 from napalm_cloudengine.transport import CloudEngineSSH
 from rocefort.base.errors import DeviceFailed, RocefortError
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.switch.switch import EmulatedSwitch, Trial
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.switch.switch import EmulatedSwitch, Trial
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.rollout.events import RolloutProblem, SwitchState

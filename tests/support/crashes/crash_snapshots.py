@@ -12,7 +12,7 @@ from pathlib import Path
 
 from crash_site import Fate, Point, Site, WiredSwitches
 
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.rollout.journal.hash_chain import head_content
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status

@@ -20,7 +20,7 @@ from crash_site import Fate, Killed, Point, Site, WiredSwitches, lines_of, site_
 from crash_snapshots import Camera, Snapshot, switch_state
 
 from rocefort.base.clock import utc_now
-from rocefort.lab.cli.session import CliSession
+from rocefort.emulator.cli.session import CliSession
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.events import OperatorRequest, RolloutOutcome
 from rocefort.models.rollout.history import history_of

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rocefort.lab.switch.audit_log import GONE, AuditRecord
+from rocefort.emulator.switch.audit_log import GONE, AuditRecord
 
 WORDS_OF = {  # which intents an act of a switch may follow
     "load": {"load"},

@@ -25,7 +25,7 @@ from pathlib import Path
 from judging_kills import Judge
 
 from rocefort.base.exit_codes import ExitCode
-from rocefort.lab.switch.audit_log import AuditRecord, read_audit_log
+from rocefort.emulator.switch.audit_log import AuditRecord, read_audit_log
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 READY = "Ctrl-C ends the lab"

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 
 from rocefort.base.errors import BadInput
-from rocefort.lab.switch.state_source import EchoReply, EchoRequest
+from rocefort.emulator.switch.state_source import EchoReply, EchoRequest
 
 REQUEST, REPLY = 8, 0  # types of ICMP, RFC 792
 HEADER = struct.Struct("!BBHHH")

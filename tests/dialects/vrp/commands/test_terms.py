@@ -19,8 +19,8 @@ from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.format import MatchFailure, parse_format, read_all, words_of
 from rocefort.dialects.vrp.dialect import Vrp
 from rocefort.dialects.words import TERM, in_words
-from rocefort.lab.cli.commands import commands
-from rocefort.lab.cli.dialogue import Stage
+from rocefort.emulator.cli.commands import commands
+from rocefort.emulator.cli.dialogue import Stage
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import TextLine
 

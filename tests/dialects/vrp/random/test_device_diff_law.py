@@ -19,8 +19,8 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
-from rocefort.lab.cli.session import CliSession
-from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.lossless import PfcProfile

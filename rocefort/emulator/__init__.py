@@ -1,0 +1,1 @@
+"""Emulated CloudEngine switches: their command line, their state, and servers that replay runs."""

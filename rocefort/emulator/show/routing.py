@@ -1,0 +1,181 @@
+"""`display ip routing-table [A.B.C.D [mask]]`, `display bgp peer [verbose]` and `.. routing-table`.
+
+Forms of routes and peers: `napalm_cloudengine/displays/`; samples of the others: V300R023C00
+command reference, IP Routing. Messages are not counted and shown as 0. Of a peer's capabilities
+only the address family is shown.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+from napalm_cloudengine.displays.bgp import PEERS, age_text
+from napalm_cloudengine.displays.routing import OF_ADDRESS, ROUTES, route_rows
+from rocefort.dialects.vrp.interpreter.interpreter import Lines
+from rocefort.emulator.show.context import state_source_of
+from rocefort.emulator.switch.state_source import BgpPath, PeerState, RouteState
+from rocefort.emulator.switch.switch import EmulatedSwitch, bgp_lines, bgp_view
+
+BGP_HEAD = (
+    " Status codes: * - valid, > - best, d - damped, x - best external, a - add path,",
+    "               h - history,  i - internal, s - suppressed, S - Stale",
+    "               Origin : i - IGP, e - EGP, ? - incomplete",
+    " RPKI validation codes: V - valid, I - invalid, N - not-found",
+)
+BGP_COLUMNS = (
+    "        Network            NextHop                       MED        LocPrf    PrefVal Path/Ogn"
+)
+
+
+def table(switch: EmulatedSwitch) -> str:
+    """`display ip routing-table`: further next hops leave the prefix column empty."""
+    routes = state_source_of(switch).routes(switch.name)
+    rows = [row for route in routes for row in _rows(route)]
+    return ROUTES.write(rows, destinations=len(routes), routes=len(rows))
+
+
+def of_address(switch: EmulatedSwitch, address: str, mask: str | None = None) -> str:
+    """`display ip routing-table A [MASK]`: the longest match, or with a mask only that prefix."""
+    routes = state_source_of(switch).routes(switch.name)
+    if mask is None:
+        routes = [route for route in routes if IPv4Address(address) in route.prefix]
+    else:
+        prefix = IPv4Network((address, mask), strict=False)
+        routes = [route for route in routes if route.prefix == prefix]
+    longest = max((route.prefix.prefixlen for route in routes), default=0)
+    matches = [route for route in routes if route.prefix.prefixlen == longest]
+    if not matches:
+        return ""  # the output in this case is not confirmed
+    rows = [row for route in matches for row in _rows(route)]
+    return OF_ADDRESS.write(rows, routes=len(rows))
+
+
+def _rows(route: RouteState) -> list[dict[str, Any]]:
+    flags = "DB" if route.hops[0][1] == "NULL0" else "D"
+    hops = [{"next_hop": hop, "interface": name, "flags": flags} for hop, name in route.hops]
+    row = {"prefix": str(route.prefix), "protocol": route.protocol, "hops": hops}
+    return route_rows(row, route.preference)
+
+
+def bgp_peer(switch: EmulatedSwitch) -> str:
+    """`display bgp peer`; a switch without BGP prints nothing."""
+    bgp = bgp_view(switch.running)
+    if bgp is None:
+        return ""
+    peers = state_source_of(switch).peers(switch.name)
+    rows = [
+        {
+            "address": str(peer.address),
+            "version": 4,
+            "asn": peer.asn,
+            **dict.fromkeys(("received", "sent", "queued"), 0),
+            "age": age_text(state_source_of(switch).peer_age_s(switch.name, str(peer.address))),
+            "state": peer.state,
+            "prefixes": peer.prefixes,
+        }
+        for peer in peers
+    ]
+    return PEERS.write(
+        rows,
+        router_id=router_id(switch.running),
+        local_as=bgp.text.split()[1],
+        total=len(peers),
+        established=sum(peer.state == "Established" for peer in peers),
+        dynamic=0,
+    )
+
+
+def bgp_table(switch: EmulatedSwitch) -> str:
+    """`display bgp routing-table`; further next hops leave the network column empty."""
+    if bgp_view(switch.running) is None:
+        return ""
+    paths, rows, shown = state_source_of(switch).bgp_paths(switch.name), [], None
+    for path in paths:
+        rows.append(_path(path, str(path.prefix) if path.prefix != shown else ""))
+        shown = path.prefix
+    return "\n".join(
+        [
+            f" BGP Local router ID is {router_id(switch.running)}",
+            *BGP_HEAD,
+            "",
+            "",
+            f" Total Number of Routes: {len(paths)}",
+            BGP_COLUMNS,
+            "",
+            *rows,
+        ]
+    )
+
+
+def _path(path: BgpPath, network: str) -> str:
+    """Format a path as in the sample; LocPrf is for IBGP only, and no route here has a PrefVal."""
+    status, med = "*>" if path.best else "*", "" if path.med is None else path.med
+    origin = " ".join(map(str, path.as_path)) + "i"
+    return f" {status:<6} {network:<18} {path.next_hop:<30} {med:<21} {0:<6} {origin}"
+
+
+def router_id(config: Lines) -> str:
+    """Return the router ID of BGP: its own line, else the first address of a loopback."""
+    loopbacks = (line for line in config if line.text.startswith("interface LoopBack"))
+    of_loopbacks = (child.text for line in loopbacks for child in line.children)
+    for text in (*bgp_lines(config), *of_loopbacks):
+        if text.startswith(("router-id ", "ip address ")):
+            return text.removeprefix("ip ").split()[1]
+    return "0.0.0.0"  # noqa: S104 - what a router without an ID shows; nothing listens here
+
+
+def bgp_verbose(switch: EmulatedSwitch, address: str | None = None) -> str:
+    """`display bgp peer [A] verbose`: the lab's data of a peer, in the sample's order."""
+    peers = state_source_of(switch).peers(switch.name)
+    return "\n".join(_verbose(switch, p) for p in peers if address in (None, str(p.address)))
+
+
+def _verbose(switch: EmulatedSwitch, peer: PeerState) -> str:
+    up = peer.state == "Established"
+    bgp = bgp_view(switch.running)
+    asn = bgp.text.split()[1] if bgp else ""
+    age = state_source_of(switch).peer_age_s(switch.name, str(peer.address))
+    since = f", Up for {age // 3600:02}h{age // 60 % 60:02}m{age % 60:02}s" if up else ""
+    keepalive, hold = timers(switch.running, str(peer.address))
+    rows = [
+        f"BGP Peer is {peer.address},  remote AS {peer.asn}",
+        f" Type: {'IBGP' if peer.asn == asn else 'EBGP'} link",
+        f" BGP version 4, Remote router ID {'-' if up else '0.0.0.0'}",  # noqa: S104 - not known
+        f" BGP current state: {peer.state}{since}",
+        f" BGP Peer Up count: {int(up)}",
+        f" Received total routes: {peer.prefixes}",
+        f" Received active routes total: {peer.prefixes}",
+        f" Configured: Active Hold Time: {hold} sec   Keepalive Time:{keepalive} sec",
+    ]
+    if up:
+        rows.append("  Address family IPv4 Unicast: advertised and received")
+    return "\n".join([*rows, f" Authentication type configured: {_authentication(switch, peer)}"])
+
+
+def _of_peer(config: Lines, address: str) -> list[str]:
+    """Return BGP lines of a peer and its group, without `peer NAME`; its own lines first."""
+    texts = [text.split(None, 2) for text in bgp_lines(config)]
+    lines = [words[1:] for words in texts if len(words) == 3 and words[0] == "peer"]
+    own = [text for name, text in lines if name == address]
+    groups = {text.split()[1] for text in own if text.startswith("group ")}
+    return [*own, *(text for name, text in lines if name in groups)]
+
+
+def timers(config: Lines, address: str) -> tuple[int, int]:
+    """Return keepalive and hold time in seconds: the peer's, its group's, BGP's, or 60 and 180."""
+    for text in (*_of_peer(config, address), *bgp_lines(config)):
+        words = text.split()
+        if words[:2] == ["timer", "keepalive"] and len(words) >= 5:
+            return int(words[2]), int(words[4])
+    return 60, 180
+
+
+def _authentication(switch: EmulatedSwitch, peer: PeerState) -> str:
+    """Only `None` is in the sample; the other words are this emulator's."""
+    for text in _of_peer(switch.running, str(peer.address)):
+        if text.startswith("password "):
+            return "MD5"
+        if text.startswith("keychain "):
+            return f"Keychain({text.split()[1]})"
+    return "None"
