@@ -44,8 +44,9 @@ lab-demo: $(READY) twin
 	@$(BIN)/rocefort demo --lab heps
 
 # Tests that every change must pass, quick enough to run before each commit.
+# `make test SUITE=rdma` runs those of one folder of tests/ alone.
 test: checked system
-	@$(PYTEST)
+	@$(PYTEST) $(if $(SUITE),tests/$(SUITE))
 
 # All tests: more examples of every law, every crash point, guests, kills, mutants of the rules.
 test-all: checked system

@@ -17,27 +17,20 @@ from rocefort.base.errors import Problem, RocefortError
 from rocefort.base.exit_codes import ExitCode, exit_codes_text
 from rocefort.base.gc_tuning import collect_seldom
 from rocefort.base.streams import open_standard_streams, visible_streams
-from rocefort.commands import (
-    compare,
-    completion,
-    demo,
-    fabric,
-    facts,
-    growth,
-    health,
-    host,
-    lab,
-    operate,
-    plan,
-    rdma,
-    rehearse,
-    site,
-    trust,
-    verify,
-)
-from rocefort.commands.root_group import RootGroup
-from rocefort.reports import failures
-from rocefort.tune import command as tune
+from rocefort.design import design_commands
+from rocefort.fleet import trust_command
+from rocefort.lab import lab_commands
+from rocefort.lab.demo import demo_commands
+from rocefort.lab.rehearsal import rehearse_command
+from rocefort.rdma import host_commands, rdma_commands
+from rocefort.reports import problems
+from rocefort.rollout import operate_commands, plan_commands
+from rocefort.rollout.facts import facts_commands
+from rocefort.rollout.live import health_command
+from rocefort.site import completion, site_commands
+from rocefort.site.root_group import RootGroup
+from rocefort.tune import tune_command
+from rocefort.verification import compare_commands, growth_commands, verification_commands
 
 # Commands that act on switches or servers: Ctrl-C is their operator's stop.
 ACTING = frozenset({"apply", "resume", "rollback", "rehearse", "rdma run", "tune measure"})
@@ -55,23 +48,23 @@ cli = typer.Typer(
     f"Exit codes: {exit_codes_text()}.",
     epilog="rocefort check heps\nrocefort verify heps\nrocefort plan --help",
 )
-cli.add_typer(verify.cli)
-cli.add_typer(compare.cli)
-cli.add_typer(growth.cli)
-cli.add_typer(site.cli)
-cli.add_typer(fabric.cli)
-cli.add_typer(facts.cli, name="facts", rich_help_panel=Topic.VERIFY)
-cli.add_typer(operate.cli)
-cli.add_typer(plan.cli)
-cli.add_typer(rehearse.cli)
-cli.add_typer(trust.cli)
-cli.add_typer(health.cli)
-cli.add_typer(demo.cli)
+cli.add_typer(verification_commands.cli)
+cli.add_typer(compare_commands.cli)
+cli.add_typer(growth_commands.cli)
+cli.add_typer(site_commands.cli)
+cli.add_typer(design_commands.cli)
+cli.add_typer(facts_commands.cli, name="facts", rich_help_panel=Topic.VERIFY)
+cli.add_typer(operate_commands.cli)
+cli.add_typer(plan_commands.cli)
+cli.add_typer(rehearse_command.cli)
+cli.add_typer(trust_command.cli)
+cli.add_typer(health_command.cli)
+cli.add_typer(demo_commands.cli)
 cli.add_typer(completion.cli)
-cli.add_typer(lab.cli, name="lab", rich_help_panel=Topic.LAB)
-cli.add_typer(host.cli, name="host", rich_help_panel=Topic.OPERATE)
-cli.add_typer(rdma.cli, name="rdma", rich_help_panel=Topic.MEASURE)
-cli.add_typer(tune.cli, name="tune", rich_help_panel=Topic.MEASURE)
+cli.add_typer(lab_commands.cli, name="lab", rich_help_panel=Topic.LAB)
+cli.add_typer(host_commands.cli, name="host", rich_help_panel=Topic.OPERATE)
+cli.add_typer(rdma_commands.cli, name="rdma", rich_help_panel=Topic.MEASURE)
+cli.add_typer(tune_command.cli, name="tune", rich_help_panel=Topic.MEASURE)
 
 
 def _print_version(wanted: bool) -> None:
@@ -115,10 +108,10 @@ def _run() -> None:
         cli(prog_name=NAME)
     except RocefortError as error:
         output.print_error(internal_errors.masked(output.text_of_error(error)))
-        failures.write_problems(error.problems, error.exit_code)
+        problems.write_problems(error.problems, error.exit_code)
         sys.exit(error.exit_code)
     except SystemExit as ended:
-        failures.write_usage_error(ended)
+        problems.write_usage_error(ended)
         if ended.code == ExitCode.INTERRUPTED and _by_ctrl_c(ended):  # Typer prints nothing
             _end_by_ctrl_c()
         raise
@@ -141,7 +134,7 @@ def _end_by_defect(error: Exception) -> NoReturn:
     what, how = internal_errors.described(error), internal_errors.traceback_hint(error)
     output.print_error(f"rocefort: internal error: {what}")
     output.print_error(f"rocefort: {how}")
-    failures.write_problems((Problem("internal error", what, how),), ExitCode.INTERNAL)
+    problems.write_problems((Problem("internal error", what, how),), ExitCode.INTERNAL)
     sys.exit(ExitCode.INTERNAL)
 
 
@@ -153,7 +146,7 @@ def _end_by_ctrl_c() -> NoReturn:
     )
     code = ExitCode.STOPPED if acts else ExitCode.INTERRUPTED
     output.print_error(f"rocefort: {what}")
-    failures.write_problems((Problem("", what),), code)
+    problems.write_problems((Problem("", what),), code)
     sys.exit(code)
 
 

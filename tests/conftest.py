@@ -142,7 +142,7 @@ def heps_shared(
 def _shared(derived: DerivedNetwork, state: Path) -> Iterator[SharedLab]:
     from shared_lab import shared_lab  # noqa: PLC0415 - only tests of a lab import so much
 
-    from rocefort.steps.fabric.subject import subject_of_derived  # noqa: PLC0415 - the same
+    from rocefort.design.subject import subject_of_derived  # noqa: PLC0415 - the same
 
     with shared_lab(subject_of_derived(derived), state) as shared:
         yield shared

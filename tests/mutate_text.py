@@ -29,7 +29,9 @@ from new_fabrics import random_fabric
 from row_faults import Fault, FaultMaker, Switch, rows_of
 
 from rocefort.base.errors import RocefortError
+from rocefort.design.config_directory import read_directory
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.design.subject import ReadNetwork, subject_of_texts, write_texts
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.placeholders import filled_line
@@ -37,11 +39,9 @@ from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, Report, Severity, new_findings
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.steps.fabric.config_directory import read_directory
-from rocefort.steps.fabric.judged import check_subject, judging_rules, subject_of_running
-from rocefort.steps.fabric.subject import ReadNetwork, subject_of_texts, write_texts
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.verification.subject import verify, verify_segments
+from rocefort.verification.judged import check_subject, judging_rules, subject_of_running
 
 SECRETS = {"env:A": "Example-auth1", "env:P": "Example-priv1", "env:BGP": "Example-bgp12"}
 MODES = ("text", "intent")

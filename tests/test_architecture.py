@@ -34,6 +34,11 @@ def test_every_folder_exists(path: str) -> None:
     assert (ROOT / path).is_dir()
 
 
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`([\w/]+\.py)`", PAGE))))
+def test_every_file_exists(path: str) -> None:
+    assert (ROOT / path).is_file()
+
+
 @pytest.mark.parametrize("name", re.findall(r"`([\w.]+:\w+)`", PAGE))
 def test_every_function_exists(name: str) -> None:
     assert callable(pkgutil.resolve_name(name))

@@ -10,8 +10,6 @@ from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.base.progress import Step, note
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Sources
-from rocefort.models.results.routing import RoutingState
-from rocefort.models.results.routing_change import RoutingChange
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.failures.study import single_failures
 from rocefort.validators.routing.engine import Solution, analyse
@@ -19,6 +17,7 @@ from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.routing.readings import Readings, readings
 from rocefort.validators.routing.running_lines import as_it_runs
 from rocefort.validators.routing.version_changes import change_of, change_since, common_switches
+from rocefort.validators.routing_results import RoutingChange, RoutingState
 from rocefort.validators.rules.certainty import certain
 from rocefort.validators.rules.registry import registered
 from rocefort.validators.rules.verification.batfish_subject import verify_checks

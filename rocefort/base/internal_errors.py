@@ -12,7 +12,7 @@ from napalm_cloudengine.text import visible
 
 def masked(text: str) -> str:
     """Mask logins in URLs, and the secrets that this process has read, if it has read any."""
-    masking = sys.modules.get("rocefort.fleet.secret_masking")
+    masking = sys.modules.get("rocefort.base.secret_masking")
     return mask_logins(str(masking.masked(text)) if masking else text)
 
 

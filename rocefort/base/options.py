@@ -40,7 +40,7 @@ class SeverityOption(StrEnum):
 
 
 class TableOption(StrEnum):
-    """Table of `show`; the values of rocefort.reports.fabric.tables.ShowTable."""
+    """Table of `show`; the values of rocefort.design.tables.ShowTable."""
 
     DEVICES = "devices"
     LINKS = "links"

@@ -8,11 +8,11 @@ from rocefort.base.errors import BadInput
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ConfigPatch, TakenLine
 from rocefort.dialects.dialect import Dialect
+from rocefort.models.change.compare import classify, compare
+from rocefort.models.change.plan import Change, ChangeKind, StatedEffect, digest_of
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.hardware.site_commands import SiteFamily
-from rocefort.models.rollout.compare import classify, compare
-from rocefort.models.rollout.plan import Change, ChangeKind, StatedEffect, digest_of
 from rocefort.models.wording import count_of
 
 Path = tuple[str, ...]  # the lines that open the views of a line, and the line itself

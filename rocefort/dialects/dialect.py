@@ -29,6 +29,7 @@ from rocefort.dialects.data import (
     SavedPart,
     WeakAccess,
 )
+from rocefort.models.change.plan import Change
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
@@ -36,7 +37,6 @@ from rocefort.models.hardware.site_commands import SiteCommand
 from rocefort.models.network.counters import MarkedSeen
 from rocefort.models.network.network import Node, Position, TextLine
 from rocefort.models.network.observed import StateTopic, UnreadSeen
-from rocefort.models.rollout.plan import Change
 
 NOT_READ = "its configuration is not read by Rocefort"
 STATE_NOT_READ = "the state of its switches is not read by Rocefort"

@@ -9,10 +9,10 @@ from dataclasses import replace
 from rocefort.base.errors import Problem
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ParsedConfig
+from rocefort.models.change.compare import compare
+from rocefort.models.change.edits import Edit, field_of
 from rocefort.models.hardware.hardware import SITE_TEMPLATES
 from rocefort.models.network.network import Node, Position
-from rocefort.models.rollout.compare import compare
-from rocefort.models.rollout.edits import Edit, field_of
 from rocefort.models.wording import count_of
 
 STATE = "state it in the fabric, and leave this line to the shipped template"

@@ -1,19 +1,20 @@
-"""Secrets of a change: those of a switch that are known, and the references of a plan."""
+"""Secrets of texts and of changes: known ones, references of a plan, and their values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem
+from rocefort.base.secret_references import Secret, resolve_all
 from rocefort.dialects.dialect import Dialect
-from rocefort.dialects.placeholders import takers
+from rocefort.dialects.placeholders import filled_line, takers
+from rocefort.models.change.plan import Plan
 from rocefort.models.device.bgp import Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.secret import CIPHER, is_reference, reference_of
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.plan import Plan
 
 Restate = Callable[[BgpGroup | BgpPeer], str | None]  # returns the new password reference
 
@@ -82,3 +83,31 @@ def check_rotation(network: Network, rotate: Collection[str]) -> None:
     ]
     if problems:
         raise BadInput(problems=problems)
+
+
+def with_secrets(texts: Mapping[str, str], network: Network) -> dict[str, str]:
+    """Replace every reference by its secret, for files that only their owner may read.
+
+    Raises one error for all references without a secret, or with one that cannot be typed.
+    """
+    references = takers((network.by_name[name], text.splitlines()) for name, text in texts.items())
+    secrets = {name: secret.reveal() for name, secret in read_secrets(references).items()}
+    return {name: filled_line(text, secrets) for name, text in texts.items()}
+
+
+def read_secrets(references: Mapping[str, Iterable[Dialect]]) -> dict[str, Secret]:
+    """Read secrets by reference; raises one error for all that are missing or cannot be typed.
+
+    references: each reference with the dialects in which it is typed.
+    """
+    secrets = resolve_all(list(references))
+    problems: list[Problem] = []
+    for reference, secret in secrets.items():
+        for dialect in references[reference]:
+            try:
+                dialect.check_typed(secret.reveal(), reference)
+            except BadInput as error:
+                problems += error.problems
+    if problems:
+        raise BadInput(problems=problems)
+    return secrets

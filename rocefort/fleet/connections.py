@@ -16,7 +16,7 @@ from rocefort.base.documents.read import read_document
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import Problem
 from rocefort.base.json_schema import schema_of
-from rocefort.fleet.credentials import KeyOrReference
+from rocefort.base.secret_references import KeyOrReference
 from rocefort.models.base import Frozen, Name, Reference
 from rocefort.models.wording import named
 

@@ -21,12 +21,12 @@ from nornir.core.plugins.connections import ConnectionPlugin
 
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, DeviceFailed, Problem, RocefortError
+from rocefort.base.secret_references import key_of, resolve
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
-from rocefort.fleet.credentials import key_of, resolve
 from rocefort.fleet.errors import unreachable
+from rocefort.models.change.plan import Wave
 from rocefort.models.network.network import Network, Node, Server
-from rocefort.models.rollout.plan import Wave
 
 LOG = logging.getLogger(__name__)
 

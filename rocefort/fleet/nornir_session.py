@@ -20,9 +20,9 @@ from nornir_napalm.plugins.connections import Napalm
 
 from rocefort.base.errors import BadInput, DeviceFailed, Problem, Refused
 from rocefort.base.progress import Step
+from rocefort.base.secret_references import key_of, resolve
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.credentials import key_of, resolve
 from rocefort.fleet.inventory import (
     SESSIONS,
     SWITCHES,

@@ -11,16 +11,16 @@ from nornir.core import Nornir
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import Problem
 from rocefort.fleet.connections import Connections
+from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.plan import Gate, Plan, Wave
 from rocefort.rdma.plan.command_lines import untried_versions
 from rocefort.rdma.plan.gate import gate_s, plan_gate
 from rocefort.rdma.plan.kubernetes import undrained
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.plan.probe import perftest_versions, probe_nodes
+from rocefort.rdma.queue_gate import QueueGate
 from rocefort.rdma.run.gate import run_gate
-from rocefort.rdma.run.queue_gate import QueueGate
 from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard
 from rocefort.rollout.planning.trial_timer import wave_s
 

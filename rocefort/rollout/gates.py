@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from rocefort.base.errors import Problem, Refused
+from rocefort.models.change.plan import Gate, Plan
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.plan import Gate, Plan
 from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard
 
 if TYPE_CHECKING:

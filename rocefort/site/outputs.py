@@ -16,12 +16,20 @@ from rocefort.base.actions import BackgroundProcess, Done, WrittenFiles
 from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.base.json_schema import schema_head
 from rocefort.base.progress_display.events import ProgressOutput
+from rocefort.change.growth_results import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
+from rocefort.change.report.diff import DifferenceOutput
 from rocefort.design.results import ImportedFabric, RenderedTexts
+from rocefort.design.tables import TableOutput
 from rocefort.dialects.open_facts import OpenFacts
-from rocefort.fleet.results import TrustedKeys
-from rocefort.models.results.capacity import CapacityReport
-from rocefort.models.results.growth import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
-from rocefort.models.results.lab import (
+from rocefort.fleet.trust import TrustedKeys
+from rocefort.lab.experiments.experiment_results import (
+    Chaos,
+    Failover,
+    FlowSpread,
+    Opinions,
+    UnderLoad,
+)
+from rocefort.lab.lab_report import (
     FaultKinds,
     GuestImage,
     LabAccesses,
@@ -29,30 +37,29 @@ from rocefort.models.results.lab import (
     Labs,
     RepairedFaults,
 )
-from rocefort.models.results.lab_experiments import (
-    Chaos,
-    Failover,
-    FlowSpread,
-    Opinions,
-    UnderLoad,
+from rocefort.lab.twin.lab_status import LabSnapshot, LabStatus, LabTrace
+from rocefort.rdma.rdma_plan import RdmaPlan
+from rocefort.rdma.results import (
+    JudgedOutputs,
+    PairValues,
+    RdmaExport,
+    RdmaResult,
+    RunComparison,
+    RunList,
+    StoppedServers,
 )
-from rocefort.models.results.probe import ProbeResult
-from rocefort.models.results.problems import ProblemsOutput
-from rocefort.models.results.rdma_outputs import PairValues, RunComparison, RunList, StoppedServers
-from rocefort.models.results.rdma_plan import RdmaPlan
-from rocefort.models.results.rdma_result import JudgedOutputs, RdmaExport, RdmaResult
-from rocefort.models.results.trace import Trace
-from rocefort.models.results.twin import LabSnapshot, LabStatus, LabTrace
-from rocefort.models.rollout.outputs import Approval, PlanOutput, Procedures
-from rocefort.models.rollout.rehearsal import PlanRehearsal
-from rocefort.reports.fabric.diff import DifferenceOutput
-from rocefort.reports.fabric.tables import TableOutput
 from rocefort.reports.formats.json_report import FindingsOutput
 from rocefort.reports.formats.rule_text import RulesOutput
-from rocefort.reports.review.files import ReviewsOutput
-from rocefort.reports.rollout.events import EndOutput, FollowedOutput, StepOutput
-from rocefort.reports.rollout.status import HistoryOutput, StatusOutput
+from rocefort.reports.problem_results import ProblemsOutput
+from rocefort.rollout.facts.probe_report import ProbeResult
+from rocefort.rollout.outputs import Approval, PlanOutput, Procedures
+from rocefort.rollout.planning.rehearsal import PlanRehearsal
+from rocefort.rollout.report.event_lines import EndOutput, FollowedOutput, StepOutput
+from rocefort.rollout.report.status_report import HistoryOutput, StatusOutput
 from rocefort.tune.model import MeasuredSearch, SearchResult, Simulation
+from rocefort.validators.capacity.capacity_results import CapacityReport
+from rocefort.validators.routing_results import Trace
+from rocefort.verification.review.review_files import ReviewsOutput
 
 PROBLEMS: Final = "problems"
 LAB: Final[Mapping[str, Any]] = {

@@ -20,7 +20,6 @@ from rocefort.models.fabric.ecn import AiEcnProfile, EcnThresholds, SpeedGbps, S
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.models.units import KBYTE
-from rocefort.steps.fabric.capacity import demand_of
 from rocefort.tune.model import Settings
 from rocefort.tune.scenario import Limits, Marking, Scenario, SearchSpace
 from rocefort.tune.search.jobs import Base
@@ -32,6 +31,7 @@ from rocefort.validators.capacity.traffic_matrix import spread
 from rocefort.validators.facts.headroom import DELAY_NS_PER_M, RESPONSE_QUANTA
 from rocefort.validators.facts.roce_ports import ports_by_device
 from rocefort.validators.routing.engine import analyse
+from rocefort.verification.capacity import demand_of
 
 
 def fabric_of(scenario: Scenario) -> tuple[Network, Path]:

@@ -21,16 +21,18 @@ from rocefort.base.clock import Clock, utc_now
 from rocefort.base.errors import BadInput, DeviceFailed, Refused, RocefortError
 from rocefort.base.progress import Step
 from rocefort.base.signals import stop_on_signals
+from rocefort.change.edit import FabricFile, read_fabric, versions_of
+from rocefort.change.effects.both_ends import refuse_two_sided
+from rocefort.change.effects.switch_configs import sides_of
+from rocefort.design.git_revisions import checked_out
 from rocefort.design.load.load import load_fabric
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
-from rocefort.fleet.running_configs import collect_running
+from rocefort.fleet.switch_steps import collect_running
+from rocefort.models.change.plan import Change, digest_of
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.network.network import Network
-from rocefort.models.results.rdma_plan import RdmaPlan, Suite
-from rocefort.models.results.rdma_result import RdmaResult
-from rocefort.models.rollout.events import RunningConfig, TrialOwner
-from rocefort.models.rollout.plan import Change, digest_of
+from rocefort.rdma.designed_plan import RdmaRequest, designed_plan
 from rocefort.rdma.plan.load_rules import (
     Load,
     LoadRules,
@@ -38,20 +40,18 @@ from rocefort.rdma.plan.load_rules import (
     load_verdict,
 )
 from rocefort.rdma.plan.site import RdmaPlanOptions
+from rocefort.rdma.rdma_plan import RdmaPlan, Suite
+from rocefort.rdma.results import RdmaResult
+from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, read_switches, run_tests
+from rocefort.rollout.apply.detached import holding
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import Baseline
 from rocefort.rollout.controller.trial_label import TrialLabel
-from rocefort.rollout.planning.both_ends import refuse_two_sided
+from rocefort.rollout.journal.events import RunningConfig, TrialOwner
+from rocefort.rollout.plan.base_policy import file_in_git, newest
 from rocefort.rollout.planning.lockout import refuse_lockout
 from rocefort.rollout.planning.maintenance import refuse_beyond_trial
-from rocefort.rollout.planning.switch_configs import sides_of
 from rocefort.rollout.planning.trial_timer import LONGEST_TRIAL_S
-from rocefort.steps.fabric.edit import FabricFile, read_fabric, versions_of
-from rocefort.steps.fabric.git_revisions import checked_out
-from rocefort.steps.rdma.plan import RdmaRequest, designed_plan
-from rocefort.steps.rdma.run import HistoryNotWritten, RunDialogue, read_switches, run_tests
-from rocefort.steps.rollout.base_policy import file_in_git, newest
-from rocefort.steps.rollout.site_lock import holding
 from rocefort.tune.fabric_search import FabricSearch
 from rocefort.tune.model import MeasuredFigures, MeasuredSearch, MeasuredTrial, Option
 from rocefort.tune.run import Searched, SearchRequest, search

@@ -11,10 +11,10 @@ from rocefort.base.documents.edit import line_comments, with_entry, with_line_co
 from rocefort.base.documents.read import YamlPath
 from rocefort.base.documents.repair import value_at
 from rocefort.base.errors import Problem, Refused
+from rocefort.change.edit import FabricFile, read_fabric, versions_of
 from rocefort.design.remove import EditedFabric, read_back
 from rocefort.models.fabric.sourced import Sourced
 from rocefort.models.wording import count_of
-from rocefort.steps.fabric.edit import FabricFile, read_fabric, versions_of
 from rocefort.tune.fabric_search import FabricSearch
 from rocefort.tune.model import SearchResult
 from rocefort.tune.run import Searched

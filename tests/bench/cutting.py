@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 from rocefort.base.errors import BadInput
 from rocefort.dialects.frr import kernel_name
+from rocefort.lab.compare_tables import Opinions, Tables, compare_tables
 from rocefort.lab.twin.topology import Topology
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
-from rocefort.models.results.routing import Failure
-from rocefort.steps.lab.compare_tables import Opinions, Tables, compare_tables
 from rocefort.validators.failures.study import dense
+from rocefort.validators.routing_results import Failure
 
 Port = tuple[str, str]  # node, kernel name
 

@@ -54,8 +54,8 @@ def show() -> None:
 
 def serve(folder: Path) -> None:
     """Run the switches of HEPS and its servers until the other side has ended."""
-    from rocefort.steps.fabric.subject import subject_of  # noqa: PLC0415 - not a cost of the client
-    from rocefort.steps.lab.emulated_site import rehearse  # noqa: PLC0415 - same
+    from rocefort.design.subject import subject_of  # noqa: PLC0415 - not a cost of the client
+    from rocefort.lab.emulated_site import rehearse  # noqa: PLC0415 - same
 
     subject = subject_of(FABRIC, None)
     with rehearse(subject.network, subject.texts, folder) as lab:
@@ -82,10 +82,10 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
     from rocefort.design.load.load import find_fabric  # noqa: PLC0415 - not a cost of the emulator
     from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
     from rocefort.fleet.running_configs import running_of  # noqa: PLC0415 - same
-    from rocefort.models.rollout.events import Event, Phase  # noqa: PLC0415 - same
+    from rocefort.rollout.apply.apply import apply_plan  # noqa: PLC0415 - same
+    from rocefort.rollout.journal.events import Event, Phase  # noqa: PLC0415 - same
     from rocefort.rollout.journal.run_directory import RunDirectory  # noqa: PLC0415 - same
-    from rocefort.steps.rollout.apply import apply_plan  # noqa: PLC0415 - same
-    from rocefort.steps.rollout.plan import make_plan  # noqa: PLC0415 - same
+    from rocefort.rollout.plan.make_plan import make_plan  # noqa: PLC0415 - same
 
     raised = folder / "fabric.yaml"
     raised.write_text(find_fabric(FABRIC).read_text(encoding="utf-8").replace(*CHANGE))

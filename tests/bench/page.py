@@ -23,10 +23,10 @@ from planned import begun, run_of, status_of, unreached, wave_events
 
 from rocefort.design.derive.derive import derive
 from rocefort.fleet.connections import save_connections
-from rocefort.models.rollout.events import Phase, RunEnded
-from rocefort.models.rollout.history import FINISHED
-from rocefort.reports.rollout.rollout_page import RolloutPageContent, rollout_page
-from rocefort.rollout.planning.plan import read_plan
+from rocefort.rollout.journal.events import Phase, RunEnded
+from rocefort.rollout.journal.history import FINISHED
+from rocefort.rollout.planning.plan_file import read_plan
+from rocefort.rollout.report.rollout_page import RolloutPageContent, rollout_page
 
 COMMAND = Path(sys.executable).with_name("rocefort")
 CHROMIUM = shutil.which("chromium")

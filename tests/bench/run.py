@@ -23,9 +23,9 @@ from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.lab.twin.requirements import require_host
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import Network
-from rocefort.steps.fabric.verify import service_of
 from rocefort.validators.batfish import engine
 from rocefort.validators.routing.engine import solve
+from rocefort.verification.verify import service_of
 
 T = TypeVar("T")
 Costs = dict[str, float]

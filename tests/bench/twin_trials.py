@@ -15,22 +15,22 @@ from functools import partial
 from pathlib import Path
 
 from rocefort.base.paths import INVENTORY
+from rocefort.change.expand import GrowthOptions, expand, wanted_of
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.running_configs import running_of
+from rocefort.lab.bring_up import bring_up
+from rocefort.lab.experiments.experiments_report import failover_report, load_report
+from rocefort.lab.experiments.failover import FailoverOptions, measure_failover
+from rocefort.lab.experiments.under_load import under_load
+from rocefort.lab.grow_running import grow_running
 from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin, TwinOptions
-from rocefort.reports.lab_experiments import failover_report, load_report
 from rocefort.reports.writers.terminal import text_of
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of
-from rocefort.steps.lab.failover import FailoverOptions, measure_failover
-from rocefort.steps.lab.grow import grow_running
-from rocefort.steps.lab.twin import bring_up
-from rocefort.steps.lab.under_load import under_load
-from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan
+from rocefort.rollout.plan.make_plan import make_plan
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 TIMERS = ((10, 30, True), (10, 30, False), (3, 9, False), (1, 3, False))  # keepalive, hold, BFD

@@ -102,7 +102,7 @@ def test_a_command_that_is_interrupted_says_so(
     def subject_of(*_: object) -> None:
         begins()
 
-    monkeypatch.setattr("rocefort.steps.fabric.judged.subject_of", subject_of)
+    monkeypatch.setattr("rocefort.verification.judged.subject_of", subject_of)
     monkeypatch.setattr(sys, "argv", ["rocefort", "check", "heps"])
     with pytest.raises(SystemExit) as ended:
         tasks.app()

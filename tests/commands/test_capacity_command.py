@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from outputs import fields_of
 
-from rocefort.models.results.capacity import CapacityReport
+from rocefort.validators.capacity.capacity_results import CapacityReport
 
 Rocefort = Callable[..., Any]
 

@@ -21,9 +21,9 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.switch.switch import EmulatedSwitch
+from rocefort.lab.emulated_site import rehearse
 from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.network.network import Node
-from rocefort.steps.lab.emulated_site import rehearse
 
 EditHeps = Callable[..., Path]
 Run = Callable[..., tuple[int, str, str]]

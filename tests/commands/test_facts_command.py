@@ -12,7 +12,7 @@ from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.dialects.open_facts import DEFAULTS, NEEDED_BY, OpenFact, OpenFacts, ask_of
 from rocefort.emulator.switch.personality import OPEN_POINTS, axes
 from rocefort.models.hardware.hardware import Fact, Range, Unconfirmed
-from rocefort.steps.fabric.open_facts import every_open_fact
+from rocefort.rollout.facts.open_facts import every_open_fact
 
 Rocefort = Callable[..., Any]
 

@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.design.subject import subject_of_derived
 from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.emulator.switch.faults import LineFault
-from rocefort.steps.fabric.subject import subject_of_derived
-from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.lab.emulated_site import Rehearsal, rehearse
 from rocefort.tasks import cli
 from rocefort.validators.rules.live.subject import ONE_READING
 

@@ -16,11 +16,11 @@ from host_root import HostRoot
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.render import SCRIPT, host_files
+from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 from rocefort.fleet.connections import Connections, save_connections
 from rocefort.fleet.ssh_exec import guarded_command
-from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 from rocefort.models.network.servers import HostPlan
-from rocefort.steps.rdma.server_readings import reader_command
+from rocefort.rdma.server_readings import reader_command
 
 ASKED = ("k8sgn08", "k8sgn12")
 DEADLINE_S = 60.0

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.design.subject import write_texts
 from rocefort.dialects.network_text import render_all
-from rocefort.steps.fabric.subject import write_texts
 
 Rocefort = Callable[..., Any]
 SWITCHES = """name,hardware,software

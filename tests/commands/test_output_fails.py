@@ -14,7 +14,7 @@ import typer
 
 from rocefort.base.internal_errors import described, traceback_hint
 from rocefort.base.output import lasting_output
-from rocefort.fleet.secret_masking import remember
+from rocefort.base.secret_masking import remember
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 

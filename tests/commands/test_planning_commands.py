@@ -14,7 +14,7 @@ import pytest
 
 from rocefort.base import options
 from rocefort.design.load.json_schema import DEMAND_SCHEMA_FILE, SCHEMA_FILE
-from rocefort.reports.fabric.tables import ShowTable
+from rocefort.design.tables import ShowTable
 
 Rocefort = Callable[..., Any]
 

@@ -13,13 +13,12 @@ from outputs import fields_of
 from typer.testing import CliRunner
 
 from rocefort.base.errors import BadInput
+from rocefort.design.subject import ReadNetwork, subject_of
 from rocefort.models.device.packet_filters import Flow
-from rocefort.models.results.trace import Trace
-from rocefort.reports.fabric.trace import trace_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.fabric.subject import ReadNetwork, subject_of
-from rocefort.steps.fabric.trace import flow_of, trace_between
 from rocefort.tasks import cli
+from rocefort.validators.routing_results import Trace
+from rocefort.verification.trace import flow_of, trace_between, trace_report
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 EditHeps = Callable[..., Path]

@@ -18,9 +18,9 @@ import pytest
 
 from napalm_cloudengine import CloudEngineDriver
 from rocefort.design.derive.derive import derive
-from rocefort.fleet.connections import Connections, SshAccess, save_connections
 from rocefort.emulator.cli.server import LabServer, run_in_thread
 from rocefort.emulator.switch.switch import EmulatedSwitch
+from rocefort.fleet.connections import Connections, SshAccess, save_connections
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 Rocefort = Callable[..., Any]

@@ -17,6 +17,7 @@ from rocefort.base.documents.read import document_of
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Refused, RocefortError
 from rocefort.base.paths import INVENTORY
+from rocefort.change.expand import GrowthOptions, expand, stages_of, wanted_of
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, grow, name_pattern
 from rocefort.design.load.load import LoadedFabric, load_catalogue
@@ -26,7 +27,6 @@ from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Switch
 from rocefort.models.network.network import Network
-from rocefort.steps.fabric.expand import GrowthOptions, expand, stages_of, wanted_of
 
 Edit = Callable[..., Path]
 TEXT = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")

@@ -10,17 +10,12 @@ import pytest
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.infer import infer
 from rocefort.design.new import Size, new_fabric
+from rocefort.design.subject import ReadNetwork, subject_of_derived, subject_of_texts, write_texts
 from rocefort.dialects.network_text import render_all
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.finding import Finding, NotJudged, Report
 from rocefort.models.network.network import Network, Node
-from rocefort.steps.fabric.subject import (
-    ReadNetwork,
-    subject_of_derived,
-    subject_of_texts,
-    write_texts,
-)
 from rocefort.validators import engine_choice
 from rocefort.validators.checks import check, rules
 from rocefort.validators.routing.engine import solve

@@ -18,14 +18,14 @@ from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.json_schema import MODELINE
 from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue
 from rocefort.design.new import Size, new_fabric, write_new
+from rocefort.design.subject import subject_of_derived
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.hardware import Hardware, port_speed_gbps
 from rocefort.models.network.network import Network, Role
-from rocefort.models.results.routing import SessionStatus
-from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import SessionStatus
 
 CATALOGUE = load_catalogue()
 MODELS = sorted(CATALOGUE.hardware)

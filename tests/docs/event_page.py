@@ -8,8 +8,8 @@ from typing import get_args
 from key_pages import Keys, table
 
 from rocefort.base.progress_display.events import ProgressOutput
-from rocefort.models.rollout.events import OfRollout
-from rocefort.reports.rollout.events import EndOutput, FollowedOutput, StepOutput
+from rocefort.rollout.journal.events import OfRollout
+from rocefort.rollout.report.event_lines import EndOutput, FollowedOutput, StepOutput
 
 HEAD = """\
 # Events

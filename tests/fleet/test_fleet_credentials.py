@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import BadInput, Refused, ServiceFailed
-from rocefort.fleet.credentials import Secret, resolve
+from rocefort.base.secret_references import Secret, resolve
+from rocefort.design.git_revisions import git
 from rocefort.models.base import check_reference
 from rocefort.rdma.plan.kubernetes import kubectl
 from rocefort.rollout.planning.signing import sign_text
-from rocefort.steps.fabric.git_revisions import git
 
 
 def test_a_secret_never_shows() -> None:

@@ -13,7 +13,7 @@ import pytest
 from keyrings.alt.file import PlaintextKeyring
 
 from rocefort.base.errors import BadInput, RocefortError, ServiceFailed
-from rocefort.fleet.credentials import resolve
+from rocefort.base.secret_references import resolve
 from rocefort.models.base import check_reference
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import BadInput, Refused
+from rocefort.base.secret_references import key_of
 from rocefort.fleet.connections import load_connections
-from rocefort.fleet.credentials import key_of
 from rocefort.fleet.ssh_exec import SshExec
 
 FILE = """

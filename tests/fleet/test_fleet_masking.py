@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from napalm_cloudengine.masking import MASK
-from rocefort.fleet.credentials import resolve
-from rocefort.fleet.secret_masking import masked, remember
+from rocefort.base.secret_masking import masked, remember
+from rocefort.base.secret_references import resolve
 
 CANARY = "c4nary-%^&|#\\of'a-test"
 

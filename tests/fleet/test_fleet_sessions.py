@@ -20,12 +20,12 @@ from paramiko import SSHException
 from napalm_cloudengine.connect import NO_SESSION
 from rocefort.base.errors import BadInput, DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.emulator.servers.ssh_hosts import ProcessOutput, RdmaHosts, Sample
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.fleet.errors import Unreachable, unreachable
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.fleet.ssh_exec import SshExec, guarded_command
-from rocefort.emulator.servers.ssh_hosts import ProcessOutput, RdmaHosts, Sample
 
 HUNG = Sample("hung", ProcessOutput(), ProcessOutput())
 SHORT = Sample(

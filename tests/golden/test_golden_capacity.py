@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.paths import ROOT
-from rocefort.models.results.capacity import CapacityReport
-from rocefort.reports.fabric.capacity import capacity_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.fabric.capacity import judge_capacity
+from rocefort.validators.capacity.capacity_results import CapacityReport
+from rocefort.verification.capacity import capacity_report, judge_capacity
 
 GOLDEN = Path(__file__).parent / "capacity" / "heps.txt"
 

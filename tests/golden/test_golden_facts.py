@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rocefort.base.paths import ROOT
 from rocefort.dialects.words import in_words
-from rocefort.reports.fabric.open_facts import facts_page
-from rocefort.steps.fabric.open_facts import every_open_fact
+from rocefort.rollout.facts.open_facts import every_open_fact, facts_page
 
 PAGE = ROOT / "docs" / "reference/first-switch.md"
 

@@ -8,10 +8,10 @@ import pytest
 
 from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.reports.fabric.findings import findings_report
+from rocefort.design.subject import subject_of_derived
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.validators.checks import check, titles
+from rocefort.verification.findings import findings_report
 
 HERE = Path(__file__).parent / "heps"
 NAMES = [f"spine{n:02}" for n in (1, 2)] + [f"leaf{n:02}" for n in range(1, 9)]

@@ -6,7 +6,7 @@ import re
 
 from rocefort.base.paths import ROOT
 from rocefort.reports.formats.rules_markdown import rule_page
-from rocefort.steps.fabric.rule_texts import rule_texts
+from rocefort.verification.rule_texts import rule_texts
 
 PAGE = ROOT / "docs" / "reference/rules.md"
 

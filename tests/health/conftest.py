@@ -10,12 +10,12 @@ import pytest
 from shared_lab import SharedLab
 
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.emulator.cli.replies import CliReply
 from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.health import HealthReport, health_of
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.rollout.live.health import HealthReport, health_of
 
 Judge = Callable[..., HealthReport]
 

@@ -13,9 +13,9 @@ from rocefort.base.clock import utc_now
 from rocefort.base.errors import BadInput
 from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.emulator.switch.faults import LineFault
+from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.finding import Finding
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.health import HealthReport, health_of
+from rocefort.rollout.live.health import HealthReport, health_of
 
 Judge = Callable[..., HealthReport]
 Typing = Callable[..., None]

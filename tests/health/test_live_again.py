@@ -11,17 +11,17 @@ from nornir.core import Nornir
 from shared_lab import SharedLab
 
 from rocefort.base.clock import utc_now
+from rocefort.design.subject import ReadNetwork
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic
-from rocefort.models.rollout.history import AFTER, BEFORE, DURING
+from rocefort.rollout.journal.history import AFTER, BEFORE, DURING
 from rocefort.rollout.live.checks import IntendedFabric, LatestResult, LiveChecks
 from rocefort.rollout.live.readings import BESIDE, as_beside, close_sessions, observe
 from rocefort.rollout.live.wave_checks import FRESH_S, WaveChecks
-from rocefort.steps.fabric.subject import ReadNetwork
-from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.validators.rules.live.subject import IntendedState, intended_of
 
 SPINES = ["spine01", "spine02"]

@@ -12,15 +12,15 @@ import pytest
 
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import DeviceFailed, Refused
-from rocefort.fleet.nornir_session import open_fleet
+from rocefort.design.subject import ReadNetwork, subject_of
 from rocefort.emulator.state.state_faults import read_state_fault
+from rocefort.fleet.nornir_session import open_fleet
+from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.finding import Finding, Report, Severity, Where
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import Observed
 from rocefort.rollout.live.checks import IntendedFabric, LiveChecks, new_errors, with_neighbours
 from rocefort.rollout.live.readings import observe
-from rocefort.steps.fabric.subject import ReadNetwork, subject_of
-from rocefort.steps.lab.emulated_site import Rehearsal
 
 Typing = Callable[..., None]
 RAISED = "dcb pfc buffer 4 xon static 550 kbytes xoff static 640 kbytes"

@@ -14,7 +14,7 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.parse import HostOutputError, read_host, read_outputs, split
 from rocefort.models.network.servers import HostPlan, HostSeen, RingSeen
-from rocefort.steps.rdma.servers import HostCheck, check_outputs
+from rocefort.rdma.host_settings import HostCheck, check_outputs
 
 # MLNX_OFED 4.2 (without buffers) and 5.x (with them), as published; blanks and tabs kept.
 MAP = [

@@ -15,18 +15,18 @@ from personalities import SILENT
 
 from rocefort import tasks
 from rocefort.base.errors import BadInput, Refused, RocefortError, ServiceFailed
-from rocefort.commands.lab import Candidates, lab_cli
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.fleet.connections import load_connections
+from rocefort.design.subject import subject_of_derived
 from rocefort.emulator.cli.server import LabServer, run_in_thread
 from rocefort.emulator.show.configuration import whole
 from rocefort.emulator.state.state_faults import StateFault
 from rocefort.emulator.switch.faults import LineFault
 from rocefort.emulator.switch.personality import axes
 from rocefort.emulator.switch.switch import CandidateMode, CommitOrder, EmulatedSwitch
-from rocefort.steps.fabric.subject import subject_of_derived
-from rocefort.steps.lab.emulated_site import rehearse
-from rocefort.steps.lab.options import LabOptions, read_faults, read_listen
+from rocefort.fleet.connections import load_connections
+from rocefort.lab.emulated_site import rehearse
+from rocefort.lab.lab_commands import Candidates, lab_cli
+from rocefort.lab.options import LabOptions, read_faults, read_listen
 
 MakeSwitch = Callable[..., EmulatedSwitch]
 

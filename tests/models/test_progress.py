@@ -9,9 +9,9 @@ import pytest
 from planned import unchanged
 from rollout_events import make_event
 
-from rocefort.models.rollout.events import Act, Event, Phase
-from rocefort.models.rollout.plan import Gate, Plan, Wave
-from rocefort.models.rollout.progress import RunProgress
+from rocefort.models.change.plan import Gate, Plan, Wave
+from rocefort.rollout.journal.events import Act, Event, Phase
+from rocefort.rollout.journal.progress import RunProgress
 
 
 def plan_of(name: str, *devices: str) -> Plan:

@@ -23,8 +23,8 @@ from shared_lab import SharedLab
 
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.fleet.connections import SshAccess
+from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.steps.lab.emulated_site import Rehearsal
 
 PORT = "interface 100GE1/0/1\n description "
 VLANS = "vlan batch 120 140\n"

@@ -21,11 +21,11 @@ import rocefort
 from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.fleet.nornir_session import open_fleet
+from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.fabric.rdma import is_within, left_s
-from rocefort.models.results.rdma_plan import Program
-from rocefort.models.rollout.plan import Gate, Plan, Wave
 from rocefort.rdma.plan.gate import plan_gate
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
+from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.rollout_gate import GateLoad
 from rocefort.rdma.run.gate import expectation, perftest_command
 
@@ -98,7 +98,7 @@ def test_one_module_decides_by_a_drain_or_a_time_of_day() -> None:
     assert callers["is_within"] == {RULES, rdma}
     assert callers["left_s"] == {RULES}
     # Both put its answer into `Load`.
-    assert callers["undrained"] == {"steps/rdma/run.py", "steps/rollout/gate_load.py"}
+    assert callers["undrained"] == {"rdma/run_suite.py", "rdma/rollout_gate.py"}
 
 
 # --- when -----------------------------------------------------------------------------------------

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.models.results.rdma_plan import Program
 from rocefort.rdma.parse.causes import STATUSES, SYMBOLS, cause_of
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.perftest import judge
+from rocefort.rdma.rdma_plan import Program
 
 CONTEXT = " Couldn't get context for the device"
 RESOURCES = " Couldn't create IB resources"

@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import pytest
 
-from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS, TIMED_OUT
-from rocefort.models.results.rdma_plan import Program, RdmaRun
-from rocefort.models.results.rdma_result import Expectation, Figures, JudgedOutput
+from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.rdma.judge.dispatch import read_run
 from rocefort.rdma.judge.kept_output import KeptEnds, judge_output, program_of
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge, judge_client
 from rocefort.rdma.parse.result_row import MessageSizeRow
+from rocefort.rdma.rdma_plan import Program, RdmaRun
+from rocefort.rdma.results import Expectation, Figures, JudgedOutput
 
 Ends = tuple[Program, CommandResult, CommandResult | None]
 

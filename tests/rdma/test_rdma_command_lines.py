@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun, StorageJob
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.plan.command_lines import argv, ends_fit, precheck, version_of
+from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaRun, StorageJob
 
 HOSTS = {
     "a": RdmaHost(name="a", device="mlx5_0", gid_index=3, numa_node=1, perftest="6.20"),

@@ -19,17 +19,17 @@ import pytest
 from typer.main import get_command
 
 from rocefort.base.errors import Refused
-from rocefort.commands.rdma import cli
-from rocefort.fleet.ssh_exec import guarded_command, guarded_words, watched
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
-from rocefort.models.results.rdma_plan import Suite
+from rocefort.fleet.ssh_exec import guarded_command, guarded_words, watched
+from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.plan.kubernetes import undrained
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.plan.probe import ServerProbe
 from rocefort.rdma.plan.site import RdmaPlanOptions
-from rocefort.steps.rdma.plan import RdmaRequest
-from rocefort.steps.rdma.run import RunDialogue, run_tests
+from rocefort.rdma.rdma_commands import cli
+from rocefort.rdma.rdma_plan import Suite
+from rocefort.rdma.run_suite import RunDialogue, run_tests
 
 Command = Callable[..., tuple[int, str, str]]
 

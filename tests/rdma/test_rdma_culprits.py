@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.models.network.network import Server
-from rocefort.models.results.rdma_plan import Program, RdmaRun
-from rocefort.models.results.rdma_result import Figures, Measurement, MeasurementVerdict
 from rocefort.rdma.judge.slow_components import (
     PairComponents,
     SlowComponents,
@@ -22,6 +20,8 @@ from rocefort.rdma.judge.slow_components import (
     pair_components,
 )
 from rocefort.rdma.plan.shared_links import Wiring
+from rocefort.rdma.rdma_plan import Program, RdmaRun
+from rocefort.rdma.results import Figures, Measurement, MeasurementVerdict
 
 NETWORK = derive(INVENTORY / "heps" / "fabric.yaml").network
 WIRING = Wiring(NETWORK)

@@ -12,16 +12,21 @@ from nornir.core.inventory import Host
 
 from rocefort.base.errors import Refused, RocefortError
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.emulator.servers.ssh_hosts import (
+    NEWEST_VERSION,
+    ProcessOutput,
+    RdmaHosts,
+    read_sample,
+)
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.emulator.servers.ssh_hosts import NEWEST_VERSION, ProcessOutput, RdmaHosts, read_sample
+from rocefort.models.change.plan import Gate, GatePair
 from rocefort.models.network.network import Network
-from rocefort.models.results.rdma_plan import Program
-from rocefort.models.results.rdma_result import MeasurementVerdict
-from rocefort.models.rollout.plan import Gate, GatePair
 from rocefort.rdma.plan.command_lines import NEWEST_TRIED, untried_versions
 from rocefort.rdma.plan.gate import plan_gate, plan_pairs, traffic_class
 from rocefort.rdma.plan.probe import perftest_versions
+from rocefort.rdma.rdma_plan import Program
+from rocefort.rdma.results import MeasurementVerdict
 from rocefort.rdma.run.gate import GateResult, expectation, perftest_command, run_gate
 
 GOOD = {"ib_write_bw": "4.5/ib_write_bw.tclass106", "ib_write_lat": "4.5/ib_write_lat.iters"}

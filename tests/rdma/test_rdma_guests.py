@@ -9,9 +9,9 @@ import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult, SshExec
 from rocefort.models.network.counters import NicCounters
-from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun
 from rocefort.rdma.judge.counter_rules import judge_nics
 from rocefort.rdma.plan.command_lines import argv
+from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaRun
 from rocefort.rdma.run.client_server import CLOCK_TRIES, EndCommands, run_ends
 
 NO_CLOCK = "Correlation coefficient r^2: 0.47 < 0.9\n"

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from rocefort.models.fabric.rdma import Rdma, is_within
-from rocefort.models.results.rdma_plan import Program, RdmaRun, Round
-from rocefort.models.results.rdma_result import Figures, Measurement, MeasurementVerdict
 from rocefort.rdma.judge.expectations import (
     expectation,
     judged_measurement,
@@ -26,6 +24,8 @@ from rocefort.rdma.judge.regression import regression
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome
 from rocefort.rdma.parse.result_row import MessageSizeRow
+from rocefort.rdma.rdma_plan import Program, RdmaRun, Round
+from rocefort.rdma.results import Figures, Measurement, MeasurementVerdict
 
 RDMA = Rdma(line_rate_fraction=0.92, latency_us=3.72, latency_tolerance=0.25)
 LINE = "line rate of a"

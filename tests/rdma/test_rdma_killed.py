@@ -20,7 +20,7 @@ from rocefort.rdma.judge.run_store import open_history
 # Forks a controller for each line of words. All share one import, which takes two seconds.
 FORKS = """
 import json, os, sys
-import rocefort.commands.rdma, rocefort.fleet.nornir_session, rocefort.fleet.ssh_exec, rocefort.steps.rdma.run
+import rocefort.rdma.rdma_commands, rocefort.fleet.nornir_session, rocefort.fleet.ssh_exec, rocefort.rdma.run_suite
 from rocefort.tasks import app
 
 for line in sys.stdin:

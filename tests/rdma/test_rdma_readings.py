@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.fabric.rdma import Rdma
-from rocefort.models.results.rdma_plan import Program, RdmaRun
 from rocefort.rdma.judge.dispatch import read_run
 from rocefort.rdma.judge.expectations import expectation
+from rocefort.rdma.rdma_plan import Program, RdmaRun
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 RDMA = Rdma(line_rate_fraction=0.92, latency_us=3.72, latency_tolerance=0.25)

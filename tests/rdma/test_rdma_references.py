@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun, Suite
-from rocefort.models.results.rdma_result import Figures, Measurement, MpiPoint, RdmaResult
 from rocefort.rdma.judge.published_comparison import compare, load_reference, reference_names
+from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Suite
+from rocefort.rdma.results import Figures, Measurement, MpiPoint, RdmaResult
 
 HERE = {"nic": "ConnectX-5", "driver": "mlx5_core 24.10-1.1.4", "system": "AlmaLinux 9.3"}
 SAME = {**HERE, "congestion_control": "DCQCN", "repetitions": "10000"}

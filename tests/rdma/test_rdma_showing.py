@@ -19,16 +19,7 @@ from outputs import fields_of
 from rocefort import tasks
 from rocefort.base.errors import ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.models.results.rdma_outputs import RunList
-from rocefort.models.results.rdma_plan import RdmaHost, RdmaRun, Suite
-from rocefort.models.results.rdma_result import (
-    Figures,
-    Measurement,
-    MeasurementVerdict,
-    MpiPoint,
-    Point,
-    RdmaResult,
-)
+from rocefort.rdma.compare import compare_with
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.judge.expectations import expectation, judged_measurement, not_measured
 from rocefort.rdma.judge.published_comparison import compare, load_reference
@@ -37,11 +28,19 @@ from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
-from rocefort.reports.rdma.plan import plan_report
-from rocefort.reports.rdma.run import history_report, pair_report, result_report
+from rocefort.rdma.rdma_plan import RdmaHost, RdmaRun, Suite
+from rocefort.rdma.report.rdma_report import history_report, pair_report, plan_report, result_report
+from rocefort.rdma.results import (
+    Figures,
+    Measurement,
+    MeasurementVerdict,
+    MpiPoint,
+    Point,
+    RdmaResult,
+    RunList,
+)
+from rocefort.rdma.show import exported, pair_history, write_page
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.rdma.compare import compare_with
-from rocefort.steps.rdma.show import exported, pair_history, write_page
 
 BEGAN = datetime(2026, 11, 20, 22, 5, tzinfo=UTC)
 SEVEN = ["transfer01", "k8sgn08", "k8sgn09", "k8sgn12", "daisycn01", "daisygn02", "daisygn01"]

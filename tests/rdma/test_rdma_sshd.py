@@ -24,17 +24,17 @@ from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.render import SCRIPT, host_files
-from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
-from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.emulator.servers import sandbox
 from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
-from rocefort.models.results.rdma_plan import Suite
-from rocefort.models.results.rdma_result import MeasurementVerdict, RdmaResult
+from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
+from rocefort.fleet.ssh_exec import guarded_words
+from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.plan.scripts import EVERY
 from rocefort.rdma.plan.site import RdmaPlanOptions
-from rocefort.steps.rdma.plan import RdmaRequest
-from rocefort.steps.rdma.run import RunDialogue, run_tests
-from rocefort.steps.rdma.server_readings import check_servers
+from rocefort.rdma.rdma_plan import Suite
+from rocefort.rdma.results import MeasurementVerdict, RdmaResult
+from rocefort.rdma.run_suite import RunDialogue, run_tests
+from rocefort.rdma.server_readings import check_servers
 
 PAIR = ("k8sgn08", "k8sgn12")
 PATIENCE_S = 60.0  # for a busy machine

@@ -16,12 +16,12 @@ from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
-from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaPlan, Suite
 from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
 from rocefort.rdma.plan.round_robin import disjoint_rounds, tournament
 from rocefort.rdma.plan.shared_links import MISSED, miss_probability, qps_for
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import SIZES, plan_suite
+from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaPlan, Suite
 
 NETWORK = derive(INVENTORY / "heps" / "fabric.yaml").network
 EXPECTED = Rdma(line_rate_fraction=0.92, latency_us=3.72, latency_tolerance=0.25)

@@ -13,8 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
-from rocefort.models.results.rdma_plan import Program
-from rocefort.models.results.rdma_result import Expectation, MpiPoint, Point
 from rocefort.rdma.judge.kept_output import KeptEnds, judge_output, program_of
 from rocefort.rdma.parse.bandwidth_series import outage, read_series
 from rocefort.rdma.parse.fio import read_fio
@@ -22,6 +20,8 @@ from rocefort.rdma.parse.iperf import read_iperf
 from rocefort.rdma.parse.json_table import read_json
 from rocefort.rdma.parse.mpi import read_imb, read_osu
 from rocefort.rdma.parse.result_row import TableError, is_mostly_numbers, split_report
+from rocefort.rdma.rdma_plan import Program
+from rocefort.rdma.results import Expectation, MpiPoint, Point
 
 TOOLS = Path(__file__).parents[1] / "samples" / "tools"
 

@@ -22,12 +22,12 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.data import sources_of
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.models.change.plan import Plan
 from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.network.network import Position, Sources
-from rocefort.models.rollout.plan import Plan
-from rocefort.reports.page.page import DeviceBudget, PageContent, PortBudget, page
-from rocefort.steps.rollout.plan import make_plan
+from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.validators.checks import check, titles
+from rocefort.verification.page.page import DeviceBudget, PageContent, PortBudget, page
 
 CHROMIUM = Path("/usr/bin/chromium")
 Browse = Callable[..., dict[str, Any]]

@@ -11,8 +11,15 @@ import pytest
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.network.demand import Demand
-from rocefort.models.results.capacity import AfterFailure, CapacityReport, DemandTotals, Use
-from rocefort.reports.fabric.capacity import (
+from rocefort.reports.writers.terminal import text_of
+from rocefort.validators.capacity.capacity import capacity
+from rocefort.validators.capacity.capacity_results import (
+    AfterFailure,
+    CapacityReport,
+    DemandTotals,
+    Use,
+)
+from rocefort.verification.capacity import (
     MOST_ROWS,
     NO_DEMAND,
     capacity_report,
@@ -20,10 +27,8 @@ from rocefort.reports.fabric.capacity import (
     percent,
     verdicts,
 )
-from rocefort.reports.page.capacity import picture
-from rocefort.reports.page.page import PageContent, page
-from rocefort.reports.writers.terminal import text_of
-from rocefort.validators.capacity.capacity import capacity
+from rocefort.verification.page.capacity_picture import picture
+from rocefort.verification.page.page import PageContent, page
 
 Browse = Callable[..., dict[str, Any]]
 

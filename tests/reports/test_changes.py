@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from rollout_events import make_event
 
-from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
-from rocefort.reports.rollout.events import WaveLines, WaveSummary, applied_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.controller.apply_options import APPLY_AGAIN
+from rocefort.rollout.journal.events import Event, Phase, RolloutOutcome
+from rocefort.rollout.report.event_lines import WaveLines, WaveSummary, applied_report
 
 INTENT, DONE, FAILED = Phase.INTENT, Phase.DONE, Phase.FAILED
 

@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 
 from rocefort.design.derive.derive import derive
 from rocefort.models.network.network import End
-from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy, PairLoss
-from rocefort.reports.fabric.failures import costs, failures_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.tasks import cli
 from rocefort.validators.failures.study import study
+from rocefort.validators.routing_results import Failure, FailureEffect, FailureStudy, PairLoss
+from rocefort.verification.failures import costs, failures_report
 
 SINGLE = """\
 every single failure: 26

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.change.expand import GrowthOptions, expand, wanted_of
+from rocefort.change.growth_results import Growth, GrowthStage, ListedCable, StagedGrowth
+from rocefort.change.report.growth import growth_report, staged_report
 from rocefort.models.network.network import End
-from rocefort.models.results.growth import Growth, GrowthStage, ListedCable, StagedGrowth
-from rocefort.reports.fabric.growth import growth_report, staged_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,8 @@ from rocefort.reports.blocks import (
     Table,
     columns,
 )
-from rocefort.reports.fabric.findings import findings_comment
 from rocefort.reports.writers.markdown import LIMIT, QUICK_ACTION, markdown_of, prose
+from rocefort.verification.findings import findings_comment
 
 TITLES = {"PFC004": "Deadlock timers can be set"}
 FILE = "inventory/heps/fabric.yaml"

@@ -16,14 +16,18 @@ from typing import Any
 import pytest
 from page_contents import FACT, clos, content_of, error_at
 
+from rocefort.design.subject import subject_of
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
 from rocefort.models.network.network import Network, Node
-from rocefort.models.results.reachability import Reachability, ServerClass, reachability
-from rocefort.models.results.routing import RoutingState
-from rocefort.reports.page.page import BufferFit, DeviceBudget, PageContent, page
-from rocefort.steps.fabric.fabric_page import fabric_page
-from rocefort.steps.fabric.subject import subject_of
+from rocefort.validators.routing_results import (
+    Reachability,
+    RoutingState,
+    ServerClass,
+    reachability,
+)
+from rocefort.verification.page.fabric_page import fabric_page
+from rocefort.verification.page.page import BufferFit, DeviceBudget, PageContent, page
 
 BORDER = Path(__file__).parents[1] / "samples" / "border"
 Drive = Callable[..., dict[str, Any]]

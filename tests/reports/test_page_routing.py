@@ -20,26 +20,28 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
 from rocefort.models.finding import Report
 from rocefort.models.network.network import End, Link, Network, Node, Role
-from rocefort.models.results.reachability import LostClasses, Reachability, ServerClass
-from rocefort.models.results.routing import (
-    Failure,
-    FailureEffect,
-    FailureStudy,
-    PairLoss,
-    Route,
-    RoutingState,
-)
-from rocefort.reports.fabric.utilisation import Utilisation, level
-from rocefort.reports.page.configs import packed_texts
-from rocefort.reports.page.ecmp_matrix import Matrix, equal_rows, matrix_of
-from rocefort.reports.page.failures import failure_table
-from rocefort.reports.page.page import PageContent, page
-from rocefort.reports.page.paths import OUTSIDE, Paths, PrefixGroup, paths_of
-from rocefort.reports.page.tables import tables_of
 from rocefort.reports.page_table import packed_column
 from rocefort.validators.failures.study import study
 from rocefort.validators.failures.underlay_delta import failed_network
 from rocefort.validators.routing.engine import solve
+from rocefort.validators.routing_results import (
+    Failure,
+    FailureEffect,
+    FailureStudy,
+    LostClasses,
+    PairLoss,
+    Reachability,
+    Route,
+    RoutingState,
+    ServerClass,
+)
+from rocefort.verification.page.ecmp_matrix import Matrix, equal_rows, matrix_of
+from rocefort.verification.page.failure_table import failure_table
+from rocefort.verification.page.network_tables import tables_of
+from rocefort.verification.page.packed_configs import packed_texts
+from rocefort.verification.page.page import PageContent, page
+from rocefort.verification.page.paths import OUTSIDE, Paths, PrefixGroup, paths_of
+from rocefort.verification.page.utilisation import Utilisation, level
 
 Browse = Callable[..., dict[str, Any]]
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.tables import ShowTable, show_csv, show_output, show_report
 from rocefort.models.network.network import Network
-from rocefort.reports.fabric.tables import ShowTable, show_csv, show_output, show_report
 from rocefort.reports.writers.terminal import text_of
 
 LOSSLESS = "lossless: heps\n"

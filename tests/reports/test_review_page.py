@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from page_contents import LOOKS
 
-from rocefort.models.results.review import Reviews
-from rocefort.reports.review.page import review_page, reviews_page
-from rocefort.steps.review.review import ReviewRequest, make_reviews
 from rocefort.validators.checks import titles
 from rocefort.validators.engine_choice import Engine
+from rocefort.verification.review.results import Reviews
+from rocefort.verification.review.review import ReviewRequest, make_reviews
+from rocefort.verification.review.review_page import review_page, reviews_page
 
 Violations = Callable[..., list[list[str]]]
 Drawn = Callable[..., Reviews]

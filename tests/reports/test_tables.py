@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.design.tables import TABLES, ShowTable, show_csv, show_output, show_report
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import End, Link, Network, Node
-from rocefort.reports.fabric.tables import TABLES, ShowTable, show_csv, show_output, show_report
 from rocefort.reports.writers.terminal import text_of
 
 KINDS = list(ShowTable)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from page_contents import FACT, SHOWN
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
-from rocefort.reports.fabric.findings import findings_report
 from rocefort.reports.writers.terminal import text_of
+from rocefort.verification.findings import findings_report
 
 
 def as_text(

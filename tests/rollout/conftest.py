@@ -15,15 +15,15 @@ from shared_lab import SharedLab
 from rocefort import tasks
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.fleet.running_configs import running_of
-from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
-from rocefort.models.rollout.plan import Plan
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller import controller
 from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.journal.events import ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.rollout.planning.sealed_files import sealed_files
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan
 
 EditHeps = Callable[..., Path]
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from rocefort.dialects.vrp.text.config_tree import tree_text
+from rocefort.lab.emulated_site import Rehearsal
 from rocefort.rollout.operator import host, user
-from rocefort.steps.lab.emulated_site import Rehearsal
 
 Command = Callable[..., Any]
 

@@ -16,9 +16,9 @@ import yaml
 from rocefort import tasks
 from rocefort.base.errors import DeviceFailed
 from rocefort.emulator.switch.faults import LineFault
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.rollout.apply import apply
 from rocefort.rollout.controller import device_steps
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import apply
 
 # What opens the emulated switches and servers, then one for each other input.
 LOGIN = "emulated-only"

@@ -19,14 +19,14 @@ import pytest
 from rollout_events import make_event
 
 from rocefort.base import background
-from rocefort.models.rollout.events import ApplyRules, Phase
+from rocefort.lab.emulated_site import Rehearsal
 from rocefort.rollout import operator
+from rocefort.rollout.apply import detached
+from rocefort.rollout.journal.events import ApplyRules, Phase
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.run_history import contents_of
-from rocefort.rollout.planning.plan import read_plan, write_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import detached
+from rocefort.rollout.planning.plan_file import read_plan, write_plan
 
 Command = Callable[..., Any]
 ROCEFORT = Path(sys.executable).with_name("rocefort")

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from rocefort.dialects.vrp.text.config_tree import tree_text
-from rocefort.models.rollout.plan import Plan
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
 from rocefort.rdma.rollout_gate import GateLoad, covered_in_window
 from rocefort.rdma.run.gate import expectation
+from rocefort.rollout.apply import apply
 from rocefort.rollout.operator import user
-from rocefort.rollout.planning.plan import read_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import apply
+from rocefort.rollout.planning.plan_file import read_plan
 
 Command = Callable[..., Any]
 NOW = datetime.now(UTC).astimezone()

@@ -15,20 +15,20 @@ from rollout_events import make_event
 from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
-from rocefort.fleet.running_configs import running_of
 from rocefort.emulator.switch.faults import LineFault
 from rocefort.emulator.switch.switch import EmulatedSwitch, Trial
-from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
-from rocefort.models.rollout.plan import Plan
+from rocefort.fleet.running_configs import running_of
+from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, LATENCY, Rehearsal
+from rocefort.models.change.plan import Plan
 from rocefort.rdma.plan.gate import plan_gate
+from rocefort.rollout.apply.apply import apply_plan
+from rocefort.rollout.journal.events import Event, Phase, RolloutOutcome
 from rocefort.rollout.journal.lock import one_controller
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
-from rocefort.rollout.planning.plan import read_plan, write_plan
+from rocefort.rollout.plan.make_plan import make_plan
+from rocefort.rollout.planning.plan_file import read_plan, write_plan
 from rocefort.rollout.planning.waves import make_waves
-from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED, LATENCY, Rehearsal
-from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan
 
 Edit = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]

@@ -10,32 +10,32 @@ from planned import make_changes
 from tiny_network import FAMILY, PORT, network
 
 from rocefort.base.errors import BadInput, Refused
+from rocefort.change.advice.advice import advice_on
+from rocefort.change.advice.drain_steps import DrainStudy, drain_steps
+from rocefort.change.compare import switches_of
+from rocefort.change.difference import ComparedSide, difference
+from rocefort.change.effects.switch_configs import sides_of
+from rocefort.change.results import FabricDifference
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.design.subject import subject_of_texts
 from rocefort.dialects import choose
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.placeholders import takers
+from rocefort.dialects.secrets import read_secrets
 from rocefort.dialects.syntax_families import load_families
-from rocefort.fleet.secrets import read_secrets
+from rocefort.models.change.plan import Plan
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.hardware.commit_conditions import Condition, Requirement
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.network.network import Network, Sources
-from rocefort.models.results.difference import FabricDifference
-from rocefort.models.rollout.outputs import Procedures
-from rocefort.models.rollout.plan import Plan
 from rocefort.reports.blocks import Block
-from rocefort.reports.rollout.instructions import procedures_report
 from rocefort.reports.writers.terminal import text_of
+from rocefort.rollout.outputs import Procedures
+from rocefort.rollout.plan.console import console_procedure
 from rocefort.rollout.planning import sealed_files
-from rocefort.rollout.planning.difference import ComparedSide, difference
 from rocefort.rollout.planning.maintenance import procedure
-from rocefort.rollout.planning.switch_configs import sides_of
-from rocefort.steps.fabric.compare import switches_of
-from rocefort.steps.fabric.subject import subject_of_texts
-from rocefort.steps.review.advice import advice_on
-from rocefort.steps.review.drain import DrainStudy, drain_steps
-from rocefort.steps.rollout.console import console_procedure
+from rocefort.rollout.report.instructions import procedures_report
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.underlay import DevicePlace, unmodelled_forwarding
 from rocefort.validators.rules.registry import registered

@@ -13,19 +13,19 @@ from nornir.core import Nornir
 from nornir_napalm.plugins.tasks import napalm_get
 
 from rocefort.base.errors import Refused
-from rocefort.models.rollout.events import Event, Phase
-from rocefort.models.rollout.plan import Plan
-from rocefort.nornir_plugins import FabricInventory
-from rocefort.reports.rollout.events import JsonLines
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
 from rocefort.rollout.controller.nornir_events import (
     EventProcessor,
     audit_processor,
     journal_processor,
 )
+from rocefort.rollout.journal.events import Event, Phase
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.status import status
-from rocefort.rollout.planning.plan import write_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.rollout.nornir_plugins import FabricInventory
+from rocefort.rollout.planning.plan_file import write_plan
+from rocefort.rollout.report.event_lines import JsonLines
 
 PlanOf = Callable[[Path], Plan]
 

@@ -16,11 +16,11 @@ import pytest
 import yaml
 
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.models.rollout.plan import Plan
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
 from rocefort.rollout.journal.lock import one_controller
 from rocefort.rollout.operator import release, user
-from rocefort.rollout.planning.plan import read_plan, write_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.rollout.planning.plan_file import read_plan, write_plan
 
 PORT = "  - name: readout04\n"  # at leaf08, the canary
 FOREIGN = "ntp unicast-server 10.255.0.9\n"

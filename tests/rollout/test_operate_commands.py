@@ -20,12 +20,12 @@ from outputs import refusals
 from rollout_events import make_event
 
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.models.rollout.events import ApplyRules, Phase
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.rollout.apply import operate
+from rocefort.rollout.journal.events import ApplyRules, Phase
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.operator import user
-from rocefort.rollout.planning.plan import read_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import operate
+from rocefort.rollout.planning.plan_file import read_plan
 
 Command = Callable[..., Any]
 FINISHED = "state: finished", f"pause requested by {user()}, and resumed\n"
@@ -415,7 +415,7 @@ def test_ctrl_c_before_the_first_wave_is_the_stop_of_an_operator(
             "rocefort: stopped before it touched a switch or a server\n",
         )
     with monkeypatch.context() as patch:  # all switches are read
-        patch.setattr("rocefort.steps.rollout.apply.refuse_forged", interrupted)
+        patch.setattr("rocefort.rollout.apply.apply.refuse_forged", interrupted)
         ran = command("apply", plan, *at, "--html", page)
     assert (ran.code, "no switch was touched" in ran.words) == (5, True)
     assert "interrupted before wave canary; apply the plan again to continue" in ran.words

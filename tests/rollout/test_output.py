@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from rocefort.base import options
-from rocefort.commands import run_output
-from rocefort.models.rollout.events import RolloutOutcome, RunEnded
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.rollout import run_output
+from rocefort.rollout.journal.events import RolloutOutcome, RunEnded
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status
-from rocefort.rollout.planning.plan import read_plan, write_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.rollout.planning.plan_file import read_plan, write_plan
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 

@@ -26,7 +26,7 @@ from rocefort.emulator.switch.switch import CommitOrder, EmulatedSwitch, syntax_
 from rocefort.models.hardware.hardware import Unconfirmed
 from rocefort.models.hardware.site_facts import FactEvidence, FormEvidence, FormOutcome, SwitchFacts
 from rocefort.models.network.network import Node
-from rocefort.steps.rollout.probe import probe_switch
+from rocefort.rollout.facts.probe import probe_switch
 
 MODELS = {  # a model and a release of each family
     "v200": ("CE8850-64CQ-EI", "V200R022C00"),

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
+from rocefort.design.subject import write_files
 from rocefort.emulator.switch.faults import LineFault
-from rocefort.models.rollout.plan import Plan
-from rocefort.rollout.planning.plan import write_plan
-from rocefort.steps.fabric.subject import write_files
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import pages
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.apply import pages
+from rocefort.rollout.planning.plan_file import write_plan
 
 Command = Callable[..., Any]
 PlanOf = Callable[[Path], Plan]

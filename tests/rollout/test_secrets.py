@@ -10,15 +10,15 @@ import pytest
 from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.fleet.running_configs import running_of
-from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
-from rocefort.models.rollout.plan import Plan
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.apply import apply
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.journal.events import Event, Phase, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.planning.plan import write_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import apply
-from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import PlanOptions, make_plan
+from rocefort.rollout.plan.make_plan import PlanOptions, make_plan
+from rocefort.rollout.planning.plan_file import write_plan
 
 Edit = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocefort.steps.rollout.operate import hint_of_session
+from rocefort.rollout.apply.operate import hint_of_session
 
 HINT = "if this SSH session is lost, the current wave is rolled back; --detach or tmux avoids that"
 SSH = {"SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"}

@@ -14,13 +14,13 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
 from rocefort.fleet.connections import Connections, SshAccess
 from rocefort.fleet.nornir_session import open_fleet
+from rocefort.models.change.plan import Plan, Wave
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.events import Event, RolloutOutcome
-from rocefort.models.rollout.plan import Plan, Wave
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.trial_label import TrialLabel
+from rocefort.rollout.journal.events import Event, RolloutOutcome
 
 KEPT = "beacon on"  # an unowned line
 MEASURED = GATE.model_copy(update={"unmeasured": ()})

@@ -13,7 +13,7 @@ import pytest
 from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import derive
 from rocefort.fleet.running_configs import running_of
-from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.lab.emulated_site import Rehearsal
 from rocefort.tune.run import SearchRequest, search
 from rocefort.tune.write import write_choice
 

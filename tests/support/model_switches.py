@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocefort.base.errors import DeviceFailed, RocefortError
+from rocefort.models.change.plan import Change, ChangeKind, Gate, Plan, Wave, digest_of
 from rocefort.models.fabric.trial_time import TrialLength
-from rocefort.models.rollout.events import (
+from rocefort.rollout.controller.protocols import Baseline, Outcome
+from rocefort.rollout.journal.events import (
     Event,
     OperatorRequest,
     Phase,
@@ -21,8 +23,6 @@ from rocefort.models.rollout.events import (
     SwitchState,
     TrialOwner,
 )
-from rocefort.models.rollout.plan import Change, ChangeKind, Gate, Plan, Wave, digest_of
-from rocefort.rollout.controller.protocols import Baseline, Outcome
 from rocefort.rollout.journal.journal import JournalFailed
 
 OLD, NEW = "old", "new"

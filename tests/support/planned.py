@@ -10,20 +10,13 @@ from pathlib import Path
 
 from rollout_events import make_event
 
+from rocefort.change.effects.switch_configs import sides_of
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
+from rocefort.models.change.plan import Change, ChangeKind, Plan, Wave
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.events import (
-    Act,
-    ApplyRules,
-    Event,
-    HealthEvent,
-    Phase,
-    RunStarted,
-)
-from rocefort.models.rollout.plan import Change, ChangeKind, Plan, Wave
-from rocefort.models.rollout.progress import RunProgress
-from rocefort.models.rollout.runs import JournalContents, RolloutStatus, Run
-from rocefort.rollout.planning.switch_configs import sides_of
+from rocefort.rollout.journal.events import Act, ApplyRules, Event, HealthEvent, Phase, RunStarted
+from rocefort.rollout.journal.progress import RunProgress
+from rocefort.rollout.journal.runs import JournalContents, RolloutStatus, Run
 
 BEGAN = datetime(2026, 11, 23, 20, 29, tzinfo=UTC)
 STEP = timedelta(seconds=4)

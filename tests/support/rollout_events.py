@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.models.rollout.events import Event, Phase, event_of
+from rocefort.rollout.journal.events import Event, Phase, event_of
 
 
 def make_event(

@@ -19,9 +19,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from rocefort.design.subject import ReadNetwork
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.steps.fabric.subject import ReadNetwork
-from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.lab.emulated_site import Rehearsal, rehearse
 
 LISTENERS = "listeners"
 VALUES = (type(None), str, int, float, datetime, IPv4Address, Path, ConfigLine, BaseModel)

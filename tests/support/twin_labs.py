@@ -14,8 +14,11 @@ from random import Random
 import pytest
 
 from rocefort.base.paths import INVENTORY
+from rocefort.lab.experiments.chaos import FaultSampler, run_chaos
+from rocefort.lab.experiments.experiment_results import Chaos
 from rocefort.lab.guest.cache import Image, recipe
 from rocefort.lab.guest.debian import Package
+from rocefort.lab.network import await_law, running_network
 from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.faults import active_faults
 from rocefort.lab.twin.registry import Registry
@@ -23,9 +26,6 @@ from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.teardown import reap
 from rocefort.lab.twin.topology import BACKSTAGE, VethPair
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.results.lab_experiments import Chaos
-from rocefort.steps.lab.chaos import FaultSampler, run_chaos
-from rocefort.steps.lab.network import await_law, running_network
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 GUESTS = ("k8sgn08", "k8sgn09")  # on leaf01 and leaf02

@@ -14,8 +14,8 @@ from rocefort.base.documents.edit import with_entry
 from rocefort.base.errors import Refused
 from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import derive
+from rocefort.design.subject import subject_of
 from rocefort.models.finding import Severity
-from rocefort.steps.fabric.subject import subject_of
 from rocefort.tasks import cli
 from rocefort.tune.fabric_search import fabric_search
 from rocefort.tune.run import Searched, SearchRequest, plan_of, search

@@ -14,6 +14,8 @@ from rocefort import tasks
 from rocefort.base.errors import ServiceFailed
 from rocefort.design.derive.derive import derive
 from rocefort.design.new import Size, new_fabric, write_new
+from rocefort.design.subject import subject_of_derived
+from rocefort.lab.bring_up import bring_up
 from rocefort.lab.guest.cache import Image
 from rocefort.lab.guest.image import build
 from rocefort.lab.guest.qemu import require_qemu
@@ -22,8 +24,6 @@ from rocefort.lab.twin.requirements import require_host
 from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.network.network import Network
-from rocefort.steps.fabric.subject import subject_of_derived
-from rocefort.steps.lab.twin import bring_up
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -12,21 +12,21 @@ from pathlib import Path
 import pytest
 from twin_labs import GUESTS, GuestLab
 
+from rocefort.change.effects.switch_configs import sides_of
 from rocefort.design.derive.derive import derive
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.fleet.running_configs import running_of
 from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.twin import Twin
+from rocefort.models.change.plan import Plan
 from rocefort.models.device.device import Device
-from rocefort.models.rollout.events import Event, RolloutOutcome
-from rocefort.models.rollout.plan import Plan
-from rocefort.rdma.run import queue_gate
+from rocefort.rdma import queue_gate
 from rocefort.rdma.run.gate import DEADLINE_S
+from rocefort.rollout.apply import apply as rollout_apply
+from rocefort.rollout.apply.apply import apply_plan
+from rocefort.rollout.journal.events import Event, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.planning.switch_configs import sides_of
-from rocefort.steps.rollout import apply as rollout_apply
-from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan
+from rocefort.rollout.plan.make_plan import make_plan
 
 pytestmark = [pytest.mark.twin, pytest.mark.thorough]
 EditHeps = Callable[..., Path]

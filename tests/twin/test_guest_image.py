@@ -25,10 +25,10 @@ from rocefort.lab.guest.initramfs import Tree
 from rocefort.lab.guest.kernel import load_order, needs_of, read_module, read_modules, unpack_kernel
 from rocefort.lab.guest.keys import new_key
 from rocefort.lab.guest.rootfs import Packages, needed_libraries
+from rocefort.lab.lab_report import status_report
 from rocefort.lab.twin.guests import Guests
+from rocefort.lab.twin.lab_status import LabStatus
 from rocefort.lab.twin.registry import LabRecord, Registry
-from rocefort.models.results.twin import LabStatus
-from rocefort.reports.lab import status_report
 from rocefort.reports.writers.terminal import text_of
 
 

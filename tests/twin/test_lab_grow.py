@@ -13,25 +13,25 @@ from twin_labs import HARDWARE, HEPS, PATIENT_S, commands_see
 
 from rocefort import tasks
 from rocefort.base.errors import Refused, ServiceFailed
+from rocefort.change.expand import GrowthOptions, expand, wanted_of
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.running_configs import running_of
+from rocefort.lab.bring_up import bring_up
+from rocefort.lab.experiments.failover import FailoverOptions
+from rocefort.lab.experiments.under_load import session_counts, under_load
+from rocefort.lab.grow_running import grow_running
+from rocefort.lab.network import await_law, running_network
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.faults import break_lab, mend_lab
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.teardown import namespaces_of, processes_of
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
-from rocefort.models.rollout.events import Event
+from rocefort.rollout.apply.apply import apply_plan
+from rocefort.rollout.journal.events import Event
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of
-from rocefort.steps.lab.failover import FailoverOptions
-from rocefort.steps.lab.grow import grow_running
-from rocefort.steps.lab.network import await_law, running_network
-from rocefort.steps.lab.twin import bring_up
-from rocefort.steps.lab.under_load import session_counts, under_load
-from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan
+from rocefort.rollout.plan.make_plan import make_plan
 
 pytestmark = pytest.mark.twin
 GROW = """
@@ -39,7 +39,7 @@ import sys
 from pathlib import Path
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
-from rocefort.steps.lab.grow import grow_running
+from rocefort.lab.grow_running import grow_running
 
 twin = Twin.find("small", Registry(Path(sys.argv[1])))
 print("begins", flush=True)
@@ -131,7 +131,7 @@ def test_what_cannot_be_grown_is_refused_and_nothing_changes(
         raise failure
 
     with monkeypatch.context() as patch:
-        patch.setattr("rocefort.steps.lab.grow._grow_lines", fails)
+        patch.setattr("rocefort.lab.grow_running._grow_lines", fails)
         with pytest.raises(ServiceFailed) as failed:
             grow_running(twin, grown)
     assert failed.value is failure

@@ -18,19 +18,24 @@ from nornir.core import Nornir
 from twin_labs import Run, commands_see
 
 from rocefort.base.errors import Refused
+from rocefort.change.effects.switch_configs import sides_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.subject import subject_of_derived
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
+from rocefort.lab.rehearsal import twin_gate
+from rocefort.lab.rehearsal.rehearse import loaded_pairs
 from rocefort.lab.twin.namespaces import NETNS
 from rocefort.lab.twin.registry import Registry
+from rocefort.models.change.plan import Gate, Plan
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.plan import Gate, Plan
-from rocefort.models.rollout.rehearsal import PlanRehearsal
 from rocefort.rdma.run.gate import GateResult, run_gate
 from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.rollout.planning.baseline import both_sides
-from rocefort.rollout.planning.plan import read_plan, write_plan
+from rocefort.rollout.planning.plan_file import read_plan, write_plan
 from rocefort.rollout.planning.rehearsal import (
+    PlanRehearsal,
     attach,
     attached,
     rehearsal_record,
@@ -38,11 +43,6 @@ from rocefort.rollout.planning.rehearsal import (
 )
 from rocefort.rollout.planning.rollback import plan_back
 from rocefort.rollout.planning.sealed_files import tool
-from rocefort.rollout.planning.switch_configs import sides_of
-from rocefort.steps.fabric.subject import subject_of_derived
-from rocefort.steps.lab import twin_gate
-from rocefort.steps.rollout.plan import make_plan
-from rocefort.steps.rollout.rehearse import loaded_pairs
 
 EditHeps = Callable[..., Path]
 LEAF = "leaf002"

@@ -13,21 +13,21 @@ import pytest
 
 from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import derive
+from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.emulator.cli.server import DurableSession
 from rocefort.emulator.switch.audit_log import read_audit_log
 from rocefort.emulator.switch.personality import Personality
 from rocefort.emulator.switch.state_source import RouteState
+from rocefort.lab.emulated_site import Rehearsal, rehearse
+from rocefort.lab.options import LabOptions
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.config_sync import ConfigSync, with_plan
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.state_source import GREETING, TwinStateSource
 from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.twin import Twin, TwinOptions
+from rocefort.lab.twin_cli import couple_twin
 from rocefort.models.network.network import Network
-from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
-from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
-from rocefort.steps.lab.options import LabOptions
-from rocefort.steps.lab.twin_cli import couple_twin
 
 pytestmark = pytest.mark.twin
 KEPT = {"spine01", "spine02", "leaf01", "leaf02"}

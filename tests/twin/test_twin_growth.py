@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import Refused, ServiceFailed
+from rocefort.change.expand import GrowthOptions, expand, wanted_of
 from rocefort.design.derive.derive import derive
+from rocefort.design.subject import subject_of_derived
+from rocefort.lab.compare_tables import three_opinions
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import Network
-from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of
-from rocefort.steps.fabric.subject import subject_of_derived
-from rocefort.steps.lab.compare_tables import three_opinions
 
 pytestmark = pytest.mark.twin
 

@@ -13,17 +13,17 @@ from typing import TypeVar
 import pytest
 from cutting import after_failure, failed
 
+from rocefort.lab.bring_up import notes_of
+from rocefort.lab.compare_tables import three_opinions
 from rocefort.lab.twin.namespaces import inside
 from rocefort.lab.twin.status import snapshot_of, status_of
 from rocefort.lab.twin.traffic.trace import trace
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.packet_filters import ENTROPY_PORT
 from rocefort.models.network.network import Network
-from rocefort.models.results.routing import Failure
-from rocefort.steps.lab.compare_tables import three_opinions
-from rocefort.steps.lab.twin import notes_of
 from rocefort.validators.failures.study import single_failures
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import Failure
 
 pytestmark = pytest.mark.twin
 SERVER, FAR = "k8sgn08", "readout01"  # on leaf01 and leaf05

@@ -11,20 +11,20 @@ from nornir.core import Nornir
 
 from napalm_cloudengine.displays.queues import STATISTICS
 from napalm_cloudengine.displays.shown import DisplayAnswer
+from rocefort.lab.emulated_site import BLOCKED
+from rocefort.lab.experiments.under_load import run_command
+from rocefort.lab.recorded_runs import ReplayedByTwin
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.traffic.queues import OWN, dscp_number, queue_of, queues_of
 from rocefort.lab.twin.traffic.roce_probes import not_delivered, roce_length, wires
 from rocefort.lab.twin.twin import Twin, TwinOptions
+from rocefort.models.change.plan import Gate
 from rocefort.models.device.device import Device
 from rocefort.models.device.priorities import DSCPS
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.plan import Gate
+from rocefort.rdma import queue_gate
 from rocefort.rdma.plan.gate import traffic_class
-from rocefort.rdma.run import queue_gate
-from rocefort.rdma.run.queue_gate import QueueVerdict, wrong_queues
-from rocefort.steps.lab.emulated_site import BLOCKED
-from rocefort.steps.lab.recorded_runs import ReplayedByTwin
-from rocefort.steps.lab.under_load import run_command
+from rocefort.rdma.queue_gate import QueueVerdict, wrong_queues
 from rocefort.validators.facts.priorities import queue_of_dscp
 
 ROCE, UPLINK, SERVER = 34, "100GE1_0_57", "100GE1_0_2"
@@ -112,7 +112,7 @@ def test_a_packet_with_another_mark_is_the_switchs_own(twin: Twin, leaf: Device)
 def test_a_replayed_run_is_what_becomes_of_packets(
     twin: Twin, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rocefort.steps.lab.recorded_runs.PATIENCE_S", 1.0)
+    monkeypatch.setattr("rocefort.lab.recorded_runs.PATIENCE_S", 1.0)
     runs = ReplayedByTwin(registry, twin.record.name)
     address = twin.topology.by_host[PAIR[1]].address
     bandwidth = ("ib_write_bw", "-D", "5", "--tclass", "138", address)

@@ -40,9 +40,9 @@ from rocefort.models.network.network import (
     Server,
     Sources,
 )
-from rocefort.steps.fabric.verify import service_of
 from rocefort.validators.batfish.access import Service, server_version
 from rocefort.validators.checks import check
+from rocefort.verification.verify import service_of
 
 # The ranges of families.yaml, without what would have the sound fabric reported: a case adds that.
 CLEAN: dict[str, Any] = {"unconfirmed": (), "conditions": (), "cell_bytes": None}

@@ -32,14 +32,6 @@ from rocefort.models.device.bgp import Bgp
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.device.subnets import Subnets
 from rocefort.models.network.network import Network
-from rocefort.models.results.reachability import Reachability, ServerClass, reachability
-from rocefort.models.results.routing import (
-    BgpSession,
-    FlowVerdict,
-    Route,
-    RoutingState,
-    SessionStatus,
-)
 from rocefort.validators.batfish.access import (
     HOST,
     PLAIN,
@@ -59,6 +51,16 @@ from rocefort.validators.batfish.snapshot import (
 )
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.routing.packet_filters import questions
+from rocefort.validators.routing_results import (
+    BgpSession,
+    FlowVerdict,
+    Reachability,
+    Route,
+    RoutingState,
+    ServerClass,
+    SessionStatus,
+    reachability,
+)
 
 LOG = logging.getLogger(__name__)
 

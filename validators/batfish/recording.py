@@ -13,7 +13,6 @@ from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput
 from rocefort.models.base import Frozen
 from rocefort.models.network.network import Network
-from rocefort.models.results.routing import RoutingState
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.batfish.engine import (
     HOST,
@@ -25,6 +24,7 @@ from rocefort.validators.batfish.engine import (
     put_questions,
 )
 from rocefort.validators.batfish.snapshot import snapshot_digest, snapshot_files
+from rocefort.validators.routing_results import RoutingState
 
 # All; with -k and a file's stem, one. docs/how-to/batfish.md
 RECORD_COMMAND = "ROCEFORT_BATFISH=HOST:PORT ROCEFORT_RECORD=1 pytest -m batfish"

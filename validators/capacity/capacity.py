@@ -17,9 +17,14 @@ from rocefort.base.errors import Refused
 from rocefort.base.progress import tracked
 from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, Demand
 from rocefort.models.network.network import End, Network, Role, Sources
-from rocefort.models.results.capacity import AfterFailure, CapacityReport, DemandTotals, Kind, Use
-from rocefort.models.results.routing import Failure
 from rocefort.validators.capacity.bisection import bisection_gbps
+from rocefort.validators.capacity.capacity_results import (
+    AfterFailure,
+    CapacityReport,
+    DemandTotals,
+    Kind,
+    Use,
+)
 from rocefort.validators.capacity.failure_scope import chosen_groups
 from rocefort.validators.capacity.forwarded_loads import loads_of
 from rocefort.validators.capacity.link_loads import Loads, PortLoads
@@ -30,6 +35,7 @@ from rocefort.validators.facts.roce_ports import ends_of, is_fabric_link
 from rocefort.validators.failures.study import single_failures
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.underlay import Port
+from rocefort.validators.routing_results import Failure
 
 Place = tuple[Kind, str]
 BySwitch = Mapping[str, Sequence[Failure]]  # equivalent failures by the switches that they name

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocefort.base.errors import BadInput
-from rocefort.models.results.routing import Failure
 from rocefort.validators.failures.study import SEED, SINGLE, SOME
+from rocefort.validators.routing_results import Failure
 
 NONE = "none"
 QUICK = 250_000  # cables over all failures without a scope: about six seconds

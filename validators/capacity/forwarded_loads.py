@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.models.results.routing import Failure
 from rocefort.validators.capacity.link_loads import Loads, PortLoads
 from rocefort.validators.capacity.traffic_matrix import (
     DemandMatrix,
@@ -24,6 +23,7 @@ from rocefort.validators.failures.underlay_delta import weaken
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.forwarding import Forwarder, Step
 from rocefort.validators.routing.underlay import Port, Underlay
+from rocefort.validators.routing_results import Failure
 
 NOTHING_GBPS = 1e-9  # below it, a rate is what rounding left
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Network
 
-from rocefort.models.results.routing import Failure
 from rocefort.validators.capacity.traffic_matrix import DemandMatrix, Inflow
 from rocefort.validators.failures.bgp_delta import FailureBaseline
 from rocefort.validators.failures.underlay_delta import weaken
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.path_vector import AsPath, Edges
 from rocefort.validators.routing.underlay import Port
+from rocefort.validators.routing_results import Failure
 
 Onward = tuple[int, ...]  # device of each next hop
 

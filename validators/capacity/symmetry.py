@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rocefort.models.network.network import End, Role
-from rocefort.models.results.routing import Failure
 from rocefort.validators.capacity.traffic_matrix import DemandMatrix, carrying_statics
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.failures.bgp_delta import FailureBaseline
 from rocefort.validators.routing.engine import Solution
+from rocefort.validators.routing_results import Failure
 
 Alike = tuple[Failure, ...]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rocefort.models.network.network import Link, Network, Role
-from rocefort.models.results.routing import Failure
 from rocefort.validators.facts.roce_ports import ends_of
+from rocefort.validators.routing_results import Failure
 
 Pair = tuple[str, str]  # leaf and spine
 

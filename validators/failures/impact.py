@@ -13,15 +13,15 @@ from ipaddress import IPv4Network
 
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import Network, Server
-from rocefort.models.results.routing import (
+from rocefort.validators.failures.cabling_baseline import Cabling, RemainingCabling
+from rocefort.validators.routing.external_peers import with_outside
+from rocefort.validators.routing_results import (
     Failure,
     FailureEffect,
     PairLoss,
     RoutingState,
     WidthLoss,
 )
-from rocefort.validators.failures.cabling_baseline import Cabling, RemainingCabling
-from rocefort.validators.routing.external_peers import with_outside
 
 Widths = Mapping[tuple[str, IPv4Network], int]
 Key = tuple[int, int, int | None]  # width before, after, and what cabling leaves

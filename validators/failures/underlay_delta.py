@@ -14,8 +14,8 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.models.network.network import Network, Node
-from rocefort.models.results.routing import Failure
 from rocefort.validators.routing.underlay import Port, Statics, Underlay, statics_of, up_ports
+from rocefort.validators.routing_results import Failure
 
 
 def failed_ports(failure: Failure, underlay: Underlay) -> frozenset[Port]:

@@ -17,7 +17,6 @@ from ipaddress import IPv4Address, IPv4Network
 from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import Role, Sources
-from rocefort.models.results.routing import SessionStatus
 from rocefort.models.wording import listing
 from rocefort.validators.routing.longest_match import PrefixTable
 from rocefort.validators.routing.next_hops import BgpDevices, NextHops, Selection
@@ -25,6 +24,7 @@ from rocefort.validators.routing.path_vector import ClassRoutes, PeerGraph, Sess
 from rocefort.validators.routing.peer_groups import ClassSolution, PeerGroups
 from rocefort.validators.routing.sessions import Peerings
 from rocefort.validators.routing.underlay import DevicePlace, Underlay, refuse
+from rocefort.validators.routing_results import SessionStatus
 
 Rank = tuple[int, int]  # router id and address of the neighbour: the last two tie-breakers
 Entries = tuple[tuple[int, int, int, int, bool], ...]  # bits, length, ge, le, permit

@@ -18,8 +18,6 @@ from typing import overload
 from rocefort.base.progress import Step
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.network.network import Network, Sources
-from rocefort.models.results.reachability import Reachability
-from rocefort.models.results.routing import BgpSession, FlowVerdict, Route, RoutingState
 from rocefort.validators.routing.bgp import BgpTables, PrefixClass, solve_bgp
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.routing.forwarding import Forwarder, PathEnd, ServerJourneys, trips
@@ -30,6 +28,13 @@ from rocefort.validators.routing.reachability_classes import reachability_of
 from rocefort.validators.routing.running_lines import as_it_runs
 from rocefort.validators.routing.sessions import ConfiguredSession, Peerings, peerings
 from rocefort.validators.routing.underlay import Underlay, build
+from rocefort.validators.routing_results import (
+    BgpSession,
+    FlowVerdict,
+    Reachability,
+    Route,
+    RoutingState,
+)
 
 ENGINE = "embedded"
 _NOBODY: frozenset[str] = frozenset()

@@ -17,7 +17,6 @@ from typing import TypeVar
 
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.network.network import Network
-from rocefort.models.results.reachability import Reachability, ServerClass, reachability
 from rocefort.validators.routing.forwarding import (
     IN,
     OUT,
@@ -27,6 +26,7 @@ from rocefort.validators.routing.forwarding import (
 )
 from rocefort.validators.routing.longest_match import PrefixTable
 from rocefort.validators.routing.packet_filters import PacketFilter
+from rocefort.validators.routing_results import Reachability, ServerClass, reachability
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -16,8 +16,8 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import kind_of
 from rocefort.models.device.subnets import Subnets
 from rocefort.models.network.network import Network, Sources, TextLine
-from rocefort.models.results.routing import SessionStatus
 from rocefort.validators.routing.underlay import DevicePlace, Port, Underlay, refuse
+from rocefort.validators.routing_results import SessionStatus
 
 _MISMATCH = SessionStatus.NOT_COMPATIBLE
 

@@ -12,11 +12,11 @@ from typing import Literal
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import Sources
-from rocefort.models.results.trace import Endpoint, FilterDecision, Hop, Trace, TracePath
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.external_peers import outside_name
 from rocefort.validators.routing.forwarding import IN, OUT, Attachment, PathEnd, Step
 from rocefort.validators.routing.underlay import DevicePlace, Port
+from rocefort.validators.routing_results import Endpoint, FilterDecision, Hop, Trace, TracePath
 
 MOST_PATHS = 256
 DIRECTIONS: Mapping[str, Literal["inbound", "outbound"]] = {IN: "inbound", OUT: "outbound"}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 
 from rocefort.models.network.network import End, Network, Server
-from rocefort.models.results.routing import Route, RoutingState
-from rocefort.models.results.routing_change import RouteChange, RoutingChange
 from rocefort.validators.routing.engine import Solution, moved_routes
+from rocefort.validators.routing_results import Route, RouteChange, RoutingChange, RoutingState
 
 
 def change_of(before: RoutingState, after: RoutingState, common: Set[str]) -> RoutingChange:

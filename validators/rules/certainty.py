@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from rocefort.models.finding import Finding, NotJudged, Report, Where
 from rocefort.models.network.network import Network
-from rocefort.models.results.routing import NotCertain
 from rocefort.models.wording import listing
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.readings import Doubt, Readings
+from rocefort.validators.routing_results import NotCertain
 from rocefort.validators.rules.missing import ROUTES
 
 _Key = tuple[str, Where]

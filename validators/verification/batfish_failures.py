@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from rocefort.dialects.eos import EosNames
 from rocefort.models.finding import Finding
 from rocefort.models.network.network import End, Network, Sources
-from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy
 from rocefort.validators.batfish.snapshot import host_name
 from rocefort.validators.failures.impact import difference
 from rocefort.validators.failures.study import SEED, chosen_failures, sampled
+from rocefort.validators.routing_results import Failure, FailureEffect, FailureStudy
 from rocefort.validators.rules.verification.engine_difference import EngineDifference
 
 DEFAULT = "single:8"

@@ -17,8 +17,6 @@ from pydantic import Field
 
 from rocefort.models.base import Frozen
 from rocefort.models.network.network import Network
-from rocefort.models.results.reachability import Reachability
-from rocefort.models.results.routing import Failure, RoutingState
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.batfish.engine import (
     BatfishSession,
@@ -30,6 +28,7 @@ from rocefort.validators.batfish.engine import (
 )
 from rocefort.validators.batfish.recording import check_snapshot, read_recording
 from rocefort.validators.batfish.snapshot import snapshot_digest, snapshot_files
+from rocefort.validators.routing_results import Failure, Reachability, RoutingState
 from rocefort.validators.verification.batfish_failures import deactivated, fork_name
 
 Table = dict[str, dict[IPv4Address, tuple[IPv4Network, ...]]]  # rows by node and next hop

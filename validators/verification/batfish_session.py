@@ -11,14 +11,6 @@ from ipaddress import IPv4Address
 
 from rocefort.base.progress import Step
 from rocefort.models.network.network import Network, Server
-from rocefort.models.results.reachability import Reachability
-from rocefort.models.results.routing import (
-    Failure,
-    FailureEffect,
-    FailureStudy,
-    RoutingState,
-    Timing,
-)
 from rocefort.validators.batfish.access import Service, check_version
 from rocefort.validators.batfish.engine import (
     BatfishAnswers,
@@ -35,6 +27,14 @@ from rocefort.validators.batfish.snapshot import Files, host_name, snapshot_file
 from rocefort.validators.batfish.snapshot_checks import CHECK_QUESTIONS, Checks, collect_checks
 from rocefort.validators.failures.impact import FailureCosts
 from rocefort.validators.routing.external_peers import with_outside
+from rocefort.validators.routing_results import (
+    Failure,
+    FailureEffect,
+    FailureStudy,
+    Reachability,
+    RoutingState,
+    Timing,
+)
 from rocefort.validators.verification.batfish_failures import (
     BatfishFailureScope,
     deactivated,

@@ -1,7 +1,7 @@
 """Notes and logs of a command: `-q`, `-v` and `--log-file`.
 
 Modules log to the tree `rocefort`. Every record is masked where it is made
-(`rocefort.fleet.secret_masking`) and again where it is written, as visible text.
+(`rocefort.base.secret_masking`) and again where it is written, as visible text.
 """
 
 from __future__ import annotations

@@ -19,12 +19,12 @@ from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, is_noise, parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import masked_text
+from rocefort.models.change.compare import compare
+from rocefort.models.change.edits import Edit
+from rocefort.models.change.plan import Change
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.secret import PLACEHOLDER, is_reference
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.rollout.compare import compare
-from rocefort.models.rollout.edits import Edit
-from rocefort.models.rollout.plan import Change
 
 Lines = tuple[ConfigLine, ...]
 Path = tuple[str, ...]

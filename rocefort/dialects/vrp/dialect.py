@@ -53,6 +53,7 @@ from rocefort.dialects.vrp.unowned_lines import (
     with_lines,
 )
 from rocefort.dialects.vrp.weak_access import weak_access
+from rocefort.models.change.plan import Change
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
@@ -61,7 +62,6 @@ from rocefort.models.hardware.site_commands import SiteCommand
 from rocefort.models.network.counters import MarkedSeen
 from rocefort.models.network.network import Node, Position, TextLine
 from rocefort.models.network.observed import StateTopic, UnreadSeen
-from rocefort.models.rollout.plan import Change
 
 HERE = Path(__file__).parent
 

@@ -16,7 +16,12 @@ from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.emulator.state import counters, ping
 from rocefort.emulator.state import ports as state_ports
 from rocefort.emulator.state.counters import InjectedFault
-from rocefort.emulator.state.hold_timers import EstablishedSession, HoldTimers, PeerEnd, SessionFacts
+from rocefort.emulator.state.hold_timers import (
+    EstablishedSession,
+    HoldTimers,
+    PeerEnd,
+    SessionFacts,
+)
 from rocefort.emulator.state.ports import Cabling, PortContext, PortsOfSwitch
 from rocefort.emulator.state.routes import BgpRoute, table_of
 from rocefort.emulator.state.state_faults import Port, StateFault

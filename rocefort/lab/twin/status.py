@@ -9,10 +9,10 @@ from rocefort.lab.twin.cli_process import connections_of, lines_run
 from rocefort.lab.twin.config_sync import refusals
 from rocefort.lab.twin.faults import active_faults
 from rocefort.lab.twin.kernel_routes import read_fib
+from rocefort.lab.twin.lab_status import LabRoute, LabSnapshot, LabStatus, SwitchTables
 from rocefort.lab.twin.port_forwarding import LOOPBACK
 from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.results.twin import LabRoute, LabSnapshot, LabStatus, SwitchTables
 
 
 def status_of(name: str, registry: Registry | None = None) -> LabStatus:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rocefort.models.network.counters import NicCounters, SwitchCounters
 from rocefort.models.network.observed import QueueSeen
-from rocefort.models.results.rdma_result import DerivedVerdict
+from rocefort.rdma.results import DerivedVerdict
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.models.results.rdma_plan import Program, RdmaRun
-from rocefort.models.results.rdma_result import Expectation, Figures, Measurement, Point
 from rocefort.models.wording import line_notes
 from rocefort.rdma.judge.expectations import measurement, not_measured, run_measurement
 from rocefort.rdma.parse.bandwidth_series import read_series
@@ -19,6 +17,8 @@ from rocefort.rdma.parse.perftest import PerftestOutcome, judge, require_title
 from rocefort.rdma.parse.result_row import TableError, split_report
 from rocefort.rdma.parse.text_table import read_table, title_and_notes
 from rocefort.rdma.plan.command_lines import mpi_largest
+from rocefort.rdma.rdma_plan import Program, RdmaRun
+from rocefort.rdma.results import Expectation, Figures, Measurement, Point
 
 NO_COMMAND = 127
 # Exit codes of a run with `--run_infinitely`: normal end, `timeout`, SIGKILL and SIGTERM.

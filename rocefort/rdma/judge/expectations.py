@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from rocefort.models.fabric.rdma import Rdma
-from rocefort.models.results.rdma_plan import RdmaRun, Round
-from rocefort.models.results.rdma_result import (
+from rocefort.rdma.parse.outcome import MEANING, Outcome
+from rocefort.rdma.parse.perftest import PerftestOutcome
+from rocefort.rdma.parse.result_row import MessageSizeRow
+from rocefort.rdma.plan.site import FAR, NEAR
+from rocefort.rdma.rdma_plan import RdmaRun, Round
+from rocefort.rdma.results import (
     DerivedVerdict,
     Expectation,
     Figures,
     Measurement,
     MeasurementVerdict,
 )
-from rocefort.rdma.parse.outcome import MEANING, Outcome
-from rocefort.rdma.parse.perftest import PerftestOutcome
-from rocefort.rdma.parse.result_row import MessageSizeRow
-from rocefort.rdma.plan.site import FAR, NEAR
 
 SMALL_BYTES = 64  # largest message that an expected latency applies to
 LARGE_BYTES = 65_536  # smallest message that an expected rate applies to; REDIGO: near line rate

@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rocefort.fleet.ssh_exec import TIMEOUT_EXIT, CommandResult
-from rocefort.models.results.rdma_plan import Program, RdmaRun
-from rocefort.models.results.rdma_result import Expectation, JudgedOutput, SizeFigures
 from rocefort.rdma.judge.dispatch import lines_around, read_run
 from rocefort.rdma.judge.expectations import measurement
 from rocefort.rdma.parse.causes import cause_of
 from rocefort.rdma.parse.perftest import judge, judge_client
 from rocefort.rdma.parse.result_row import MessageSizeRow, TableError
 from rocefort.rdma.parse.text_table import TITLE, notes_without_table
+from rocefort.rdma.rdma_plan import Program, RdmaRun
+from rocefort.rdma.results import Expectation, JudgedOutput, SizeFigures
 
 VERBS = {"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send"}
 PERFTEST = re.compile(r"\bib_(?:write|read|send)_(?:bw|lat)\b")

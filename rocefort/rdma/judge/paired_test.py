@@ -23,9 +23,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist, median
 
 from rocefort.models.base import Frozen
-from rocefort.models.results.rdma_plan import ARROW
 from rocefort.models.wording import count_of
 from rocefort.rdma.judge.regression import MATTERS, P_VALUE, ranks
+from rocefort.rdma.rdma_plan import ARROW
 
 LEAST_PAIRS = 7  # changed pairs; chance puts all of six on one side in 1 of 64 cases
 MOST_EXACT = 50

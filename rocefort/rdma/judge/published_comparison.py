@@ -1,4 +1,4 @@
-"""Compare a run with published figures, and list conditions that differ or are unknown."""
+"""Published measurements with units and conditions, and their comparison with a run."""
 
 from __future__ import annotations
 
@@ -7,19 +7,60 @@ from enum import StrEnum
 from functools import reduce
 from pathlib import Path
 from statistics import median
+from typing import Literal
+
+from pydantic import Field
 
 from rocefort.base.documents.read import read_document
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.paths import INVENTORY
-from rocefort.models.base import Frozen
-from rocefort.models.results.published_figures import Figure, Reference
-from rocefort.models.results.rdma_plan import RdmaRun
-from rocefort.models.results.rdma_result import Measurement, RdmaResult
+from rocefort.models.base import Description, Frozen, Name
 from rocefort.rdma.judge.expectations import SWITCH_LATENCY
 from rocefort.rdma.plan.command_lines import DEFAULT_BYTES
 from rocefort.rdma.plan.site import FAR, NEAR
+from rocefort.rdma.rdma_plan import Program, RdmaRun
+from rocefort.rdma.results import Measurement, RdmaResult
+
+Unit = Literal["Gb/s", "us", "IOPS"]
+Place = Literal["across the spines", "within a leaf", "through one switch", "back to back"]
+Conditions = dict[Name, Description]
+
+
+class Figure(Frozen):
+    """Published figure; a value that its source does not state is left out."""
+
+    name: Description = Field(description="What was measured, in words.")
+    value: float = Field(gt=0)
+    unit: Unit
+    program: Program | None = Field(default=None, description="Where it was one of these.")
+    collective: str = Field(default="", description="Of MPI: alltoall, allgather, ..")
+    size_bytes: int | None = Field(default=None, ge=1, description="Message or block size.")
+    rate_gbps: float | None = Field(default=None, gt=0, description="Speed of the ports.")
+    place: Place | None = None
+    conditions: Conditions = Field(default_factory=dict, description="Beside the reference's own.")
+    approximate: bool = Field(default=False, description="Whether the source states `about`.")
+    unconfirmed: Description | None = Field(
+        default=None, description="What of it could not be confirmed, and why it is doubted."
+    )
+    source: Description = Field(description="Place in the source.")
+
+
+class Reference(Frozen):
+    """Figures of one publication, with their common conditions."""
+
+    reference: Name
+    title: Description
+    source: Description
+    conditions: Conditions = Field(default_factory=dict)
+    caution: Description | None = Field(default=None, description="What a reader must know of it.")
+    figures: tuple[Figure, ...] = Field(min_length=1)
+
+    def conditions_of(self, figure: Figure) -> Conditions:
+        """Return all conditions of one figure."""
+        return self.conditions | figure.conditions
+
 
 REFERENCES = INVENTORY / "references"
 PLACES: dict[int | None, str] = {FAR: "across the spines", NEAR: "within a leaf"}

@@ -20,9 +20,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.models.results.rdma_plan import RdmaPlan
-from rocefort.models.results.rdma_result import MeasurementVerdict, RawEnd, RdmaResult, RunLine
 from rocefort.rdma.judge.verdicts import GoodRuns
+from rocefort.rdma.rdma_plan import RdmaPlan
+from rocefort.rdma.results import MeasurementVerdict, RawEnd, RdmaResult, RunLine
 
 SCHEMA = 1
 APPLICATION = 0x526F4345  # `RoCE`, SQLite's application_id

@@ -15,9 +15,9 @@ from itertools import combinations
 
 from rocefort.models.base import Frozen
 from rocefort.models.network.network import Server
-from rocefort.models.results.rdma_result import Measurement, MeasurementVerdict
 from rocefort.models.wording import count_of
 from rocefort.rdma.plan.shared_links import MISSED, Wiring, miss_probability
+from rocefort.rdma.results import Measurement, MeasurementVerdict
 
 LARGEST_SET = 3
 MOST_SETS = 5  # explanations in the result

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rocefort.base.errors import BadInput
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network
-from rocefort.models.results.rdma_plan import RdmaPlan, RdmaRun
-from rocefort.models.results.rdma_result import DerivedVerdict, Measurement
 from rocefort.models.wording import count_of
 from rocefort.rdma.judge.expectations import SWITCH_LATENCY, spreads, switch_latency, total
 from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
@@ -16,6 +14,8 @@ from rocefort.rdma.judge.slow_components import SlowComponents, find_slow_compon
 from rocefort.rdma.parse.bandwidth_series import outage
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.shared_links import Wiring
+from rocefort.rdma.rdma_plan import RdmaPlan, RdmaRun
+from rocefort.rdma.results import DerivedVerdict, Measurement
 
 NS_PER_M = 5.0  # propagation in glass or copper, about two thirds of the speed of light
 SMALL_BYTES = 64

@@ -11,10 +11,10 @@ from itertools import pairwise
 from statistics import median
 
 from rocefort.models.base import Frozen
-from rocefort.models.results.rdma_result import Point
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.parse.text_table import read_growing
+from rocefort.rdma.results import Point
 
 BASE_POINTS = 3  # before the failure
 DOWN = 0.5  # a rate below this fraction of the usual rate is an outage

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rocefort.models.results.rdma_result import MpiPoint
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import TableError, is_mostly_numbers
+from rocefort.rdma.results import MpiPoint
 
 OSU_TITLE = re.compile(r"# OSU MPI (?P<name>.+?) Latency Test(?: v[\w.]+)?\s*")
 OSU_HEADER = re.compile(r"# Size\s+Avg Latency\(us\)(?P<rest>.*)")

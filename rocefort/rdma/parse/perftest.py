@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.models.results.rdma_plan import Program
 from rocefort.models.wording import line_notes
 from rocefort.rdma.parse.causes import cause_of, remarks
 from rocefort.rdma.parse.outcome import MEANING, Outcome
@@ -27,6 +26,7 @@ from rocefort.rdma.parse.text_table import (
     notes_without_table,
     read_table,
 )
+from rocefort.rdma.rdma_plan import Program
 
 Side = Literal["client", "server"]
 WITHOUT_SERVER_TABLE = {Program.READ_LAT}  # its server answers without its processor

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NoReturn
 
-from rocefort.models.results.rdma_result import Figures
 from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.results import Figures
 
 GBPS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
 SLACK = 0.001  # in addition to rounding: versions round different values first

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rocefort.models.results.rdma_result import Figures
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import (
     DEVIATIONS,
@@ -27,6 +26,7 @@ from rocefort.rdma.parse.result_row import (
     is_mostly_numbers,
     table_row,
 )
+from rocefort.rdma.results import Figures
 
 RULE = re.compile(r"\s*-{20,}\s*")
 HEADER = re.compile(r"\s*#bytes\b.*")

@@ -14,9 +14,9 @@ from typing import Literal
 
 from rocefort.base.errors import BadInput
 from rocefort.fleet.ssh_exec import RUN_MARK
-from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun
 from rocefort.models.wording import names_text
 from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaRun
 
 Side = Literal["client", "server"]
 Version = tuple[int, int]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from rocefort.base.errors import Refused, RocefortError
+from rocefort.models.change.plan import Gate, GatePair
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network, Role, Server
-from rocefort.models.results.rdma_plan import Program
-from rocefort.models.rollout.plan import Gate, GatePair
 from rocefort.rdma.plan.load_rules import Load, LoadRules, LoadVerdict, load_verdict
 from rocefort.rdma.plan.round_robin import disjoint_rounds
+from rocefort.rdma.rdma_plan import Program
 
 TOOLS = (Program.WRITE_BW, Program.WRITE_LAT)
 # If speed is not judged, a short test shows whether it works; an emulated CPU is slow.

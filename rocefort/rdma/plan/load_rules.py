@@ -28,10 +28,10 @@ from typing import Self
 
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
+from rocefort.models.change.plan import Gate
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.rdma import Rdma, is_within, left_s
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.plan import Gate
 
 LEAST_SHARE = 0.01  # assumed
 

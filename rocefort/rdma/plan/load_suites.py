@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from rocefort.base.errors import BadInput
 from rocefort.models.device.priorities import default_queue
 from rocefort.models.network.network import End, Network, Server
-from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun, Round, StorageJob, Suite
 from rocefort.rdma.plan.shared_links import qps_for
 from rocefort.rdma.plan.site import FAR, NEAR, Site
+from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round, StorageJob, Suite
 
 FAILOVER_S = 30
 EVERY_S = 1

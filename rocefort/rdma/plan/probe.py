@@ -18,11 +18,11 @@ from rocefort.fleet import ssh_exec
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.models.network.network import Server
-from rocefort.models.results.rdma_plan import Program, RdmaHost
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.command_lines import version_of
 from rocefort.rdma.plan.scripts import NODE, PROBE
+from rocefort.rdma.rdma_plan import Program, RdmaHost
 
 DEADLINE_S = 20.0
 SECTION = re.compile(r"@(?P<name>[a-z]+)(?: (?P<what>\S+))?")

@@ -10,7 +10,7 @@ from itertools import combinations
 
 from rocefort.base.errors import BadInput
 from rocefort.models.network.network import End, Link, Network, Role, Server
-from rocefort.models.results.rdma_plan import Program, RdmaRun
+from rocefort.rdma.rdma_plan import Program, RdmaRun
 
 MOST_QPS = 256
 MISSED = 0.01  # accepted probability that a path stays unused, if the hash is even

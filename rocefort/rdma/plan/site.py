@@ -12,10 +12,10 @@ from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import LosslessIntent, Network, Server
-from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaPlan, RdmaRun, Round, Suite
 from rocefort.rdma.plan.gate import traffic_class
 from rocefort.rdma.plan.load_rules import Load, LoadRules, LoadVerdict, load_verdict
 from rocefort.rdma.plan.shared_links import Wiring, with_reach
+from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaPlan, RdmaRun, Round, Suite
 
 FIRST_PORT = 18515  # perftest's default
 PORTS = 4000

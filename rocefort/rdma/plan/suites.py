@@ -7,12 +7,12 @@ from itertools import combinations
 
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network, Server
-from rocefort.models.results.rdma_plan import Coverage, Program, RdmaHost, RdmaPlan, RdmaRun, Suite
 from rocefort.rdma.plan import load_suites
 from rocefort.rdma.plan.gate import plan_pairs
 from rocefort.rdma.plan.round_robin import disjoint_rounds, tournament
 from rocefort.rdma.plan.shared_links import miss_probability, qps_for
 from rocefort.rdma.plan.site import RdmaPlanOptions, Site, numbered
+from rocefort.rdma.rdma_plan import Coverage, Program, RdmaHost, RdmaPlan, RdmaRun, Suite
 
 SIZES = tuple(2**n for n in range(1, 24))  # 2 B to 8 MB, as perftest's `-a`
 SWEEP_DURATION_S = 5

@@ -23,13 +23,13 @@ from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.fabric.rdma import Rdma
-from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun, Round
-from rocefort.models.results.rdma_result import Measurement, RawEnd
 from rocefort.rdma.judge.dispatch import read_run
 from rocefort.rdma.judge.expectations import expectation, not_measured
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.plan.command_lines import argv, ends_fit, precheck
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
+from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round
+from rocefort.rdma.results import Measurement, RawEnd
 from rocefort.rdma.run.client_server import BothOutputs, EndCommands, run_ends
 
 EXTRA_S = 20.0  # in addition to a duration: connecting, registering memory, printing

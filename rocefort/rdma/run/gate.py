@@ -12,14 +12,14 @@ from nornir.core.task import Result, Task
 from rocefort.base.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.models.base import Frozen
-from rocefort.models.results.rdma_plan import Program
-from rocefort.models.results.rdma_result import Expectation, MeasurementVerdict
-from rocefort.models.rollout.plan import Gate, GatePair
+from rocefort.models.change.plan import Gate, GatePair
 from rocefort.models.wording import count_of, names_text
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge
 from rocefort.rdma.plan.command_lines import limiter_arguments
 from rocefort.rdma.plan.gate import TOOLS, reach_gbps, rounds_of
+from rocefort.rdma.rdma_plan import Program
+from rocefort.rdma.results import Expectation, MeasurementVerdict
 from rocefort.rdma.run.client_server import EndCommands, run_ends
 
 DEADLINE_S = 30.0

@@ -18,8 +18,8 @@ from rocefort.base.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.fleet.ssh_exec import RemoteCommand
-from rocefort.models.results.rdma_result import EndedProcesses
 from rocefort.rdma.plan.scripts import BUSY, HELD, HOLD, STOP
+from rocefort.rdma.results import EndedProcesses
 
 LONGEST_S = 86_400.0
 HOLD_S = 10.0  # longest time to get a lock

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived
-from rocefort.models.results.routing import FailureStudy, Timing
-from rocefort.models.results.routing_change import RoutingChange
+from rocefort.validators.routing_results import FailureStudy, RoutingChange, Timing
 
 
 def _is_empty(some: tuple[object, ...]) -> bool:

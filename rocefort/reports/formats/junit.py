@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 from napalm_cloudengine.text import visible
 from rocefort.base.errors import Problem
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived
-from rocefort.models.results.problems import ProblemsOutput
 from rocefort.models.wording import count_of
 from rocefort.reports.formats.rule_text import RuleText, rules_of
+from rocefort.reports.problem_results import ProblemsOutput
 
 NOT_XML = re.compile("[\ufffe\uffff]")  # XML 1.0, 2.2; other such characters are spelled
 

@@ -17,8 +17,8 @@ from typing import Any
 from urllib.parse import quote
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
-from rocefort.models.results.problems import ProblemOutput, ProblemsOutput
 from rocefort.reports.formats.rule_text import RuleText, rules_of
+from rocefort.reports.problem_results import ProblemOutput, ProblemsOutput
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocefort.base.errors import BadInput
-from rocefort.models.rollout.events import ApplyRules
-from rocefort.models.rollout.plan import Gate
+from rocefort.models.change.plan import Gate
 from rocefort.rollout.controller.protocols import GateVerdict
+from rocefort.rollout.journal.events import ApplyRules
 
 if TYPE_CHECKING:  # Nornir is slow to import
     from nornir.core import Nornir

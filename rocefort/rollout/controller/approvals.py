@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from rocefort.base.errors import RocefortError
+from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approval, Approvals
-from rocefort.models.rollout.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
-from rocefort.models.rollout.history import RunHistory
-from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.journal.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
+from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.planning.signing import signer_of_text, signers_file
 
 NAMESPACE = "rocefort-approval"  # of a signature: a signature of a plan approves nothing

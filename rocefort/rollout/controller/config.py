@@ -9,8 +9,7 @@ from datetime import datetime
 from uuid import uuid4
 
 from rocefort.base.clock import utc_now
-from rocefort.models.rollout.events import ApplyRules, SwitchState
-from rocefort.models.rollout.plan import Plan
+from rocefort.models.change.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.protocols import (
     LoadGuard,
@@ -21,6 +20,7 @@ from rocefort.rollout.controller.protocols import (
     any_load,
 )
 from rocefort.rollout.controller.timeout import nothing
+from rocefort.rollout.journal.events import ApplyRules, SwitchState
 from rocefort.rollout.journal.journal import EventListener, Journal
 
 

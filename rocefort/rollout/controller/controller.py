@@ -10,27 +10,9 @@ from typing import Any, TypeVar
 
 from rocefort.base.errors import DeviceFailed, Refused, RocefortError
 from rocefort.base.exit_codes import ExitCode
+from rocefort.base.secret_masking import masked
 from rocefort.dialects.words import in_words
-from rocefort.fleet.secret_masking import masked
-from rocefort.models.rollout.events import (
-    Act,
-    ApplyRules,
-    ApprovalEvent,
-    Event,
-    HealthEvent,
-    OperatorRequest,
-    Phase,
-    RolloutOutcome,
-    RunEnded,
-    RunResumed,
-    RunStarted,
-    StepEvent,
-    SwitchState,
-    TrialOwner,
-)
-from rocefort.models.rollout.history import AFTER, BEFORE, FINISHED, RunHistory, history_of
-from rocefort.models.rollout.pending_trial import PendingTrial
-from rocefort.models.rollout.plan import Wave, longest_soak_s
+from rocefort.models.change.plan import Wave, longest_soak_s
 from rocefort.rollout import operator
 from rocefort.rollout.controller import approvals, outcome, soaks
 from rocefort.rollout.controller.config import RolloutConfig
@@ -57,7 +39,25 @@ from rocefort.rollout.controller.next_action import (
 )
 from rocefort.rollout.controller.protocols import Outcome
 from rocefort.rollout.controller.timeout import result_within
+from rocefort.rollout.journal.events import (
+    Act,
+    ApplyRules,
+    ApprovalEvent,
+    Event,
+    HealthEvent,
+    OperatorRequest,
+    Phase,
+    RolloutOutcome,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+    StepEvent,
+    SwitchState,
+    TrialOwner,
+)
+from rocefort.rollout.journal.history import AFTER, BEFORE, FINISHED, RunHistory, history_of
 from rocefort.rollout.journal.journal import JournalFailed
+from rocefort.rollout.journal.pending_trial import PendingTrial
 
 BaselineData = Mapping[str, Mapping[str, Any]]  # by device, the results of its precheck
 LOOK_S = 60.0  # between two looks at trials that are waited for

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from rocefort.models.change.plan import Change, Plan, Soak
 from rocefort.models.fabric.trial_time import SPARE_S
-from rocefort.models.rollout.events import (
+from rocefort.rollout.journal.events import (
     Act,
     ActEvent,
     DrainStep,
@@ -22,8 +23,7 @@ from rocefort.models.rollout.events import (
     SwitchState,
     TrialOwner,
 )
-from rocefort.models.rollout.history import RunHistory, StepProgress
-from rocefort.models.rollout.plan import Change, Plan, Soak
+from rocefort.rollout.journal.history import RunHistory, StepProgress
 from rocefort.rollout.planning.pending_trials import END_OF_FOREIGN, time_left
 
 STEP_NAMES = ("drain", "change while drained", "end of the drain")  # also of a commit's description

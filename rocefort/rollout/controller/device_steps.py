@@ -16,13 +16,13 @@ from typing import Any, Protocol
 from napalm.base.exceptions import CommitError
 
 from rocefort.base.errors import BadInput, DeviceFailed, Refused
+from rocefort.base.secret_references import Secret
+from rocefort.change.effects.switch_configs import running_digest
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.placeholders import filled_line
-from rocefort.fleet.credentials import Secret
+from rocefort.models.change.plan import Change
 from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.rollout.events import RolloutProblem, RunningConfig, SwitchState, TrialOwner
-from rocefort.models.rollout.plan import Change
 from rocefort.rollout.controller.device_state import STEP_NAMES, UNDONE
 from rocefort.rollout.controller.protocols import Baseline
 from rocefort.rollout.controller.trial_label import TrialLabel, run_on_switch
@@ -34,8 +34,8 @@ from rocefort.rollout.controller.trial_owner import (
     described,
     owner_of,
 )
+from rocefort.rollout.journal.events import RolloutProblem, RunningConfig, SwitchState, TrialOwner
 from rocefort.rollout.planning.pending_trials import END_OF_FOREIGN, ForeignTrial, time_left
-from rocefort.rollout.planning.switch_configs import running_digest
 
 LOG = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from typing import Literal
 
 from rocefort.base import internal_errors
 from rocefort.base.errors import RocefortError, ServiceFailed
-from rocefort.models.rollout.events import Act, ActEvent, Phase, StepEvent, SwitchState
 from rocefort.rollout import operator
 from rocefort.rollout.controller import outcome
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.device_state import DeviceState
+from rocefort.rollout.journal.events import Act, ActEvent, Phase, StepEvent, SwitchState
 
 
 def permissions(options: ApplyOptions) -> Iterator[StepEvent]:

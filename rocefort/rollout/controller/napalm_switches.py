@@ -10,16 +10,16 @@ from nornir.core.inventory import Host
 
 from rocefort.base.clock import Clock
 from rocefort.base.errors import RocefortError
-from rocefort.fleet.credentials import Secret
+from rocefort.base.secret_references import Secret
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
-from rocefort.fleet.running_configs import SessionLost, run_on_switches
+from rocefort.fleet.switch_steps import SessionLost, run_on_switches
+from rocefort.models.change.plan import Change
 from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.events import RolloutProblem, SwitchState
-from rocefort.models.rollout.plan import Change
 from rocefort.rollout.controller.device_steps import DeviceSteps, RolloutDriver, pending_trial
 from rocefort.rollout.controller.protocols import Baseline, Outcome
 from rocefort.rollout.controller.trial_label import TrialLabel
+from rocefort.rollout.journal.events import RolloutProblem, SwitchState
 from rocefort.rollout.planning.pending_trials import ForeignTrial
 
 Step = Callable[[RolloutDriver, Change], object]

@@ -14,15 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from rocefort.models.rollout.events import (
-    Act,
-    RolloutProblem,
-    RunningConfig,
-    SwitchState,
-    TrialOwner,
-)
-from rocefort.models.rollout.history import AFTER, BEFORE, DURING, RunHistory, WaveFailure
-from rocefort.models.rollout.plan import Plan, Wave, longest_soak_s
+from rocefort.models.change.plan import Plan, Wave, longest_soak_s
 from rocefort.rollout.controller.device_state import (
     CHANGED,
     DeviceState,
@@ -32,6 +24,14 @@ from rocefort.rollout.controller.device_state import (
     to_abort,
 )
 from rocefort.rollout.controller.protocols import LoadGuard, any_load
+from rocefort.rollout.journal.events import (
+    Act,
+    RolloutProblem,
+    RunningConfig,
+    SwitchState,
+    TrialOwner,
+)
+from rocefort.rollout.journal.history import AFTER, BEFORE, DURING, RunHistory, WaveFailure
 
 MOST_WAITS = 3  # for one trial to expire
 MOST_SAVES = 2

@@ -14,10 +14,10 @@ from nornir.core.inventory import Host
 from nornir.core.task import AggregatedResult, MultiResult, Task
 
 from rocefort.base.errors import RocefortError
+from rocefort.base.secret_masking import masked
 from rocefort.fleet.inventory import WAVE
-from rocefort.fleet.secret_masking import masked
-from rocefort.models.rollout.events import Event, Phase, TaskEvent
 from rocefort.rollout import operator
+from rocefort.rollout.journal.events import Event, Phase, TaskEvent
 from rocefort.rollout.journal.journal import EventListener, Journal
 
 AUDIT = logging.getLogger("rocefort.audit")

@@ -8,15 +8,6 @@ from dataclasses import replace
 from rocefort.base.errors import DeviceFailed, RocefortError
 from rocefort.base.exit_codes import ExitCode
 from rocefort.dialects.words import in_words
-from rocefort.models.rollout.events import (
-    RolloutOutcome,
-    RolloutProblem,
-    RunningConfig,
-    SwitchState,
-    TrialOwner,
-)
-from rocefort.models.rollout.history import AS_BEFORE, AS_INTENDED
-from rocefort.models.rollout.pending_trial import PendingTrial, pending_trials
 from rocefort.models.wording import listing
 from rocefort.rollout.controller.device_state import DeviceState, DeviceStatus
 from rocefort.rollout.controller.next_action import (
@@ -30,7 +21,16 @@ from rocefort.rollout.controller.next_action import (
     StopRollout,
     came_back,
 )
+from rocefort.rollout.journal.events import (
+    RolloutOutcome,
+    RolloutProblem,
+    RunningConfig,
+    SwitchState,
+    TrialOwner,
+)
+from rocefort.rollout.journal.history import AS_BEFORE, AS_INTENDED
 from rocefort.rollout.journal.journal import JournalFailed
+from rocefort.rollout.journal.pending_trial import PendingTrial, pending_trials
 
 HOLD_HOW = (
     "`rocefort resume` continues when it may run; `rocefort resume --allow-unmeasured REASON` "

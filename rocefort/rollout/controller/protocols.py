@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rocefort.base.errors import RocefortError
+from rocefort.models.change.plan import Change, Gate, Wave
 from rocefort.models.fabric.trial_time import TrialLength
-from rocefort.models.rollout.events import SwitchState
-from rocefort.models.rollout.plan import Change, Gate, Wave
+from rocefort.rollout.journal.events import SwitchState
 
 Outcome = Mapping[str, RocefortError]  # errors by device; empty on success
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import BadInput, Refused, ServiceFailed
+from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approval
-from rocefort.models.rollout.history import RunHistory
-from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.approvals import NAMESPACE, refusal
+from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.journal import FORMAT, connected, damaged, transaction
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.planning.signing import sign_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rocefort.base.errors import DeviceFailed, RocefortError
-from rocefort.models.rollout.events import SwitchState, TrialOwner
 from rocefort.rollout.controller.device_state import DeviceState
+from rocefort.rollout.journal.events import SwitchState, TrialOwner
 
 ROUNDED_S = 1.0  # a switch shows whole seconds
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import uuid4
 
-from rocefort.models.rollout.events import Event, RunStarted
+from rocefort.rollout.journal.events import Event, RunStarted
 
 SHOWN = 12  # characters of a plan's digest; a description has room for 60 in all
 RUN_SHOWN = 8  # of a run's id

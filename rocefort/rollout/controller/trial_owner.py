@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from rocefort.models.rollout.events import TrialOwner
 from rocefort.rollout.controller.trial_label import TrialLabel
+from rocefort.rollout.journal.events import TrialOwner
 
 
 class ShownTrial(Protocol):

@@ -20,8 +20,8 @@ from typing import Any, Final, Protocol
 
 from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.fabric.approvals import Approval
-from rocefort.models.rollout.events import Event, OperatorRequest, event_of, own_values, step_of
 from rocefort.models.wording import count_of
+from rocefort.rollout.journal.events import Event, OperatorRequest, event_of, own_values, step_of
 from rocefort.rollout.journal.hash_chain import (
     COLUMNS,
     FIRST,

@@ -15,7 +15,7 @@ from typing import IO, NoReturn
 
 from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.fleet.open_files import make_room
-from rocefort.models.rollout.plan import digest_of
+from rocefort.models.change.plan import digest_of
 from rocefort.rollout import operator
 
 HOLDER = re.compile(

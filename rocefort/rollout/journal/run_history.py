@@ -8,13 +8,13 @@ from pathlib import Path
 
 from rocefort.base.exit_codes import ExitCode
 from rocefort.dialects.words import in_words
-from rocefort.models.rollout.events import DrainStep, RunEnded, RunStarted
-from rocefort.models.rollout.history import RunHistory
-from rocefort.models.rollout.plan import Plan, Wave
-from rocefort.models.rollout.progress import RunProgress
-from rocefort.models.rollout.runs import NOTHING_CHANGES, JournalContents, RolloutStatus, Run
+from rocefort.models.change.plan import Plan, Wave
+from rocefort.rollout.journal.events import DrainStep, RunEnded, RunStarted
+from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.lock import holder
+from rocefort.rollout.journal.progress import RunProgress
 from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.runs import NOTHING_CHANGES, JournalContents, RolloutStatus, Run
 from rocefort.rollout.journal.status import JournalEntry, status
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.models.rollout.events import Event
-from rocefort.models.rollout.history import RunHistory, history_of
+from rocefort.rollout.journal.events import Event
 from rocefort.rollout.journal.hash_chain import (
     COLUMNS,
     FIRST,
@@ -26,6 +25,7 @@ from rocefort.rollout.journal.hash_chain import (
     head_content,
     sound_rows,
 )
+from rocefort.rollout.journal.history import RunHistory, history_of
 from rocefort.rollout.journal.journal import FORMAT, Connection, event_of_row
 from rocefort.rollout.journal.run_directory import RunDirectory
 

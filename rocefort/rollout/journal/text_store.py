@@ -8,7 +8,7 @@ from pathlib import Path
 
 from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.models.rollout.plan import digest_of
+from rocefort.models.change.plan import digest_of
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from rocefort.base.clock import utc_now
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import DeviceSeen, Observed
-from rocefort.models.rollout.history import AFTER, BEFORE
 from rocefort.models.wording import count_of
+from rocefort.rollout.journal.history import AFTER, BEFORE
 from rocefort.rollout.live.checks import IntendedFabric, LiveChecks, LiveResult, with_neighbours
 from rocefort.rollout.live.readings import as_beside
 

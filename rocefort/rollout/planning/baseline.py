@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rocefort.base.errors import BadInput, Problem, Refused
+from rocefort.change.effects.switch_configs import running_digest
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_node
+from rocefort.models.change.plan import Change, Plan
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Network, Node
-from rocefort.models.rollout.plan import Change, Plan
-from rocefort.rollout.planning.switch_configs import running_digest
 
 NO_BASELINE = "its baseline configuration does not follow from the plan"
 OTHER_TEXT = "its running text differs from the one that the plan was made against"

@@ -14,13 +14,13 @@ from itertools import chain
 
 from rocefort.base.documents.suggest import matching_names
 from rocefort.base.errors import Problem, Refused
+from rocefort.change.effects.drain import ServiceDuringRollout
+from rocefort.change.effects.switch_configs import SwitchConfigs
+from rocefort.models.change.plan import PlanLimit
 from rocefort.models.device.priorities import DSCPS, QUEUES
 from rocefort.models.finding import Finding, Report, Severity, new_findings
 from rocefort.models.network.network import LosslessIntent, Network, Node, Sources
-from rocefort.models.rollout.plan import PlanLimit
 from rocefort.models.wording import count_of
-from rocefort.rollout.planning.drain import ServiceDuringRollout
-from rocefort.rollout.planning.switch_configs import SwitchConfigs
 from rocefort.validators.checks import check, rules
 from rocefort.validators.facts.priorities import queue_of_dscp
 from rocefort.validators.facts.roce_ports import paused_queues

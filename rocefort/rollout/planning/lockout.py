@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from rocefort.base.errors import Problem, Refused
+from rocefort.change.effects.switch_configs import SwitchConfigs
 from rocefort.models.base import Frozen
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.network.network import Node
-from rocefort.rollout.planning.switch_configs import SwitchConfigs
 
 HOW = "make it at the console, which cannot be locked out (`rocefort day0` prints it), plan again"
 

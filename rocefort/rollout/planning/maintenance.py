@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from rocefort.base.errors import Problem, Refused
+from rocefort.change.effects.drain import silent
+from rocefort.change.effects.switch_configs import SwitchConfigs
 from rocefort.dialects.placeholders import references
 from rocefort.dialects.words import in_words, line
 from rocefort.models.base import Frozen
 from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirement
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.wording import listing, names_text
-from rocefort.rollout.planning.drain import silent
-from rocefort.rollout.planning.switch_configs import SwitchConfigs
 from rocefort.validators.facts.roce_ports import ends_of
 
 # A trial that ends must be undone completely, and a confirmed one must be in effect.

@@ -1,22 +1,82 @@
-"""Report of a rehearsal in a file beside its plan: bound by the plan's digest, and sealed.
-
-The report is separate from the plan, so the plan's digest does not change. As with the journal, the
-file's name comes from the plan's. A new plan under the same name has no report.
-"""
+"""Rehearsal of a plan on a twin: its result in a sealed file, bound by the plan's digest."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Final, Literal
 
 from pydantic import ValidationError
 
 from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, Refused
-from rocefort.models.rollout.plan import Plan, digest_of
-from rocefort.models.rollout.rehearsal import PlanRehearsal
+from rocefort.models.base import Frozen
+from rocefort.models.change.plan import Plan, digest_of
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.text_store import write_whole
+
+REHEARSAL_FORMAT: Final = 1
+
+
+class RehearsedWave(Frozen):
+    """Result of one wave: its end, the verdict of its gate, and its duration."""
+
+    name: str
+    devices: tuple[str, ...]
+    ended: str
+    gate: str = ""
+    seconds: float = 0.0
+
+
+class RehearsedCheck(Frozen):
+    """Check after the last wave, with its result."""
+
+    what: str
+    passed: bool
+    found: str
+
+
+class Loss(Frozen):
+    """Packets between servers during the rehearsal; worst: the pair that lost most."""
+
+    streams: int
+    sent: int
+    lost: int
+    longest_ms: int
+    worst: str = ""
+
+
+class PlanRehearsal(Frozen):
+    """Plan on a twin. `digest` is SHA-256 over everything else; plan: the digest of the plan.
+
+    guests: servers that ran real RDMA; the other servers exchanged packets. not_judged: what a
+    twin cannot show. failure: the first problem, as a sentence; empty: it passed.
+    """
+
+    format: Literal[1] = REHEARSAL_FORMAT
+    plan: str
+    fabric: str
+    tool: str
+    by: str
+    host: str
+    began: datetime
+    ended: datetime
+    frr: str
+    kernel: str
+    guests: tuple[str, ...] = ()
+    waves: tuple[RehearsedWave, ...] = ()
+    checks: tuple[RehearsedCheck, ...] = ()
+    loss: Loss | None = None
+    not_judged: tuple[str, ...] = ()
+    failure: str = ""
+    digest: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing went wrong."""
+        return not self.failure
+
 
 REHEARSE = "`rocefort rehearse PLAN` makes one"
 

@@ -11,7 +11,7 @@ from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.base.paths import INVENTORY, PACKAGE, TEMPLATES
 from rocefort.base.repository import SHIPPED, files_in, site_of
 from rocefort.dialects.choose import dialects, load_dialect
-from rocefort.models.rollout.plan import Plan, SealedFile
+from rocefort.models.change.plan import Plan, SealedFile
 from rocefort.rollout import operator
 
 # Files that determine lines, besides the files of each dialect.

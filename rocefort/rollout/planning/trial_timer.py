@@ -7,9 +7,9 @@ from itertools import zip_longest
 from math import ceil
 
 from rocefort.base.errors import Refused
+from rocefort.models.change.plan import Gate, Plan, Wave, longest_soak_s
 from rocefort.models.fabric.fabric import Rollout
 from rocefort.models.fabric.trial_time import ACT_S, SPARE_S, TrialTime
-from rocefort.models.rollout.plan import Gate, Plan, Wave, longest_soak_s
 
 SHORTEST_TRIAL_S, LONGEST_TRIAL_S = 60, 65535  # `commit trial`, V300R023C00
 

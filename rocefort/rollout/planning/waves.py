@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rocefort.models.change.plan import Gate, Wave
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import Network, Role
-from rocefort.models.rollout.plan import Gate, Wave
 
 GateFor = Callable[[Sequence[str]], Gate]  # devices of a wave -> the gate that covers them
 

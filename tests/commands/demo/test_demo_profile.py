@@ -11,7 +11,7 @@ from rocefort.base.errors import BadInput
 from rocefort.base.paths import HARDWARE
 from rocefort.base.repository import Site
 from rocefort.design.derive.derive import derive
-from rocefort.steps.demo.fabric import DemoWriter, raise_thresholds, run_demo
+from rocefort.lab.demo.fabric_demo import DemoWriter, raise_thresholds, run_demo
 from rocefort.validators.engine_choice import Engine
 
 

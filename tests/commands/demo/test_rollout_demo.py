@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import DeviceFailed
-from rocefort.steps.demo import rollout as rollout_demo
+from rocefort.lab.demo import rollout_demo
 
 Size = tuple[str, tuple[str, ...], str]
 TWO_LEAVES: Size = ("4 switches, 4 waves", ("leaf07", "spine01", "spine02"), "leaves 1 of 1")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.steps.demo import twin as lab_demo
+from rocefort.lab.demo import twin_demo as lab_demo
 
 EditHeps = Callable[..., Path]
 

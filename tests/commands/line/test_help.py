@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from rocefort.base.command_line.help import Topic, all_commands
-from rocefort.commands.rdma_options import LEAST_DURATION_S
+from rocefort.rdma.options import LEAST_DURATION_S
 from rocefort.rdma.plan import site
 from rocefort.tasks import cli
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from rocefort.base import secret_masking
 from rocefort.base.paths import INVENTORY
 from rocefort.design.load.hardware_catalogue import _catalogue
-from rocefort.fleet import secret_masking
 
 Rocefort = Callable[..., Any]
 CHECK = ("check", "heps", "--select", "PFC003")

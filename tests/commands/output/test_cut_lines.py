@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.json_output import json_text
-from rocefort.models.rollout.plan import Change, ChangeKind
-from rocefort.reports.fabric.changes import changes_report
+from rocefort.change.report.changes import changes_report
+from rocefort.models.change.plan import Change, ChangeKind
 from rocefort.reports.writers.markdown import markdown_of
 
 LINE = "frobnicate token hunter2 x"

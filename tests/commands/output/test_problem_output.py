@@ -12,7 +12,7 @@ import pytest
 from outputs import refusals
 
 from rocefort.base.exit_codes import ExitCode
-from rocefort.steps.fabric import judged
+from rocefort.verification import judged
 
 Rocefort = Callable[..., Any]
 EditHeps = Callable[..., Path]

@@ -25,7 +25,6 @@ from rocefort.base.internal_errors import described
 from rocefort.base.progress_display.live_line import ERASE_REST, LiveLine
 from rocefort.base.streams import VisibleOutput, visible_streams
 from rocefort.models.finding import Finding, Report, Severity, Where
-from rocefort.models.results.problems import ProblemOutput, ProblemsOutput
 from rocefort.reports.blocks import (
     Block,
     Code,
@@ -40,6 +39,7 @@ from rocefort.reports.blocks import (
 from rocefort.reports.formats.junit import as_junit, problems_junit
 from rocefort.reports.formats.sarif import problems_sarif
 from rocefort.reports.output import write_blocks
+from rocefort.reports.problem_results import ProblemOutput, ProblemsOutput
 from rocefort.reports.writers import terminal
 from rocefort.reports.writers.html import html_of
 from rocefort.reports.writers.markdown import markdown_of

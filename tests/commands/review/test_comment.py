@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from comment_platform import GITHUB_TOKEN, GITLAB_TOKEN, Fault, Platform, serving
 
-from rocefort.reports.review.files import MARK
-from rocefort.steps.comment.api import ApiFailed, Limits
-from rocefort.steps.comment.keep import keep_comment
-from rocefort.steps.comment.platforms import Thread, thread_of
+from rocefort.verification.comment.api import ApiFailed, Limits
+from rocefort.verification.comment.keep import keep_comment
+from rocefort.verification.comment.platforms import Thread, thread_of
+from rocefort.verification.review.review_files import MARK
 
 Command = Callable[..., Any]
 Job = Callable[..., None]

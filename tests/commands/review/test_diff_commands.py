@@ -13,16 +13,16 @@ import pytest
 from canonical import canonical
 
 from rocefort.base.paths import HARDWARE, PROFILES
+from rocefort.change.compare import compare_sides
+from rocefort.change.report.diff import DifferenceOptions, diff_report
+from rocefort.design import git_revisions
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.design.subject import write_texts
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.reports.blocks import Section
-from rocefort.reports.fabric.diff import DifferenceOptions, diff_report
 from rocefort.reports.writers.markdown import markdown_of
-from rocefort.steps.fabric import git_revisions
-from rocefort.steps.fabric.compare import compare_sides
-from rocefort.steps.fabric.subject import write_texts
 
 EditHeps = Callable[..., Path]
 Edits = Callable[..., Path]

@@ -12,9 +12,9 @@ from markdown_it import MarkdownIt
 from messages import messages
 
 from rocefort.base.errors import BadInput
-from rocefort.reports.review.files import reviews_markdown
-from rocefort.steps.review.review import ReviewRequest, make_reviews, write_reviews
 from rocefort.validators.engine_choice import Engine
+from rocefort.verification.review.review import ReviewRequest, make_reviews, write_reviews
+from rocefort.verification.review.review_files import reviews_markdown
 
 FABRIC = "inventory/heps/fabric.yaml"
 FILES = ["review.html", "review.json", "review.md", "review.sarif"]

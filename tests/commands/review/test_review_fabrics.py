@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from messages import messages
 
-from rocefort.reports.review.files import reviews_markdown
 from rocefort.reports.writers.markdown import LIMIT
-from rocefort.steps.review.fabrics import changed_fabrics
-from rocefort.steps.review.review import ReviewRequest, make_reviews, write_reviews
 from rocefort.validators.engine_choice import Engine
+from rocefort.verification.review.fabrics import changed_fabrics
+from rocefort.verification.review.review import ReviewRequest, make_reviews, write_reviews
+from rocefort.verification.review.review_files import reviews_markdown
 
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]

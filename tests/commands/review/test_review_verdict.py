@@ -11,13 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from rocefort.reports.blocks import Section
-from rocefort.reports.review.content import sections_of
-from rocefort.reports.review.verdict import LOST_REDUNDANCY
-from rocefort.steps.review.review import ReviewRequest, make_review
 from rocefort.tasks import cli
 from rocefort.validators.engine_choice import Engine
 from rocefort.validators.rules.registry import registered
 from rocefort.validators.rules.verification.subject import RedundancySubject
+from rocefort.verification.review.review import ReviewRequest, make_review
+from rocefort.verification.review.sections import sections_of
+from rocefort.verification.review.verdict import LOST_REDUNDANCY
 
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]

@@ -13,8 +13,8 @@ from text_faults import Found, Line, findings_of, with_faults, write_texts
 
 from rocefort.design.derive.derive import derive
 from rocefort.design.new import Size, new_fabric
+from rocefort.design.subject import subject_of_texts
 from rocefort.dialects.network_text import render_all
-from rocefort.steps.fabric.subject import subject_of_texts
 from rocefort.validators.engine_choice import Engine, run
 
 Rocefort = Callable[..., Any]

@@ -16,10 +16,10 @@ from rocefort.base.documents.read import read_document
 from rocefort.base.paths import ROOT
 from rocefort.design.derive.derive import derive
 from rocefort.emulator.switch.shared_lines import Pool
-from rocefort.models.rollout.plan import Plan
+from rocefort.lab.emulated_site import switch_of
+from rocefort.lab.options import LabOptions
+from rocefort.models.change.plan import Plan
 from rocefort.rollout.planning.sealed_files import changed_files, site_files
-from rocefort.steps.lab.emulated_site import switch_of
-from rocefort.steps.lab.options import LabOptions
 
 PAGE = (ROOT / "docs/how-to/templates.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## Commands of a site")[2].partition("\n## ")[0]

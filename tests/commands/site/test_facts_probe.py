@@ -17,9 +17,9 @@ import pytest
 import yaml
 
 from rocefort.design.derive.derive import derive
+from rocefort.design.subject import subject_of_derived
 from rocefort.emulator.switch.faults import LineFault
-from rocefort.steps.fabric.subject import subject_of_derived
-from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
+from rocefort.lab.emulated_site import Rehearsal, rehearse
 
 Rocefort = Callable[..., Any]
 FILE = Path("inventory/facts/ce8850-64cq-ei-v200r022c00.yaml")

@@ -23,8 +23,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from rocefort.base.paths import ROOT, TEMPLATES
-from rocefort.reports.review.files import MARK
 from rocefort.site.init import FILES
+from rocefort.verification.review.review_files import MARK
 
 Rocefort = Callable[..., Any]
 SITE = TEMPLATES / "site"

@@ -12,10 +12,10 @@ import pytest
 
 from rocefort import tasks
 from rocefort.base.errors import BadInput
+from rocefort.design.config_directory import read_directory
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.design.subject import ReadNetwork, subject_of_texts
 from rocefort.dialects.network_text import render_all
-from rocefort.steps.fabric.config_directory import read_directory
-from rocefort.steps.fabric.subject import ReadNetwork, subject_of_texts
 from rocefort.validators.checks import check
 
 NESTED = "".join(f"{' ' * (n % 50)}interface 100GE1/0/{n % 64}\n" for n in range(1000))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive.derive import derive
+from rocefort.design.subject import subject_of_texts
 from rocefort.dialects.network_text import render_all
-from rocefort.steps.fabric.subject import subject_of_texts
 from rocefort.validators.checks import check
 
 Rocefort = Callable[..., Any]

@@ -18,16 +18,16 @@ from rocefort.base.errors import BadInput
 from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue
+from rocefort.design.tables import ShowTable, show_csv
 from rocefort.dialects.network_text import read_back, render_all
+from rocefort.models.change.compare import compare
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.port_allocation import peer_at, place_of
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network, Role
-from rocefort.models.results.routing import SessionStatus
-from rocefort.models.rollout.compare import compare
-from rocefort.reports.fabric.tables import ShowTable, show_csv
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import SessionStatus
 from rocefort.validators.rules.verification.subject import verify
 
 Edit = Callable[..., Path]

@@ -22,12 +22,12 @@ from spelled_texts import spelled
 from rocefort.base.paths import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs
+from rocefort.design.importing.import_texts import import_fabric
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.new import Size, new_fabric
 from rocefort.design.results import ImportedFabric
 from rocefort.dialects.network_text import render_all
 from rocefort.models.network.network import Network
-from rocefort.steps.fabric.import_texts import import_fabric
 
 BORDER = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 LEAVES = ["CE8850-64CQ-EI", "CE6865-48S8CQ-EI", "CE8851-32CQ8DQ-P", "CE6866-48S8CQ-P"]

@@ -12,15 +12,11 @@ from rocefort.base.errors import BadInput, Refused
 from rocefort.base.paths import HARDWARE
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs, read_facts
+from rocefort.design.importing.import_texts import facts_of, import_fabric, imported_report
 from rocefort.design.results import ImportedFabric
+from rocefort.design.subject import write_texts
 from rocefort.dialects.network_text import render_all
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.fabric.import_texts import (
-    facts_of,
-    import_fabric,
-    imported_report,
-)
-from rocefort.steps.fabric.subject import write_texts
 
 Edit = Callable[[dict[str, str]], None]
 Import = Callable[[Edit], ImportedFabric]

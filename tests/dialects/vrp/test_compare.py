@@ -12,6 +12,9 @@ from rocefort.dialects.changes import change_of
 from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.models.change.compare import classify, compare
+from rocefort.models.change.edits import Edit
+from rocefort.models.change.plan import ChangeKind, digest_of
 from rocefort.models.device.bgp import (
     Bgp,
     BgpGroup,
@@ -35,9 +38,6 @@ from rocefort.models.device.lossless import (
 from rocefort.models.device.management import Acl, AclRule, Netconf, Snmp, Syslog
 from rocefort.models.device.users import LocalUser, Ssh, SshUser, Vty
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.models.rollout.compare import classify, compare
-from rocefort.models.rollout.edits import Edit
-from rocefort.models.rollout.plan import ChangeKind, digest_of
 
 PORT = "interfaces[100GE1/0/1]"
 UPLINK = Interface(

@@ -9,7 +9,7 @@ import pytest
 
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived, with_template_lines
+from rocefort.design.subject import ReadNetwork, subject_of_derived, with_template_lines
 from rocefort.validators.checks import check
 
 SHIPPED = '{% extends "shipped/cloudengine.j2" %}\n'

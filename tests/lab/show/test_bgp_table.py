@@ -17,7 +17,7 @@ from rocefort.emulator.state.model import ComputedRoutes, EmulatedState
 from rocefort.emulator.state.state_faults import Port, read_state_fault
 from rocefort.emulator.switch.state_source import BgpPath
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.lab.emulated_site import Rehearsal
 from rocefort.validators.routing.engine import analyse
 
 MakeSwitch = Callable[..., EmulatedSwitch]

@@ -15,11 +15,11 @@ from planned import unreached
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
+from rocefort.models.change.plan import Plan, PlanLimit
 from rocefort.models.fabric.approvals import Approvals
-from rocefort.models.rollout.plan import Plan, PlanLimit
-from rocefort.models.rollout.plan_policy import PlanPolicy
-from rocefort.reports.rollout.plan_page import PlanPageContent, plan_page
-from rocefort.steps.rollout.plan import make_plan
+from rocefort.rollout.plan.make_plan import make_plan
+from rocefort.rollout.planning.plan_policy import PlanPolicy
+from rocefort.rollout.report.plan_page import PlanPageContent, plan_page
 
 Violations = Callable[..., list[list[str]]]
 EditHeps = Callable[..., Path]

@@ -13,15 +13,15 @@ from rich.console import Console
 from rollout_events import make_event
 
 from rocefort.base.json_output import OUTPUT_VERSION
-from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
-from rocefort.models.rollout.history import RunHistory
-from rocefort.models.rollout.plan import Gate, Plan, Wave
-from rocefort.models.rollout.progress import RunProgress
-from rocefort.models.rollout.runs import JournalContents, RolloutStatus
-from rocefort.reports.rollout.events import JsonLines, applied_report, ended_output, seal_report
-from rocefort.reports.rollout.live_progress import LiveProgress
-from rocefort.reports.rollout.status import status_output, status_report
+from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.reports.writers.terminal import text_of
+from rocefort.rollout.journal.events import ApplyRules, Event, Phase, RolloutOutcome
+from rocefort.rollout.journal.history import RunHistory
+from rocefort.rollout.journal.progress import RunProgress
+from rocefort.rollout.journal.runs import JournalContents, RolloutStatus
+from rocefort.rollout.report.event_lines import JsonLines, applied_report, ended_output, seal_report
+from rocefort.rollout.report.live_progress import LiveProgress
+from rocefort.rollout.report.status_report import status_output, status_report
 
 GATE = Gate(
     pairs=(),

@@ -14,11 +14,11 @@ from page_contents import LOOKS
 from planned import begun, run_of, status_of, wave_events
 from rollout_events import make_event
 
-from rocefort.models.rollout.events import ApplyRules, Event, Phase, RunEnded
-from rocefort.models.rollout.plan import Plan
-from rocefort.models.rollout.runs import RolloutStatus
-from rocefort.reports.rollout.rollout_page import RolloutPageContent, rollout_page
-from rocefort.reports.rollout.timeline import timeline_of
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.journal.events import ApplyRules, Event, Phase, RunEnded
+from rocefort.rollout.journal.runs import RolloutStatus
+from rocefort.rollout.report.rollout_page import RolloutPageContent, rollout_page
+from rocefort.rollout.report.timeline import timeline_of
 
 Violations = Callable[..., list[list[str]]]
 HOLDER = "process 4711 of ada on ops1, since 2026-11-23 20:29:00 UTC"

@@ -17,10 +17,10 @@ import pytest
 from planned import unchanged
 
 from rocefort.base.errors import Refused
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.fabric.approvals import Approval, Approvals
-from rocefort.models.rollout.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
-from rocefort.models.rollout.history import RunHistory
-from rocefort.models.rollout.plan import Gate, Plan, Wave
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.approvals import (
     NAMESPACE,
@@ -30,12 +30,12 @@ from rocefort.rollout.controller.approvals import (
     rules_for,
 )
 from rocefort.rollout.controller.requests import approve
+from rocefort.rollout.journal.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
+from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.signing import sign_text
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.apply import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)

@@ -16,9 +16,9 @@ import pytest
 from rollout_events import make_event
 
 from rocefort.base.errors import Refused, RocefortError, ServiceFailed
-from rocefort.models.rollout.events import Phase
 from rocefort.rollout import operator
 from rocefort.rollout.journal import lock
+from rocefort.rollout.journal.events import Phase
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.lock import holder, locked, one_controller, shared_directory
 from rocefort.rollout.journal.status import status

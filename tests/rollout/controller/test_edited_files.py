@@ -12,17 +12,17 @@ import pytest
 
 from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import derive
-from rocefort.fleet.connections import Connections
 from rocefort.emulator.state.state_faults import read_state_fault
-from rocefort.models.rollout.events import ApplyRules, Phase
-from rocefort.models.rollout.fabric_snapshot import KeptFabric
-from rocefort.models.rollout.plan import Plan
+from rocefort.fleet.connections import Connections
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.apply import apply
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.journal.events import ApplyRules, Phase
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.planning.plan import read_plan, write_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import apply
-from rocefort.steps.rollout.apply import apply_plan
+from rocefort.rollout.plan.fabric_of_run import KeptFabric
+from rocefort.rollout.planning.plan_file import read_plan, write_plan
 
 PlanOf = Callable[[Path], Plan]
 SICK = ApplyRules(max_unavailable=1, allow_sick=True)  # the leaves do not run what is intended yet

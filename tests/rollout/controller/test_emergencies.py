@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.rollout.events import ApplyRules, Phase, RunStarted
-from rocefort.models.rollout.plan import Plan
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.journal.events import ApplyRules, Phase, RunStarted
 from rocefort.rollout.journal.journal import WITHOUT_HEAD, open_journal
 from rocefort.rollout.operator import user
-from rocefort.rollout.planning.plan import write_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.rollout.planning.plan_file import write_plan
 
 Command = Callable[..., Any]
 WHO: dict[str, Any] = {"tool": "1", "host": "h", "process": 1, "user": "u"}

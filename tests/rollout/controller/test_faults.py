@@ -18,9 +18,9 @@ import yaml
 import napalm_cloudengine.dialogue
 from rocefort.emulator.switch.faults import FAULTS, LineFault
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.models.rollout.plan import Plan
-from rocefort.rollout.planning.plan import read_plan, write_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.planning.plan_file import read_plan, write_plan
 
 CANARY = "leaf08"
 LINE = "description detector 4"

@@ -11,14 +11,14 @@ import pytest
 
 from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.emulator.switch.faults import LineFault
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.fleet.nornir_session import end_fleet, open_fleet
-from rocefort.emulator.switch.faults import LineFault
-from rocefort.models.rollout.events import Event, Phase
-from rocefort.models.rollout.plan import Plan
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.apply.apply import apply_plan
+from rocefort.rollout.journal.events import Event, Phase
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.apply import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 ONLY_LIVE = "display dcb pfc"  # no other part of a rollout reads that

@@ -19,8 +19,8 @@ from hypothesis import settings
 from rollout_events import make_event
 
 from rocefort.base.errors import Refused, RocefortError, ServiceFailed
-from rocefort.models.rollout.events import Event, Phase
 from rocefort.rollout.journal import status as status_module
+from rocefort.rollout.journal.events import Event, Phase
 from rocefort.rollout.journal.journal import (
     DAMAGED,
     FORMAT,

@@ -27,11 +27,11 @@ from model_switches import (
 from rollout_events import make_event
 
 from rocefort.base.errors import RocefortError, ServiceFailed
-from rocefort.models.rollout.events import Event, OperatorRequest, Phase, RolloutOutcome
-from rocefort.models.rollout.plan import Gate, Plan
+from rocefort.models.change.plan import Gate, Plan
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.protocols import RunGate
+from rocefort.rollout.journal.events import Event, OperatorRequest, Phase, RolloutOutcome
 from rocefort.rollout.journal.journal import EventListener, JournalFailed
 
 ACTS = ("precheck", "save", "load", "trial", "check", "confirm", "abort")

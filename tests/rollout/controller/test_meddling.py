@@ -16,11 +16,11 @@ from napalm.base.exceptions import ConnectionClosedException
 from napalm_cloudengine import CloudEngineDriver
 from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
-from rocefort.models.rollout.plan import Plan
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.apply.apply import apply_plan
+from rocefort.rollout.journal.events import Event, Phase, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.apply import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 CANARY = "leaf08"

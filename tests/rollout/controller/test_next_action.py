@@ -10,21 +10,7 @@ from hypothesis import strategies as st
 from model_switches import plan_of
 from rollout_events import make_event
 
-from rocefort.models.rollout.events import (
-    Act,
-    ApplyRules,
-    Event,
-    Phase,
-    RolloutProblem,
-    RunEnded,
-    RunningConfig,
-    RunResumed,
-    RunStarted,
-    SwitchState,
-    TrialOwner,
-)
-from rocefort.models.rollout.history import RunHistory, history_of
-from rocefort.models.rollout.plan import Plan, Soak
+from rocefort.models.change.plan import Plan, Soak
 from rocefort.rollout.controller.next_action import (
     END,
     MOST_WAITS,
@@ -40,6 +26,20 @@ from rocefort.rollout.controller.next_action import (
     StopRollout,
     next_action,
 )
+from rocefort.rollout.journal.events import (
+    Act,
+    ApplyRules,
+    Event,
+    Phase,
+    RolloutProblem,
+    RunEnded,
+    RunningConfig,
+    RunResumed,
+    RunStarted,
+    SwitchState,
+    TrialOwner,
+)
+from rocefort.rollout.journal.history import RunHistory, history_of
 
 MARGIN_S = 30 + 15  # until sessions are back, and to confirm and read back
 AT_REST = SwitchState(runs=RunningConfig.BASELINE)

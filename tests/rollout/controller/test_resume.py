@@ -14,20 +14,20 @@ from rocefort.base.exit_codes import ExitCode
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.emulator.switch.personality import Personality
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
-from rocefort.models.rollout.history import history_of
-from rocefort.models.rollout.plan import ChangeKind, Plan
+from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
+from rocefort.models.change.plan import ChangeKind, Plan
+from rocefort.rollout.apply import apply
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.requests import approve, request_abort, request_pause
 from rocefort.rollout.controller.trial_label import persist_id
+from rocefort.rollout.journal.events import ApplyRules, Event, Phase, RolloutOutcome
+from rocefort.rollout.journal.history import history_of
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.journal.text_store import KeptTexts
 from rocefort.rollout.planning.rollback import plan_back
-from rocefort.steps.lab.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
-from rocefort.steps.rollout import apply
-from rocefort.steps.rollout.apply import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 Kill = Callable[..., None]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.lab.emulated_site import Rehearsal
 
 
 def thresholds(switch: EmulatedSwitch) -> set[str]:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rollout_events import make_event
 
-from rocefort.models.rollout.events import Act, Phase
-from rocefort.models.rollout.runs import JournalContents, Run, TimedEvent
+from rocefort.rollout.journal.events import Act, Phase
+from rocefort.rollout.journal.runs import JournalContents, Run, TimedEvent
 
 
 @pytest.mark.parametrize(

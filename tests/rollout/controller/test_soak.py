@@ -8,27 +8,27 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import Refused
+from rocefort.change.effects.soak import ADVERTISE_S, LACP_S, MARGIN_S, soak_of
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.fleet.running_configs import running_of
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.edits import Edit
+from rocefort.models.change.plan import Plan, Soak
 from rocefort.models.device.bgp import HOLD_S
-from rocefort.models.rollout.edits import Edit
-from rocefort.models.rollout.events import Act, ApplyRules, Event, Phase, RolloutOutcome
-from rocefort.models.rollout.plan import Plan, Soak
 from rocefort.rdma.plan.gate import gate_s
-from rocefort.reports.rollout.plan import plan_report
 from rocefort.reports.writers.terminal import text_of
+from rocefort.rollout.apply import apply
+from rocefort.rollout.apply.apply import apply_plan
+from rocefort.rollout.apply.operate import status_of_plan
 from rocefort.rollout.controller import requests
 from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.journal.events import Act, ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.planning.soak import ADVERTISE_S, LACP_S, MARGIN_S, soak_of
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import apply
-from rocefort.steps.rollout import plan as rollout_plan
-from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.operate import status_of_plan
-from rocefort.steps.rollout.plan import make_plan
+from rocefort.rollout.plan import make_plan as rollout_plan
+from rocefort.rollout.plan.make_plan import make_plan
+from rocefort.rollout.report.plan_report import plan_report
 
 EditHeps = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]

@@ -13,16 +13,16 @@ from personalities import STUCK
 
 from rocefort.base.clock import utc_now
 from rocefort.base.exit_codes import ExitCode
-from rocefort.models.rollout.events import Event, Phase
-from rocefort.models.rollout.plan import Plan
-from rocefort.reports.rollout.events import WaveLines
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.apply import apply
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller import controller
 from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.journal.events import Event, Phase
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.run_history import rollout_status
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import apply
-from rocefort.steps.rollout.apply import apply_plan
+from rocefort.rollout.report.event_lines import WaveLines
 
 PlanOf = Callable[[Path], Plan]
 Kill = Callable[..., None]

@@ -22,9 +22,9 @@ from napalm_cloudengine.replies import SwitchReply
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.emulator.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.rollout.events import TrialOwner
 from rocefort.rollout.controller.trial_label import TrialLabel, persist_id
 from rocefort.rollout.controller.trial_owner import OwnTrial, TrialClaim, owner_of
+from rocefort.rollout.journal.events import TrialOwner
 
 of_each = pytest.mark.parametrize("personality", PERSONALITIES, ids=str)
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rocefort.emulator.state.state_faults import read_state_fault
-from rocefort.models.rollout.events import ApplyRules, Event, Phase
-from rocefort.models.rollout.plan import Plan
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.journal.events import ApplyRules, Event, Phase
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.apply import apply_plan
 
 PlanOf = Callable[[Path], Plan]
 NO_ECN = read_state_fault("ai-ecn-abnormal", "100GE1/0/1")

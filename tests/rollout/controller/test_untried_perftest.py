@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.models.rollout.events import Event, RolloutOutcome
-from rocefort.models.rollout.plan import Plan
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import apply
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.apply import apply
+from rocefort.rollout.journal.events import Event, RolloutOutcome
 
 ApplyTo = Callable[[Plan], tuple[RolloutOutcome, list[Event]]]
 

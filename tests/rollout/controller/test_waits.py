@@ -8,11 +8,17 @@ from datetime import UTC, datetime
 from model_switches import Book, NoTexts, Says, plan_of, switches_of
 
 from rocefort.models.fabric.approvals import Approval
-from rocefort.models.rollout.events import ApplyRules, Event, OperatorRequest, Phase, RolloutOutcome
-from rocefort.reports.rollout.events import WaveLines
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
+from rocefort.rollout.journal.events import (
+    ApplyRules,
+    Event,
+    OperatorRequest,
+    Phase,
+    RolloutOutcome,
+)
+from rocefort.rollout.report.event_lines import WaveLines
 
 PLAN = plan_of([1]).seal()
 WAVE = PLAN.waves[0].name

@@ -22,9 +22,9 @@ from chaos import KINDS, LINE, ROW, SECRET, Call, Ended
 from shared_lab import SharedLab
 
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.models.rollout.plan import Plan
-from rocefort.rollout.planning.plan import write_plan
-from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
+from rocefort.rollout.planning.plan_file import write_plan
 
 Command = Callable[..., Any]
 Record = Callable[[str, object], None]

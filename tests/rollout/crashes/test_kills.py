@@ -24,19 +24,19 @@ from killing import Instant
 from personalities import PERSONALITIES, STUCK, lab_options
 
 from napalm_cloudengine import CloudEngineDriver
+from rocefort.base.secret_references import resolve
+from rocefort.design.subject import ReadNetwork, subject_of
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.fleet.connections import Connections, SshAccess
-from rocefort.fleet.credentials import resolve
-from rocefort.fleet.running_configs import running_of
 from rocefort.emulator.switch.audit_log import AuditRecord, digest_of
 from rocefort.emulator.switch.personality import Personality
+from rocefort.fleet.connections import Connections, SshAccess
+from rocefort.fleet.running_configs import running_of
+from rocefort.lab.emulated_site import Rehearsal, rehearse
+from rocefort.lab.options import LabOptions
+from rocefort.models.change.plan import Change, Plan
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.plan import Change, Plan
-from rocefort.rollout.planning.plan import write_plan
-from rocefort.steps.fabric.subject import ReadNetwork, subject_of
-from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
-from rocefort.steps.lab.options import LabOptions
-from rocefort.steps.rollout.plan import make_plan
+from rocefort.rollout.plan.make_plan import make_plan
+from rocefort.rollout.planning.plan_file import write_plan
 from rocefort.validators.routing.engine import solve
 
 Record = Callable[[str, object], None]

@@ -17,20 +17,21 @@ from planned import git
 
 from rocefort.base.errors import BadInput, Refused
 from rocefort.fleet.running_configs import running_of
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Change, Plan
 from rocefort.models.fabric.approvals import Approvals
-from rocefort.models.rollout.events import Phase, RunningConfig, SwitchState
-from rocefort.models.rollout.plan import Change, Plan
+from rocefort.rollout.apply import operate
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.journal.events import Phase, RunningConfig, SwitchState
 from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.plan import fabric_of_run, rederive
+from rocefort.rollout.plan.base_policy import policy_of_base
+from rocefort.rollout.plan.make_plan import make_plan
+from rocefort.rollout.plan.rederive import refuse_forged
 from rocefort.rollout.planning import sealed_files
-from rocefort.rollout.planning.plan import read_plan, write_plan
+from rocefort.rollout.planning.plan_file import read_plan, write_plan
 from rocefort.rollout.planning.signing import sign
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import fabric_of_run, operate, rederive
-from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.base_policy import policy_of_base
-from rocefort.steps.rollout.plan import make_plan
-from rocefort.steps.rollout.rederive import refuse_forged
 
 PlanOf = Callable[[Path], Plan]
 EditHeps = Callable[..., Path]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.change.effects.growth_stages import GrowthStep, staged
+from rocefort.change.expand import Expansion, GrowthOptions, expand, stages_of, wanted_of
+from rocefort.change.growth_results import StagedGrowth
 from rocefort.models.network.network import Network
-from rocefort.models.results.growth import StagedGrowth
-from rocefort.rollout.planning.growth_stages import GrowthStep, staged
-from rocefort.steps.fabric.expand import Expansion, GrowthOptions, expand, stages_of, wanted_of
 
 
 @pytest.fixture(scope="module")

@@ -13,12 +13,12 @@ from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
-from rocefort.models.rollout.events import RunningConfig, SwitchState
-from rocefort.models.rollout.plan import Plan
-from rocefort.reports.rollout.plan import plan_report
+from rocefort.models.change.plan import Plan
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.rollout.plan import PlanOptions, make_plan
-from rocefort.steps.rollout.rederive import refuse_forged
+from rocefort.rollout.journal.events import RunningConfig, SwitchState
+from rocefort.rollout.plan.make_plan import PlanOptions, make_plan
+from rocefort.rollout.plan.rederive import refuse_forged
+from rocefort.rollout.report.plan_report import plan_report
 
 EditHeps = Callable[..., Path]
 Replacements = tuple[tuple[str, str], ...]

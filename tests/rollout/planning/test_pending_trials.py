@@ -11,14 +11,14 @@ import pytest
 from nornir.core import Nornir
 
 from rocefort.base.errors import DeviceFailed
-from rocefort.models.rollout.events import Phase
-from rocefort.models.rollout.plan import Plan
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Plan
 from rocefort.rollout.controller.trial_label import run_on_switch
+from rocefort.rollout.journal.events import Phase
 from rocefort.rollout.journal.status import status
+from rocefort.rollout.plan import make_plan as plan_module
+from rocefort.rollout.plan.make_plan import running_at_rest
 from rocefort.rollout.planning.pending_trials import ForeignTrial, trial_problems
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import plan as plan_module
-from rocefort.steps.rollout.plan import running_at_rest
 
 ID = "rocefort-0123456789ab-7f7f7f7f"
 MAY_CHANGE = "its end may change the configuration that was read"

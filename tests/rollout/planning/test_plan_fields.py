@@ -20,10 +20,8 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.fleet.connections import Connections
 from rocefort.models.base import Frozen
-from rocefort.models.hardware.commit_conditions import ConditionedLine
-from rocefort.models.rollout.edits import Edit
-from rocefort.models.rollout.events import Phase, RunEnded, RunningConfig, RunStarted, SwitchState
-from rocefort.models.rollout.plan import (
+from rocefort.models.change.edits import Edit
+from rocefort.models.change.plan import (
     Change,
     DrainedChange,
     Gate,
@@ -36,10 +34,12 @@ from rocefort.models.rollout.plan import (
     Wave,
     digest_of,
 )
+from rocefort.models.hardware.commit_conditions import ConditionedLine
+from rocefort.rollout.journal.events import Phase, RunEnded, RunningConfig, RunStarted, SwitchState
 from rocefort.rollout.journal.journal import open_journal
-from rocefort.rollout.planning.plan import read_plan, write_plan
-from rocefort.steps.rollout.plan import make_plan
-from rocefort.steps.rollout.rederive import NOT_COMPARED, differences
+from rocefort.rollout.plan.make_plan import make_plan
+from rocefort.rollout.plan.rederive import NOT_COMPARED, differences
+from rocefort.rollout.planning.plan_file import read_plan, write_plan
 
 Command = Callable[..., Any]
 MODELS = (

@@ -14,9 +14,9 @@ from planned import git, unreached
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
+from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.fabric.approvals import Approvals
-from rocefort.models.rollout.plan_policy import PlanPolicy
-from rocefort.steps.lab.emulated_site import Rehearsal
+from rocefort.rollout.planning.plan_policy import PlanPolicy
 
 Command = Callable[..., Any]
 EditHeps = Callable[..., Path]

@@ -13,6 +13,7 @@ from canonical import canonical
 from rocefort.base.errors import BadInput, Refused
 from rocefort.base.paths import HARDWARE, PROFILES
 from rocefort.base.repository import Site
+from rocefort.change.effects.switch_configs import running_digest
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
@@ -20,18 +21,17 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
-from rocefort.models.rollout.outputs import Procedures
-from rocefort.models.rollout.plan import Change, Plan
+from rocefort.models.change.plan import Change, Plan
 from rocefort.reports.blocks import Block
-from rocefort.reports.rollout.instructions import procedures_report
-from rocefort.reports.rollout.plan import plan_report, procedure_report
 from rocefort.reports.writers.terminal import text_of
+from rocefort.rollout.outputs import Procedures
+from rocefort.rollout.plan.console import console_procedure
+from rocefort.rollout.plan.make_plan import PlanOptions, devices_of, make_plan, sealed_fabric
 from rocefort.rollout.planning import sealed_files as files
 from rocefort.rollout.planning.maintenance import NeedsMaintenance
-from rocefort.rollout.planning.plan import read_plan, write_plan
-from rocefort.rollout.planning.switch_configs import running_digest
-from rocefort.steps.rollout.console import console_procedure
-from rocefort.steps.rollout.plan import PlanOptions, devices_of, make_plan, sealed_fabric
+from rocefort.rollout.planning.plan_file import read_plan, write_plan
+from rocefort.rollout.report.instructions import procedures_report
+from rocefort.rollout.report.plan_report import plan_report, procedure_report
 
 EditHeps = Callable[..., Path]
 MakePlan = Callable[..., Plan]

@@ -15,15 +15,18 @@ from typing import Any
 import pytest
 from canonical import canonical
 
+from rocefort.change.effects.switch_configs import running_digest, sides_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.dialects.vrp.device_diff import same_change
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.fleet.running_configs import running_of
 from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.switch.switch import EmulatedSwitch
+from rocefort.fleet.running_configs import running_of
+from rocefort.lab.emulated_site import Rehearsal
+from rocefort.models.change.plan import Change
 from rocefort.models.device.bgp import Bfd, Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import ColourLimits, DropProfile
@@ -31,13 +34,10 @@ from rocefort.models.device.eth_trunk import Bond
 from rocefort.models.device.interface import ETHERNET_MTU, DrrQueue, Interface, PfcThreshold
 from rocefort.models.device.lossless import Pfc, PfcProfile, PfcTimer
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
-from rocefort.models.rollout.plan import Change
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.planning.switch_configs import running_digest, sides_of
-from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import make_plan
+from rocefort.rollout.plan.make_plan import make_plan
 
 FAMILIES = load_catalogue().families
 V200, G1, G2 = SyntaxFamily

@@ -13,10 +13,10 @@ from planned import git, unreached
 from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
+from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approvals
-from rocefort.models.rollout.plan import Plan
-from rocefort.steps.rollout.base_policy import policy_of_base
-from rocefort.steps.rollout.plan import make_plan
+from rocefort.rollout.plan.base_policy import policy_of_base
+from rocefort.rollout.plan.make_plan import make_plan
 
 Command = Callable[..., Any]
 EditHeps = Callable[..., Path]

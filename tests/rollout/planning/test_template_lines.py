@@ -8,17 +8,17 @@ from dataclasses import replace
 import pytest
 from planned import make_changes
 
+from rocefort.change.compare import switches_of
+from rocefort.change.difference import ComparedSide, difference
+from rocefort.change.effects.drain import drained_change
+from rocefort.change.effects.switch_configs import running_digest, sides_of
+from rocefort.change.results import SwitchDifference
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
+from rocefort.models.change.plan import Change, ChangeKind
 from rocefort.models.network.network import Network, Node
-from rocefort.models.results.difference import SwitchDifference
-from rocefort.models.rollout.plan import Change, ChangeKind
-from rocefort.rollout.planning.difference import ComparedSide, difference
-from rocefort.rollout.planning.drain import drained_change
-from rocefort.rollout.planning.switch_configs import running_digest, sides_of
-from rocefort.steps.fabric.compare import switches_of
-from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
 
 TEMPLATES = (
     (

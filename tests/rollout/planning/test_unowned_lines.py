@@ -6,14 +6,14 @@ from pathlib import Path
 
 from planned import unreached
 
+from rocefort.change.effects.switch_configs import running_digest
+from rocefort.change.report.changes import kept_line, service_lines
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_node
 from rocefort.models.hardware.hardware import Family
-from rocefort.reports.fabric.changes import kept_line, service_lines
+from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.rollout.planning.baseline import both_sides
-from rocefort.rollout.planning.switch_configs import running_digest
-from rocefort.steps.rollout.plan import make_plan
 
 PORT = "interface Vlanif120\n"
 TABLE = "ip vpn-instance OOB\n ipv4-family\n  route-distinguisher 1:1\n#\n"

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.models.change.plan import Gate
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Role
-from rocefort.models.rollout.plan import Gate
 from rocefort.rollout.planning.waves import RedundancyGroup, groups_of, make_waves
 
 GATE = Gate(

@@ -28,8 +28,8 @@ from rocefort import tasks
 from rocefort.rollout.journal.journal import SqliteJournal
 
 IMPORTED = (
-    *("rocefort.commands.operate", "rocefort.steps.rollout.operate"),
-    *("rocefort.steps.rollout.apply", "rocefort.steps.rollout.base_policy", "keyring", "rich"),
+    *("rocefort.rollout.operate_commands", "rocefort.rollout.apply.operate"),
+    *("rocefort.rollout.apply.apply", "rocefort.rollout.plan.base_policy", "keyring", "rich"),
 )
 NOWHERE = "/nonexistent/nowhere"
 DAY_S = 86_400

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rocefort.change.effects.switch_configs import running_device, running_digest
 from rocefort.dialects.vrp.parse.parser import parse as parse_text
 from rocefort.emulator.switch.personality import Personality
+from rocefort.models.change.compare import compare
+from rocefort.models.change.edits import Edit
+from rocefort.models.change.plan import Change, ChangeKind, DrainedChange, Gate, Plan, Soak, Wave
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.rollout.compare import compare
-from rocefort.models.rollout.edits import Edit
-from rocefort.models.rollout.plan import Change, ChangeKind, DrainedChange, Gate, Plan, Soak, Wave
-from rocefort.rollout.planning.switch_configs import running_device, running_digest
 
 TRIAL_S, PLAIN_TRIAL_S, SETTLE_S = 600, 300, 5
 OLD, NEW = "description old", "description new"

@@ -24,13 +24,13 @@ from napalm_cloudengine.transport import CloudEngineSSH
 from rocefort.base.errors import DeviceFailed, RocefortError
 from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.switch.switch import EmulatedSwitch, Trial
+from rocefort.models.change.plan import Change, Plan
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
-from rocefort.models.rollout.events import RolloutProblem, SwitchState
-from rocefort.models.rollout.plan import Change, Plan
 from rocefort.rollout.controller.device_steps import DeviceSteps
 from rocefort.rollout.controller.protocols import Baseline, Outcome
 from rocefort.rollout.controller.trial_label import TrialLabel
+from rocefort.rollout.journal.events import RolloutProblem, SwitchState
 
 READS = ("display ", "system-view", "return", "screen-length")
 ACT_OF = {

@@ -21,14 +21,14 @@ from crash_snapshots import Camera, Snapshot, switch_state
 
 from rocefort.base.clock import utc_now
 from rocefort.emulator.cli.session import CliSession
+from rocefort.models.change.plan import Gate, Plan
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.rollout.events import OperatorRequest, RolloutOutcome
-from rocefort.models.rollout.history import history_of
-from rocefort.models.rollout.plan import Gate, Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.trial_label import TrialLabel, label_of
+from rocefort.rollout.journal.events import OperatorRequest, RolloutOutcome
+from rocefort.rollout.journal.history import history_of
 from rocefort.rollout.journal.journal import JournalFailed, SqliteJournal, open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.text_store import KeptTexts

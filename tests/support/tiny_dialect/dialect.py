@@ -11,12 +11,12 @@ from typing import Any
 from rocefort.base.errors import BadInput
 from rocefort.dialects.data import ConfigPatch, DialectWords, ExtraLine, ParsedConfig
 from rocefort.dialects.dialect import Dialect
+from rocefort.models.change.compare import compare
+from rocefort.models.change.plan import Change
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import TextLine
-from rocefort.models.rollout.compare import compare
-from rocefort.models.rollout.plan import Change
 from tiny_dialect.lines import Tree, applied, commands_between, text_of, tree_of
 
 # Some terms of rules and procedures are missing: TinyOS has no restart, and closes no session.

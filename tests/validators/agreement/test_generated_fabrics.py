@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.results.routing import SessionStatus
 from rocefort.validators.batfish.engine import ask
 from rocefort.validators.batfish.recording import load, record, replay
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import SessionStatus
 from rocefort.validators.rules.verification.engine_difference import disagreements
 
 SEEDS = range(1, 41)

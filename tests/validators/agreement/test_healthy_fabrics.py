@@ -15,12 +15,12 @@ from efforts import tries
 from new_fabrics import LEAVES, STATIC_ECN, random_fabric
 from spelled_texts import spelled
 
+from rocefort.change.compare import compare_sides, drift_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.models.finding import Severity
-from rocefort.steps.fabric.compare import compare_sides, drift_of
-from rocefort.steps.fabric.judged import check_subject, judged_subject, judging_rules
+from rocefort.verification.judged import check_subject, judged_subject, judging_rules
 
 BORDER = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 VERSION = """<{}>display version

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.results.routing import RoutingState
 from rocefort.validators.batfish.engine import ask
 from rocefort.validators.batfish.recording import record, replay
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import RoutingState
 from rocefort.validators.rules.verification.engine_difference import disagreements
 from rocefort.validators.rules.verification.subject import verify
 

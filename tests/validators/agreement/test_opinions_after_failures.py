@@ -18,15 +18,15 @@ from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.lab.compare_tables import Opinions, compare_tables, tables_of
+from rocefort.lab.experiments.opinions import Batfish
 from rocefort.models.network.network import Network
-from rocefort.models.results.routing import Failure
-from rocefort.steps.lab.compare_tables import Opinions, compare_tables, tables_of
-from rocefort.steps.lab.opinions import Batfish
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.batfish.engine import RouteRow
 from rocefort.validators.batfish.recording import replay
 from rocefort.validators.failures.study import dense, single_failures
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import Failure
 from rocefort.validators.verification.batfish_forks import (
     Forks,
     ask_forks,

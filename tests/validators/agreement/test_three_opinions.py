@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from rocefort.base.errors import ServiceFailed
+from rocefort.lab.bring_up import expected_sessions
+from rocefort.lab.experiments.experiment_results import OpinionRow
+from rocefort.lab.experiments.experiments_report import opinions_report
+from rocefort.lab.experiments.opinions import Batfish, opinions_of
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host
 from rocefort.lab.twin.teardown import reap
 from rocefort.lab.twin.twin import Twin, TwinOptions
-from rocefort.models.results.lab_experiments import OpinionRow
-from rocefort.reports.lab_experiments import opinions_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.lab.opinions import Batfish, opinions_of
-from rocefort.steps.lab.twin import expected_sessions
 from rocefort.validators.routing.engine import analyse
 
 pytestmark = pytest.mark.twin

@@ -17,17 +17,6 @@ from rocefort.base.errors import Refused
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Network, Sources
-from rocefort.models.results.reachability import Reachability
-from rocefort.models.results.routing import (
-    BgpSession,
-    Failure,
-    FailureEffect,
-    FailureStudy,
-    Route,
-    RoutingState,
-    SessionStatus,
-    WidthLoss,
-)
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.batfish.time_limits import ENDING
 from rocefort.validators.engine_choice import Engine, StudyOptions, run
@@ -35,6 +24,17 @@ from rocefort.validators.failures.impact import FailureCosts, difference
 from rocefort.validators.failures.study import dense, single_failures, study
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.version_changes import change_of, common_switches
+from rocefort.validators.routing_results import (
+    BgpSession,
+    Failure,
+    FailureEffect,
+    FailureStudy,
+    Reachability,
+    Route,
+    RoutingState,
+    SessionStatus,
+    WidthLoss,
+)
 from rocefort.validators.rules.verification.engine_difference import disagreement
 from rocefort.validators.rules.verification.subject import verify_change
 from rocefort.validators.verification.batfish_failures import choose, deactivated, disagreeing

@@ -11,9 +11,9 @@ import pytest
 
 from rocefort.base.errors import BadInput
 from rocefort.models.network.network import Network
-from rocefort.models.results.routing import RoutingState
 from rocefort.validators.batfish.recording import load, replay
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import RoutingState
 from rocefort.validators.rules.verification.engine_difference import disagreements
 
 Recorded = Callable[[str], tuple[Network, Path]]

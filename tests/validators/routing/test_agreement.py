@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from rocefort.models.finding import Waiver
 from rocefort.models.network.network import Network, Sources
-from rocefort.models.results.reachability import reachability
-from rocefort.models.results.routing import Route, RoutingState, SessionStatus
 from rocefort.validators.engine_choice import engine_comparison
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import Route, RoutingState, SessionStatus, reachability
 from rocefort.validators.rules.verification.engine_difference import HINT, disagreements
 
 if TYPE_CHECKING:

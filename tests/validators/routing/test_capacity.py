@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from rocefort.base.errors import Refused
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import End, Network
-from rocefort.models.results.capacity import CapacityReport, Use
-from rocefort.models.results.routing import Failure
 from rocefort.validators.capacity.capacity import capacity
+from rocefort.validators.capacity.capacity_results import CapacityReport, Use
 from rocefort.validators.capacity.link_loads import Loads, PortLoads
 from rocefort.validators.capacity.symmetry import SymmetryClasses
 from rocefort.validators.capacity.traffic_matrix import spread
 from rocefort.validators.failures.study import dense, single_failures
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import Failure
 
 Clos = Callable[..., Network]
 Edit = Callable[..., Network]

@@ -10,12 +10,12 @@ import pytest
 from rocefort.base.errors import BadInput
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
-from rocefort.reports.fabric.capacity import capacity_report
-from rocefort.reports.page.capacity import picture
 from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.capacity import failure_scope
 from rocefort.validators.capacity.capacity import capacity
 from rocefort.validators.routing.engine import analyse
+from rocefort.verification.capacity import capacity_report
+from rocefort.verification.page.capacity_picture import picture
 
 Clos = Callable[..., Network]
 FLOWS: list[dict[str, Any]] = [

@@ -22,7 +22,6 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
 from rocefort.models.network.network import LosslessIntent, Network, Role, Sources
-from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy
 from rocefort.validators.failures.study import (
     MOST,
     PreparedSolution,
@@ -33,6 +32,7 @@ from rocefort.validators.failures.study import (
 )
 from rocefort.validators.routing.buffer_dependencies import components, gateways, traffic
 from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing_results import Failure, FailureEffect, FailureStudy
 from rocefort.validators.rules.verification.subject import verify_failures
 
 Clos = Callable[..., Network]

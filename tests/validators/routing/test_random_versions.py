@@ -21,7 +21,7 @@ from rocefort.validators.routing.version_changes import change_of, change_since,
 from rocefort.validators.rules.verification.subject import verify
 
 if TYPE_CHECKING:
-    from rocefort.models.results.routing import RoutingState
+    from rocefort.validators.routing_results import RoutingState
 
 
 def without_node(network: Network, name: str) -> Network:

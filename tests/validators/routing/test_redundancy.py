@@ -9,8 +9,8 @@ import pytest
 
 from rocefort.models.finding import Severity, Waiver
 from rocefort.models.network.network import End, Network, Role
-from rocefort.models.results.routing import FailureStudy
 from rocefort.validators.failures.study import study
+from rocefort.validators.routing_results import FailureStudy
 from rocefort.validators.rules.verification.subject import verify_redundancy
 
 Clos = Callable[..., Network]

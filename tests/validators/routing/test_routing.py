@@ -18,9 +18,9 @@ from rocefort.models.device.bgp import BgpGroup, PrefixEntry, PrefixList
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import End, Link, Network, Role, Sources
-from rocefort.models.results.routing import RoutingState, SessionStatus
 from rocefort.validators.routing.bgp import denying
 from rocefort.validators.routing.engine import analyse, solve
+from rocefort.validators.routing_results import RoutingState, SessionStatus
 from rocefort.validators.rules.verification.subject import verify
 
 if TYPE_CHECKING:

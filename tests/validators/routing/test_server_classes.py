@@ -24,11 +24,11 @@ from rocefort.models.device.packet_filters import (
 from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
-from rocefort.models.results.reachability import Reachability
-from rocefort.reports.fabric.verification import segments
 from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.capacity.capacity import capacity
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import Reachability
+from rocefort.verification.verify import segments
 
 if TYPE_CHECKING:
     from collections.abc import Callable

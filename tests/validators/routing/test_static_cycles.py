@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.network.network import LosslessIntent, Network, Sources
-from rocefort.models.results.trace import Endpoint, TracePath
 from rocefort.tasks import cli
 from rocefort.validators.checks import check
 from rocefort.validators.failures.study import study
@@ -25,6 +24,7 @@ from rocefort.validators.routing.buffer_dependencies import Buffer, components
 from rocefort.validators.routing.cycle_exclusion import bgp_alone
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.trace import trace
+from rocefort.validators.routing_results import Endpoint, TracePath
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

@@ -12,8 +12,8 @@ from typing import ClassVar
 from rocefort.base.errors import Refused
 from rocefort.models.network.network import End, Network, Node, Port
 from rocefort.models.network.observed import DeviceSeen, Observed, PortSeen, StateTopic
-from rocefort.models.results.routing import RoutingState, SessionStatus
 from rocefort.validators.routing.engine import solve
+from rocefort.validators.routing_results import RoutingState, SessionStatus
 from rocefort.validators.rules.missing import Missing
 from rocefort.validators.rules.registry import RuleTopics, Subject, Verdict
 

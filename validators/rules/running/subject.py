@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from rocefort.models.change.edits import Edit
 from rocefort.models.network.network import Position
-from rocefort.models.rollout.edits import Edit
 from rocefort.validators.rules.registry import Subject
 
 

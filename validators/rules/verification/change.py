@@ -13,10 +13,9 @@ from ipaddress import IPv4Network
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network
-from rocefort.models.results.reachability import Pair
-from rocefort.models.results.routing_change import RouteChange
 from rocefort.models.wording import count_of
 from rocefort.validators.routing.underlay import DevicePlace
+from rocefort.validators.routing_results import Pair, RouteChange
 from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import (

@@ -15,10 +15,8 @@ from typing import ClassVar
 
 from rocefort.models.finding import Finding, Where
 from rocefort.models.network.network import Network, Sources
-from rocefort.models.results.reachability import Pair
-from rocefort.models.results.routing import Route, RoutingState
-from rocefort.models.results.routing_change import RoutingChange
 from rocefort.validators.routing.engine import Solution
+from rocefort.validators.routing_results import Pair, Route, RoutingChange, RoutingState
 from rocefort.validators.rules.registry import registered
 
 HINT = "one of the two is wrong about this fabric: trust neither, and report it with both answers"

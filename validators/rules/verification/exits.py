@@ -14,12 +14,12 @@ from rocefort.models.device.static_routes import DEFAULT_ROUTE
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import Network, Role
-from rocefort.models.results.routing import RoutingState
 from rocefort.models.wording import listing
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.external_peers import outside_name
 from rocefort.validators.routing.underlay import DevicePlace
+from rocefort.validators.routing_results import RoutingState
 from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import MULTIPATH, EngineSubject

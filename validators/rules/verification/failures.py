@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Role
-from rocefort.models.results.routing import FailureEffect, PairLoss, WidthLoss
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.facts.roce_ports import lossless_queues, queue_words
 from rocefort.validators.routing.underlay import DevicePlace
+from rocefort.validators.routing_results import FailureEffect, PairLoss, WidthLoss
 from rocefort.validators.rules.missing import QUEUE, Missing, Need
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import (

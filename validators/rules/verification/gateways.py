@@ -9,13 +9,13 @@ from ipaddress import IPv4Address
 from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
-from rocefort.models.results.routing import SessionStatus
 from rocefort.models.wording import count_of
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.external_peers import outside_name
 from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.routing.gateways import LostSegment
 from rocefort.validators.routing.underlay import DevicePlace
+from rocefort.validators.routing_results import SessionStatus
 from rocefort.validators.rules.missing import ROUTES
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.causes import Cause, lacks_route, silence

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.base import Frozen
+from rocefort.models.change.compare import compare, effect_of
+from rocefort.models.change.edits import Edit
 from rocefort.models.device.device import EFFECTS
 from rocefort.models.finding import Finding
 from rocefort.models.network.network import Network, Node, Sources
-from rocefort.models.rollout.compare import compare, effect_of
-from rocefort.models.rollout.edits import Edit
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.rules.registry import Subject, registered
 from rocefort.validators.rules.verification.subject import TWO_VERSIONS

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network
-from rocefort.models.results.reachability import Pair, Reachability
 from rocefort.models.wording import listing
 from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.routing.isolation import Isolation
+from rocefort.validators.routing_results import Pair, Reachability
 from rocefort.validators.rules.missing import FILTER, Need
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import EngineSubject

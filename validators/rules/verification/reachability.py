@@ -14,8 +14,6 @@ from ipaddress import IPv4Address, IPv4Network
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Network, Node, Role, Sources
-from rocefort.models.results.reachability import Pair
-from rocefort.models.results.routing import BgpSession, Route, SessionStatus
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.bgp import SilenceCause, why_silent
 from rocefort.validators.routing.engine import Solution
@@ -23,6 +21,7 @@ from rocefort.validators.routing.next_hops import Widths as OfPrefix
 from rocefort.validators.routing.reachability_classes import is_denied
 from rocefort.validators.routing.sessions import ConfiguredSession
 from rocefort.validators.routing.underlay import DevicePlace
+from rocefort.validators.routing_results import BgpSession, Pair, Route, SessionStatus
 from rocefort.validators.rules.missing import SESSION, Need
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.causes import Cause, silence

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network, Role
-from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.routing.underlay import DevicePlace
+from rocefort.validators.routing_results import Failure, FailureEffect, FailureStudy
 from rocefort.validators.rules.missing import Missing, Need
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.subject import (

@@ -13,16 +13,12 @@ from rocefort.base.errors import Refused
 from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.network.network import End, Network, Role, Sources
-from rocefort.models.results.routing import (
-    FailureStudy,
-    RoutingState,
-)
-from rocefort.models.results.routing_change import RoutingChange
 from rocefort.models.wording import listing
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.underlay import DevicePlace
+from rocefort.validators.routing_results import FailureStudy, RoutingChange, RoutingState
 from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import Place, Subject, registered
 from rocefort.validators.rules.waivers import sort_out

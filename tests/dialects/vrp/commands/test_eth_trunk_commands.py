@@ -10,11 +10,11 @@ from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_line
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
+from rocefort.models.change.compare import compare
 from rocefort.models.device.device import Device
 from rocefort.models.device.eth_trunk import Bond
 from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.models.rollout.compare import compare
 
 G1 = SyntaxFamily.V300_G1
 TYPED = """\

@@ -17,11 +17,11 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
+from rocefort.models.change.compare import classify, compare
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.static_routes import StaticRoute, Vrf
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.models.rollout.compare import classify, compare
 
 G1 = SyntaxFamily.V300_G1
 MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], frozenset[tuple[str, ...]]]

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from rocefort.base.errors import BadInput
 from rocefort.base.paths import INVENTORY
+from rocefort.design.config_directory import decoded
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.commands.unmodelled import command_of
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.network.network import TextLine
-from rocefort.steps.fabric.config_directory import decoded
 
 PORT = "interface 100GE1/0/1\n"
 BGP = "bgp 65001\n router-id 10.0.0.1\n"

@@ -15,13 +15,13 @@ from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_line
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
+from rocefort.models.change.compare import classify, compare
+from rocefort.models.change.plan import ChangeKind
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import ColourLimits, DropLimits, DropProfile, QueueMarking
 from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.models.rollout.compare import classify, compare
-from rocefort.models.rollout.plan import ChangeKind
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
 TEMPLATE = {V200: "ce9860", G1: "ce8851", G2: "ce8855"}

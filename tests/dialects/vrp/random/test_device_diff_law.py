@@ -21,11 +21,11 @@ from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.switch.switch import EmulatedSwitch
+from rocefort.models.change.plan import Change
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.lossless import PfcProfile
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.models.rollout.plan import Change
 
 FAMILIES = load_catalogue().families
 

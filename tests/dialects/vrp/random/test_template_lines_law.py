@@ -11,6 +11,7 @@ from random_switches import switches
 from random_values import TEMPLATES
 
 from rocefort.base.errors import BadInput
+from rocefort.change.effects.switch_configs import running_digest
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.dialects.changes import change_of
 from rocefort.dialects.data import ParsedConfig
@@ -21,7 +22,6 @@ from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.rollout.planning.switch_configs import running_digest
 
 FAMILIES = load_catalogue().families
 WORDS = st.from_regex(r"[a-z]{2,8}( [a-z0-9]{1,6}){0,3}", fullmatch=True)

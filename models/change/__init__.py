@@ -1,0 +1,1 @@
+"""Change of a device and plan of a rollout: edits, kinds of change, waves, sealed by a digest."""

@@ -1,1 +1,0 @@
-"""Results of checks, verifications, studies, tests and reviews."""

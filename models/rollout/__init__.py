@@ -1,1 +1,0 @@
-"""Data of a rollout: sealed plan, events, and history of runs."""

@@ -1,0 +1,1 @@
+"""Reports on differences, changes and growth."""

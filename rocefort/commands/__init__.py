@@ -1,1 +1,0 @@
-"""Commands by subject; `tasks.py` assembles the command line."""

@@ -1,0 +1,1 @@
+"""`demo`: the whole way on emulated switches or a twin."""

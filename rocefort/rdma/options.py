@@ -1,0 +1,90 @@
+"""Options and choices of the commands of `rdma`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort.base.command_line import values
+
+
+class ExportForm(StrEnum):
+    """File format of an exported run."""
+
+    JSON = "json"
+    CSV = "csv"
+
+
+class SuiteName(StrEnum):
+    """Test suite; the values of rocefort.rdma.rdma_plan.Suite."""
+
+    WRITE = "write"
+    READ = "read"
+    SEND = "send"
+    MESH = "mesh"
+    SWEEP = "sweep"
+    INCAST = "incast"
+    MIXED = "mixed"
+    FAILOVER = "failover"
+    STORAGE = "storage"
+    MPI = "mpi"
+
+
+class ProgramName(StrEnum):
+    """Measuring program; the values of rocefort.rdma.rdma_plan.Program."""
+
+    WRITE_BW = "ib_write_bw"
+    WRITE_LAT = "ib_write_lat"
+    READ_BW = "ib_read_bw"
+    READ_LAT = "ib_read_lat"
+    SEND_BW = "ib_send_bw"
+    SEND_LAT = "ib_send_lat"
+    IPERF3 = "iperf3"
+    FIO = "fio"
+    OSU = "osu"
+    IMB = "IMB-MPI1"
+
+
+LEAST_DURATION_S = 4  # rocefort.rdma.plan.site.LEAST_DURATION_S
+SuiteOption = Annotated[SuiteName, typer.Option("--suite", help="Test suite.")]
+Servers = Annotated[
+    str,
+    typer.Option(help="Servers to load; by default rdma.servers of the fabric.", **values.SERVERS),
+]
+Duration = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SECONDS",
+        help=f"Duration of each bandwidth test (s), at least {LEAST_DURATION_S}.",
+    ),
+]
+Iterations = Annotated[
+    int | None, typer.Option(min=5, help="Number of iterations of each latency test.")
+]
+Qps = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Queue pairs of each bandwidth test.")
+]
+Covering = Annotated[
+    bool, typer.Option("--covering", help="Suite mesh: measure each pair of leaves once.")
+]
+Target = Annotated[
+    str | None, typer.Option(help="Suites incast and mixed: receiving server.", **values.SERVER)
+]
+Directory = Annotated[
+    str | None,
+    typer.Option(help="Suite storage: directory where the storage is mounted.", **values.DIR),
+]
+MaybeServers = Annotated[
+    Path | None,
+    typer.Option(
+        "--connections",
+        help="YAML file of connections: read devices and versions from the servers.",
+        **values.FILE,
+    ),
+]
+HistoryFile = Annotated[Path, typer.Option("--history", help="Database of runs.", **values.FILE)]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or `last`.")]
+HISTORY = Path("rdma.db")

@@ -1,0 +1,322 @@
+"""Steps of `rdma run`: probe, plan, measure, judge and store a run; also `rdma stop`."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from napalm.base.exceptions import CommandErrorException, ConnectionException
+from nornir.core import Nornir
+from nornir.core.task import Task
+
+from rocefort.base.clock import utc_now
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, DeviceFailed, Problem, RocefortError, ServiceFailed
+from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.dialects.choose import dialect_of
+from rocefort.fleet.connections import Connections
+from rocefort.fleet.inventory import NEW_SESSION
+from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
+from rocefort.models.network.counters import NicCounters, SwitchCounters
+from rocefort.models.network.network import Network
+from rocefort.models.network.observed import StateTopic
+from rocefort.rdma.designed_plan import RdmaRequest
+from rocefort.rdma.judge import run_store
+from rocefort.rdma.judge.counter_rules import judge_nics, judge_switches
+from rocefort.rdma.judge.verdicts import verdicts
+from rocefort.rdma.plan.command_lines import untried_versions
+from rocefort.rdma.plan.kubernetes import undrained
+from rocefort.rdma.plan.load_rules import Load, LoadRules, allowed_servers, load_verdict
+from rocefort.rdma.plan.probe import ServerProbe, conditions, probe
+from rocefort.rdma.plan.suites import plan_suite
+from rocefort.rdma.rdma_plan import RdmaPlan, Suite
+from rocefort.rdma.results import DerivedVerdict, EndedProcesses, Measurement, RawEnd, RdmaResult
+from rocefort.rdma.run.executor import RunConditions, RunResult, execute
+from rocefort.rdma.run.nic_counters import read_nics
+from rocefort.rdma.run.server_lock import hold_servers, stop_all
+
+WITHOUT_PERFTEST = (Suite.STORAGE, Suite.MPI)
+
+Say = Callable[[str], None]
+
+
+class HistoryNotWritten(ServiceFailed):
+    """A run was measured and judged, but not written to the history; `result` contains it."""
+
+    def __init__(self, error: ServiceFailed, result: RdmaResult) -> None:
+        super().__init__(problems=error.problems)
+        self.result = result
+
+
+@dataclass(frozen=True)
+class RunDialogue:
+    """Callbacks of a run: `say` prints progress, `stopped` reports a requested stop."""
+
+    say: Say
+    stopped: Callable[[], bool] = lambda: False
+
+
+def probed_plan(fabric: Path, request: RdmaRequest, access: Connections) -> RdmaPlan:
+    """Return the plan of a run, with the servers probed as for a run; none is loaded or locked.
+
+    Raises the errors that `run_tests` raises before it measures, except those of the window.
+    """
+    derived = derive(fabric)
+    names = allowed_servers(derived.network, LoadRules.of(derived.fabric.rdma), request.servers)
+    with open_fleet(derived.network, access) as nornir:
+        probed = _server_probes(nornir, derived, names, request)
+    plan = _plan(derived, request, probed, {})
+    return plan.model_copy(update={"unmeasured": (*plan.unmeasured, *_useless(probed, {}))})
+
+
+def run_tests(
+    fabric: Path,
+    access: Connections,
+    request: RdmaRequest,
+    history_path: Path,
+    talk: RunDialogue,
+) -> RdmaResult:
+    """Probe, plan, measure, judge and store one run.
+
+    Raises Refused before it loads a server that must not be loaded, DeviceFailed if no server can
+    be loaded, and HistoryNotWritten, with the run, if the finished run cannot be stored.
+    """
+    derived = derive(fabric)
+    rdma = derived.fabric.rdma
+    names = allowed_servers(derived.network, LoadRules.of(rdma), request.servers)
+    now = Load(named=names, begins=utc_now())
+    load_verdict(LoadRules.of(rdma), now).refuse(derived.network.name)
+    with (
+        run_store.open_history(history_path, make=True) as past,
+        open_fleet(derived.network, access) as nornir,
+    ):
+        run = new_id()
+        probed = _server_probes(nornir, derived, names, request)
+        with hold_servers(
+            nornir, [n for n, p in probed.items() if p.host is not None], run
+        ) as hold:
+            busy = hold.refused
+            plan = _plan(derived, request, probed, busy)
+            for line in _beginning(run, plan):
+                talk.say(line)
+            terms = RunConditions(
+                rdma, run, access.speed_note, talk.stopped, request.deadline_s, hold.lost
+            )
+            bench = _PreparedRun(nornir, derived, plan, switches=request.switches)
+            result, raw = bench.carry_out(terms, talk.say)
+            facts = conditions([probed[host.name] for host in plan.hosts])
+            facts |= {"servers": access.speed_note} if access.speed_note else {}
+            lacking = _useless(probed, busy)
+            result = result.model_copy(update={"conditions": facts, "unmeasured": lacking})
+        judged = verdicts(derived.network, rdma, plan, result.measurements, past.good(result))
+        result = result.model_copy(update={"judged": (*judged, *result.judged)})
+        try:
+            past.keep(result, raw)
+        except ServiceFailed as error:
+            raise HistoryNotWritten(error, result) from None
+    return result
+
+
+def new_id() -> str:
+    """Return an unused run id: time and random digits."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def _server_probes(
+    nornir: Nornir, derived: DerivedNetwork, names: Sequence[str], request: RdmaRequest
+) -> dict[str, ServerProbe]:
+    require_credentials(nornir, names)
+    servers = [server for server in derived.network.servers or () if server.name in names]
+    probed = probe(nornir, servers, perftest=request.suite not in WITHOUT_PERFTEST)
+    load = Load(named=names, undrained=undrained(probed.values(), request.drained))
+    load_verdict(LoadRules.of(derived.fabric.rdma), load).refuse(derived.network.name)
+    return probed
+
+
+def _useless(probed: dict[str, ServerProbe], busy: dict[str, str]) -> tuple[str, ...]:
+    """Return the reason for each server that is left out."""
+    return (*(each.why for each in probed.values() if each.host is None), *busy.values())
+
+
+def _plan(
+    derived: DerivedNetwork,
+    request: RdmaRequest,
+    probed: dict[str, ServerProbe],
+    busy: dict[str, str],
+) -> RdmaPlan:
+    """Return the plan of the servers that can measure; raises DeviceFailed if too few remain."""
+    hosts = [p.host for p in probed.values() if p.host is not None and p.server not in busy]
+    network, rdma = derived.network, derived.fabric.rdma
+    try:
+        plan = plan_suite(network, rdma, request.suite, hosts, request.options)
+    except BadInput as error:
+        lacking = _useless(probed, busy)
+        if not lacking:
+            raise
+        problems = [Problem("", sentence) for sentence in lacking]
+        raise DeviceFailed(problems=[*problems, *error.problems]) from None
+    notes = [note for each in probed.values() for note in each.notes]
+    untried = untried_versions({host.name: host.perftest or "" for host in hosts})
+    return plan.model_copy(update={"notes": (*plan.notes, *notes, *untried)})
+
+
+def _beginning(run: str, plan: RdmaPlan) -> list[str]:
+    seconds = plan.least_seconds
+    lines = [f"run {run}: {len(plan.runs)} runs in {len(plan.rounds)} rounds, {seconds} s at least"]
+    lines += untried_versions({host.name: host.perftest or "" for host in plan.hosts})
+    for each in plan.rounds:
+        if each.fault:
+            links = " or ".join(each.fault_links)
+            lines.append(f"round {each.number}: {each.fault}: take {links} down while it runs")
+    return lines
+
+
+@dataclass(frozen=True)
+class _PreparedRun:
+    """A plan with its servers; switches: whether to read the counters of switches too."""
+
+    nornir: Nornir
+    derived: DerivedNetwork
+    plan: RdmaPlan
+    switches: bool
+
+    def carry_out(self, terms: RunConditions, say: Say) -> tuple[RdmaResult, list[RawEnd]]:
+        """Execute all rounds between two readings of the counters."""
+        before = self._counters()
+        began, measurements, raw = datetime.now(UTC), list[Measurement](), list[RawEnd]()
+        for each, rans in execute(self.nornir, self.plan, terms):
+            say(_round_line(each.number, len(self.plan.rounds), each.note, rans))
+            measurements += [ran.measurement for ran in rans]
+            raw += [end for ran in rans for end in ran.raw]
+        ended = datetime.now(UTC)
+        seconds = (ended - began).total_seconds()
+        result = RdmaResult(
+            id=terms.run,
+            plan=self.plan,
+            began=began,
+            ended=ended,
+            measurements=tuple(measurements),
+            judged=tuple(_counter_verdicts(self.derived, before, self._counters(), seconds)),
+        )
+        return result, raw
+
+    def _counters(self) -> _Counters:
+        network, names = self.derived.network, [host.name for host in self.plan.hosts]
+        switches = leaves_and_spines(network, names) if self.switches else ()
+        nics, lacking = read_nics(self.nornir, names)
+        return _Counters(nics, read_switches(self.nornir, network, switches), lacking)
+
+
+def _round_line(number: int, rounds: int, note: str, rans: Sequence[RunResult]) -> str:
+    measured = sum(ran.measurement.value is not None for ran in rans)
+    lost = "" if measured == len(rans) else f", {len(rans) - measured} not measured"
+    return f"round {number} of {rounds}: {note or 'runs'}: {measured} measured{lost}"
+
+
+@dataclass(frozen=True)
+class _Counters:
+    """All counters at one time, and a sentence for each unread part."""
+
+    nics: tuple[NicCounters, ...]
+    switches: tuple[SwitchCounters, ...]
+    lacking: tuple[str, ...]
+
+
+def _counter_verdicts(
+    derived: DerivedNetwork, before: _Counters, after: _Counters, seconds: float
+) -> list[DerivedVerdict]:
+    lossless, limit_pps = derived.network.lossless, derived.fabric.rdma.pause_rate_pps
+    lacking = dict.fromkeys((*before.lacking, *after.lacking))
+    verdicts_of_counters = [
+        DerivedVerdict(subject="counters", ok=None, sentence=sentence) for sentence in lacking
+    ]
+    if lossless is None:
+        return verdicts_of_counters
+    queue = lossless.queue
+    verdicts_of_counters += judge_nics(before.nics, after.nics, seconds, queue, limit_pps)
+    verdicts_of_counters += judge_switches(
+        before.switches, after.switches, seconds, queue, limit_pps
+    )
+    return verdicts_of_counters
+
+
+def stop_everything(
+    fabric: Path, access: Connections, servers: Sequence[str]
+) -> tuple[EndedProcesses, ...]:
+    """End all processes of runs on servers that can be logged in to; by default on all of them."""
+    network = derive(fabric).network
+    accessible = [server.name for server in access.servers]
+    problems = [
+        Problem(
+            "--servers",
+            f"no entry for {name} in {access.file_name}",
+            nearest(name, accessible),
+        )
+        for name in servers
+        if name not in accessible
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+    with open_fleet(network, access) as nornir:
+        return stop_all(nornir, [name for name in accessible if name in servers or not servers])
+
+
+EXPECTED = (RocefortError, OSError, ConnectionException)
+
+T = TypeVar("T")
+
+
+def leaves_and_spines(network: Network, servers: Sequence[str]) -> tuple[str, ...]:
+    """Return the switches that traffic between these servers may use."""
+    leaves = {s.port.device for s in network.servers or () if s.name in servers}
+    met = {
+        end.device
+        for link in network.links or ()
+        for here, end in ((link.a, link.b), (link.b, link.a))
+        if here.device in leaves
+    }
+    across = met if len(leaves) > 1 else set()
+    return tuple(node.name for node in network.nodes if node.name in leaves | across)
+
+
+def read_switches(
+    nornir: Nornir, network: Network, switches: Sequence[str]
+) -> tuple[SwitchCounters, ...]:
+    """Read switches in parallel; a counter that a switch does not report is None."""
+
+    def read(task: Task) -> SwitchCounters:
+        name = task.host.name
+        try:
+            driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
+            try:
+                return _counters(driver, network, name)
+            finally:
+                task.host.close_connection(NEW_SESSION)
+        except EXPECTED:
+            return SwitchCounters(device=name)
+
+    return tuple(on_hosts(nornir, switches, read).values())
+
+
+def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # noqa: ANN401 - NAPALM's
+    dialect = dialect_of(network.by_name[name])
+    ports = [p.end.interface for p in network.roce_ports if p.end.device == name]
+
+    def whole(read: Callable[[], T]) -> T | None:
+        """Return a reading; None without the command, in another form, or with a line unread."""
+        try:
+            rows = read()
+        except (CommandErrorException, RocefortError):
+            return None
+        return None if dialect.unread_lines(driver) else rows
+
+    return SwitchCounters(
+        device=name,
+        pfc=whole(lambda: dialect.read_topic(driver, StateTopic.PFC_COUNTERS, name)),
+        queues=whole(lambda: dialect.read_topic(driver, StateTopic.QUEUES, name, ports)),
+        marked=whole(lambda: tuple(dialect.ecn_marks(driver, name))),
+    )

@@ -1,1 +1,0 @@
-"""Reports on a fabric: findings, verification, capacity, growth and tables."""

@@ -1,1 +1,0 @@
-"""Reports of a review of a change."""

@@ -1,1 +1,0 @@
-"""Reports on plans, rehearsals and rollouts."""

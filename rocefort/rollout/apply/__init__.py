@@ -1,0 +1,1 @@
+"""Apply, follow and end a rollout."""

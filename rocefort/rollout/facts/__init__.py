@@ -1,0 +1,1 @@
+"""`facts`: unconfirmed facts of switches, and their probe on a switch."""

@@ -1,0 +1,178 @@
+"""`plan`, `plan-console`, `day0`, `replace`: prepare changes of switches."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort.base import options, output
+from rocefort.base.command_line import values
+from rocefort.base.command_line.help import Topic, documented
+from rocefort.reports.output import write_blocks, write_result
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@cli.command(
+    **documented(
+        "rocefort plan heps --connections connections.yaml",
+        "rocefort plan heps --connections connections.yaml --out leaves.json --adopt leaf01",
+        "rocefort plan heps --connections connections.yaml --base HEAD~1: --sign ~/.ssh/id_ed25519",
+        "rocefort plan heps --connections connections.yaml --html plan.html",
+        topic=Topic.CHANGE,
+    )
+)
+def plan(
+    fabric: options.Fabric,
+    connections: options.ConnectionsFile,
+    out: Annotated[Path, typer.Option(help="File for the sealed plan.", **values.FILE)] = Path(
+        "plan.json"
+    ),
+    running: options.Running = None,
+    limit: options.Limit = None,
+    rotate: options.Rotate = None,
+    base: Annotated[
+        str,
+        typer.Option(
+            metavar="REVISION:", help="Intent of the last rollout, to detect drift: HEAD~1:."
+        ),
+    ] = "",
+    adopt: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SWITCH[:PATH]", help="Drift to overwrite: leaf01, or leaf01:PATH with *."
+        ),
+    ] = None,
+    sign: options.SigningKey = None,
+    html: options.PlanPage = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Seal a plan from the running to the intended state.
+
+    Reads the running configuration of every switch, and changes nothing on it. The plan has for
+    each switch the commands to the state of the fabric and those back, and the waves in which
+    switches change: a canary first. A digest seals it: `apply` refuses a plan that was edited, a
+    fabric that changed since, and a switch that no longer runs what was read. No plan is made while
+    a switch is on trial, because it may go back to its earlier configuration.
+    """
+    from rocefort.fleet.connections import load_connections
+    from rocefort.fleet.running_configs import running_of
+    from rocefort.rollout.apply.policy_of_plan import shown_policy
+    from rocefort.rollout.outputs import PlanOutput
+    from rocefort.rollout.plan.make_plan import PlanOptions, make_plan, running_at_rest, signed
+    from rocefort.rollout.planning.maintenance import NeedsMaintenance
+    from rocefort.rollout.planning.plan_file import write_plan
+    from rocefort.rollout.report.plan_report import procedure_report, sealed_report
+
+    access = load_connections(connections)
+    wishes = PlanOptions(rotate or (), base, adopt or (), limit or ())
+    try:
+        if running is None:
+            texts = running_at_rest(fabric, access)
+        else:
+            texts = running_of(fabric, access, running, say=output.write_note)
+        sealed = make_plan(fabric, access, texts, wishes)
+    except NeedsMaintenance as error:
+        procedures = (
+            procedure_report(each.device, each.why, each.steps) for each in error.procedures
+        )
+        text = form is options.TraceFormat.TEXT
+        write_blocks(*chain.from_iterable(procedures), err=not text)
+        raise
+    write_plan(sealed, out)
+    policy = shown_policy(sealed)
+    done = PlanOutput(file=str(out), signature=signed(out, sign), policy=policy, plan=sealed)
+    if html is not None:
+        from rocefort.rollout.apply.pages import with_page
+
+        done = with_page(done, html)
+    write_result(done, sealed_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    "plan-console",
+    **documented(
+        "rocefort plan-console plan.json",
+        "rocefort plan-console plan.json --device leaf01",
+        topic=Topic.CHANGE,
+    ),
+)
+def plan_console(
+    sealed: Annotated[Path, typer.Argument(metavar="PLAN", help="Sealed plan, written by `plan`.")],
+    device: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this switch; by default all that change.", **values.SWITCH),
+    ] = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Print the console commands that undo a plan.
+
+    Keep them on paper: they work without Rocefort.
+    """
+    from rocefort.rollout.controller.trial_label import persist_id
+    from rocefort.rollout.outputs import Procedures
+    from rocefort.rollout.plan.console import console_procedure
+    from rocefort.rollout.plan.make_plan import devices_of
+    from rocefort.rollout.planning.plan_file import read_plan
+    from rocefort.rollout.report.instructions import procedures_report
+
+    approved = read_plan(sealed)
+    persist = persist_id(approved.digest)
+    names = devices_of(approved, device or ())
+    rollbacks = tuple(console_procedure(approved, name, persist) for name in names)
+    done = Procedures(procedures=rollbacks)
+    write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort day0 heps leaf01",
+        "rocefort day0 heps leaf01 --connections connections.yaml --password netops=env:PASSWORD",
+        topic=Topic.OPERATE,
+    )
+)
+def day0(
+    fabric: options.NamedFabric,
+    device: Annotated[str, typer.Argument(help="Name of the new switch.", **values.SWITCH)],
+    connections: options.MaybeConnections = None,
+    password: options.Passwords = None,
+    with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Print the console commands of a new switch."""
+    from rocefort.rollout.outputs import Procedures
+    from rocefort.rollout.plan.day0 import day0_steps, installation
+    from rocefort.rollout.report.instructions import procedure_of, procedures_report
+
+    switch = installation(fabric, device, connections)
+    steps = day0_steps(switch, password or [], with_secrets=with_secrets)
+    done = Procedures(procedures=(procedure_of(f"day 0 of {switch.title}", steps),))
+    write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort replace heps leaf01 --connections connections.yaml",
+        "rocefort replace heps spine02 --connections lab/connections.yaml",
+        topic=Topic.OPERATE,
+    )
+)
+def replace(
+    fabric: options.NamedFabric,
+    device: Annotated[str, typer.Argument(help="Name of the failed switch.", **values.SWITCH)],
+    connections: options.ConnectionsFile,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Print the steps that replace a failed switch."""
+    from rocefort.rollout.outputs import Procedures
+    from rocefort.rollout.plan.day0 import installation, replace_steps
+    from rocefort.rollout.report.instructions import procedure_of, procedures_report
+
+    switch = installation(fabric, device, connections)
+    steps = replace_steps(switch, connections)
+    done = Procedures(procedures=(procedure_of(f"a replacement of {switch.title}", steps),))
+    write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)

@@ -1,0 +1,1 @@
+"""Reports on plans and rollouts, at a terminal and as pages."""

@@ -1,1 +1,0 @@
-"""Steps of the commands; they join packages that do not import each other."""

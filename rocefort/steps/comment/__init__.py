@@ -1,1 +1,0 @@
-"""Steps of `comment`: keep one comment on a pull or merge request up to date."""

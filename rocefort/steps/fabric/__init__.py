@@ -1,1 +1,0 @@
-"""Steps on one fabric: read, check, verify, compare and grow it."""

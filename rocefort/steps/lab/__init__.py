@@ -1,1 +1,0 @@
-"""Steps of the `lab` commands: emulated command lines, a twin, and experiments on it."""

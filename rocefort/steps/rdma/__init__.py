@@ -1,1 +1,0 @@
-"""Steps of the commands `rdma` and `host`."""

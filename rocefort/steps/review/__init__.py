@@ -1,1 +1,0 @@
-"""Steps of a review: what a change in git does to a fabric."""

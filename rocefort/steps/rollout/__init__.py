@@ -1,1 +1,0 @@
-"""Steps of a rollout: plan, rehearse, apply, resume, operate and check health."""

@@ -1,0 +1,1 @@
+"""Judge a fabric: check, verify, trace, capacity, the report page, and reviews of changes."""

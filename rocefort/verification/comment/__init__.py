@@ -1,0 +1,1 @@
+"""`comment`: keep one comment on a pull or merge request up to date."""

@@ -1,0 +1,1 @@
+"""Review of a change in git: what it does to a fabric, in every format."""
