@@ -13,8 +13,7 @@ import typer
 from rocefort import __version__
 from rocefort.base import internal_errors, json_output, options, output
 from rocefort.base.command_line.help import WIDEST, Topic
-from rocefort.base.errors import Problem, RocefortError
-from rocefort.base.exit_codes import ExitCode, exit_codes_text
+from rocefort.base.errors import ExitCode, Problem, RocefortError, exit_codes_text
 from rocefort.base.gc_tuning import collect_seldom
 from rocefort.base.streams import open_standard_streams, visible_streams
 from rocefort.design import design_commands
@@ -27,7 +26,7 @@ from rocefort.reports import problems
 from rocefort.rollout import operate_commands, plan_commands
 from rocefort.rollout.facts import facts_commands
 from rocefort.rollout.live import health_command
-from rocefort.site import completion, site_commands
+from rocefort.site import root_group, site_commands
 from rocefort.site.root_group import RootGroup
 from rocefort.tune import tune_command
 from rocefort.verification import compare_commands, growth_commands, verification_commands
@@ -60,7 +59,7 @@ cli.add_typer(rehearse_command.cli)
 cli.add_typer(trust_command.cli)
 cli.add_typer(health_command.cli)
 cli.add_typer(demo_commands.cli)
-cli.add_typer(completion.cli)
+cli.add_typer(root_group.cli)
 cli.add_typer(lab_commands.cli, name="lab", rich_help_panel=Topic.LAB)
 cli.add_typer(host_commands.cli, name="host", rich_help_panel=Topic.OPERATE)
 cli.add_typer(rdma_commands.cli, name="rdma", rich_help_panel=Topic.MEASURE)

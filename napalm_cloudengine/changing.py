@@ -16,11 +16,10 @@ from napalm.base.exceptions import (
 
 from napalm_cloudengine import framing, parse
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue, same_configuration
+from napalm_cloudengine.displays.commits import COMMAND as TRIAL_STATUS
 from napalm_cloudengine.displays.commits import LIST as COMMITS
-from napalm_cloudengine.displays.commits import newest_commit
+from napalm_cloudengine.displays.commits import TrialStatus, newest_commit, read_trial
 from napalm_cloudengine.displays.shown import DisplayAnswer
-from napalm_cloudengine.displays.trial import COMMAND as TRIAL_STATUS
-from napalm_cloudengine.displays.trial import TrialStatus, read_trial
 from napalm_cloudengine.errors import (
     CandidateNotOursError,
     LineRefusedError,
@@ -28,15 +27,17 @@ from napalm_cloudengine.errors import (
     QuestionRefusedError,
     TrialOfOtherSessionError,
 )
-from napalm_cloudengine.load import Loader, RefusedError, config_text
+from napalm_cloudengine.framing import SwitchReply
 from napalm_cloudengine.masking import mask_secrets
-from napalm_cloudengine.replies import SwitchReply
 from napalm_cloudengine.text import (
+    Loader,
+    RefusedError,
     SendLine,
     UnsendableError,
     check_description,
     check_persist_id,
     config_lines,
+    config_text,
     quotable,
 )
 

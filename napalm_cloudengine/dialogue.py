@@ -15,7 +15,7 @@ from napalm.base.exceptions import CommandErrorException, CommitError, Connectio
 
 from napalm_cloudengine import framing, parse
 from napalm_cloudengine.answers import answers_from
-from napalm_cloudengine.connect import connecting, ssh_options
+from napalm_cloudengine.connect import SessionBrokenError, connecting, ssh_options
 from napalm_cloudengine.decoding import GBK
 from napalm_cloudengine.displays.shown import UnreadLine
 from napalm_cloudengine.errors import (
@@ -24,9 +24,8 @@ from napalm_cloudengine.errors import (
     QuestionRefusedError,
     UnreadableReplyError,
 )
+from napalm_cloudengine.framing import SwitchReply
 from napalm_cloudengine.masking import mask_secrets
-from napalm_cloudengine.replies import SwitchReply
-from napalm_cloudengine.ssh_client import SessionBrokenError
 from napalm_cloudengine.text import quotable
 from napalm_cloudengine.transport import REPLY_TIMEOUT_S, CloudEngineSSH
 

@@ -13,7 +13,7 @@ from napalm.base import constants
 
 from napalm_cloudengine import pinging
 from napalm_cloudengine.dialogue import LOG, NOTHING_CHANGED, Dialogue
-from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing, system
+from napalm_cloudengine.displays import bgp, lldp, lossless, routing, system
 from napalm_cloudengine.displays.interface_fields import read_interfaces, read_ports
 from napalm_cloudengine.displays.interfaces import BRIEF, read_names
 from napalm_cloudengine.displays.interfaces import COMMAND as INTERFACES
@@ -143,10 +143,10 @@ class StateReader(Dialogue):
         unknown part.
         """
         parts = {
-            "ports": (pfc.PORTS, pfc.PORTS.read),
-            "profiles": (pfc.PROFILES, pfc.read_profiles),
-            "counters": (pfc.COUNTERS, pfc.COUNTERS.read),
-            "thresholds": (pfc.THRESHOLDS, pfc.read_thresholds),
+            "ports": (lossless.PORTS, lossless.PORTS.read),
+            "profiles": (lossless.PROFILES, lossless.read_profiles),
+            "counters": (lossless.COUNTERS, lossless.COUNTERS.read),
+            "thresholds": (lossless.THRESHOLDS, lossless.read_thresholds),
         }
         if retrieve not in ("all", *parts):
             raise ValueError(f"get_pfc({retrieve!r}): retrieve one of all, {', '.join(parts)}")
@@ -173,19 +173,19 @@ class StateReader(Dialogue):
 
     def get_ai_ecn(self) -> list[Row]:
         """Return AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""
-        return self._read(ai_ecn.STATE.command, ai_ecn.STATE.read)
+        return self._read(lossless.STATE.command, lossless.STATE.read)
 
     def get_ecn_marks(self) -> list[Row]:
         """Return ECN-marked packets of each port since its counters were cleared."""
-        return self._read(queues.ECN_MARKS.command, queues.ECN_MARKS.read)
+        return self._read(lossless.ECN_MARKS.command, lossless.ECN_MARKS.read)
 
     def get_queues(self, interface: str) -> list[Row]:
         """Return passed and dropped packets of the egress queues of a port.
 
         ValueError when `interface` is not one word.
         """
-        command = queues.STATISTICS.command.format(pinging.one_word(interface))
-        return self._read(command, queues.read_queues)
+        command = lossless.STATISTICS.command.format(pinging.one_word(interface))
+        return self._read(command, lossless.read_queues)
 
     def ping(  # noqa: PLR0913, PLR0917  # the signature is NAPALM's
         self,

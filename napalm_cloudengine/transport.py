@@ -25,15 +25,16 @@ from netmiko.huawei.huawei import HuaweiVrpv8SSH
 
 from napalm_cloudengine import decoding, framing, parse
 from napalm_cloudengine.answers import LOGIN_ANSWERS, PromptAnswer, answer_to
-from napalm_cloudengine.known_hosts import keys_of, place_of
-from napalm_cloudengine.masking import mask_secrets
-from napalm_cloudengine.replies import PartialReply, SwitchReply
-from napalm_cloudengine.ssh_client import (
+from napalm_cloudengine.connect import (
     LoginTimeoutError,
     RefuseUnlistedKey,
     SessionBrokenError,
+    keys_of,
+    place_of,
     transport,
 )
+from napalm_cloudengine.framing import PartialReply, SwitchReply
+from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.text import quotable
 
 MAX_QUESTIONS = 10

@@ -21,10 +21,9 @@ from napalm.base.exceptions import (
 from napalm_cloudengine import framing, parse
 from napalm_cloudengine.changing import COMMIT_UNKNOWN, CandidateEditor
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, same_configuration
-from napalm_cloudengine.displays.commits import LIST, CommitEntry, commit
-from napalm_cloudengine.displays.trial import TrialStatus
+from napalm_cloudengine.displays.commits import LIST, CommitEntry, TrialStatus, commit
 from napalm_cloudengine.errors import CandidateNotOursError, QuestionRefusedError
-from napalm_cloudengine.replies import SwitchReply
+from napalm_cloudengine.framing import SwitchReply
 
 _CONFIRM_UNKNOWN = (
     "outcome unknown: the trial is confirmed, still running, or reverted; "

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from rocefort.base.gc_tuning import collect_seldom
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.models.network.network import Network

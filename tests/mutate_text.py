@@ -34,7 +34,7 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.subject import ReadNetwork, subject_of_texts, write_texts
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
-from rocefort.dialects.placeholders import filled_line
+from rocefort.dialects.secrets import filled_line
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, Report, Severity, new_findings

@@ -9,7 +9,7 @@ import tomllib
 import grimp
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.validators.rules.registry import registered
 
 PAGE = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ import pytest
 from pages import TUTORIAL, Page, Shell, settled
 
 from rocefort import __version__
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 
 TRACKED = ("inventory", "templates", "models", "validators", "rocefort", "napalm_cloudengine")
 LABELS = (  # names of the files that a plan seals

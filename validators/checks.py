@@ -9,8 +9,8 @@ from typing import TypeVar
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem
 from rocefort.base.progress import tracked
+from rocefort.models.base import natural
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
-from rocefort.models.keyed import natural
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.network.servers import HostPlan, HostsSeen
 from rocefort.validators.facts.overview import Overview

@@ -11,10 +11,9 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, PlainSerializer
 
-from rocefort.models.base import Frozen
+from rocefort.models.base import Frozen, natural
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.finding import Where
-from rocefort.models.keyed import natural
 from rocefort.models.network.network import End
 
 

@@ -7,9 +7,14 @@ from typing import TypeVar
 
 from rocefort.models.base import Frozen
 from rocefort.models.device.device import Device
-from rocefort.models.device.drop_profile import DropProfile, drops_as_by_default
 from rocefort.models.device.interface import DEFAULT_VLAN, ETHERNET_MTU, Interface
-from rocefort.models.device.lossless import Pfc, PfcProfile, PfcTimer
+from rocefort.models.device.lossless import (
+    DropProfile,
+    Pfc,
+    PfcProfile,
+    PfcTimer,
+    drops_as_by_default,
+)
 from rocefort.models.effect import KeyedRow, key_field_of
 from rocefort.models.hardware.hardware import Fact, Family, SavedLine
 

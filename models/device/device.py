@@ -11,17 +11,44 @@ from functools import cached_property
 from ipaddress import IPv4Address
 from typing import Annotated
 
-from rocefort.models.base import Frozen
-from rocefort.models.device.bgp import Bgp, PrefixList, RoutePolicy
-from rocefort.models.device.drop_profile import DEFAULT_PROFILE, OTHER_DEPTHS, DropProfile
-from rocefort.models.device.eth_trunk import trunk_name, trunk_number
-from rocefort.models.device.interface import DEFAULT_DOMAIN, NO_DOMAIN, Interface
-from rocefort.models.device.lossless import AiEcn, DiffservDomain, Pfc, PfcProfile
-from rocefort.models.device.management import Acl, Netconf, Snmp, Syslog
+from rocefort.models.base import Frozen, Keyed
+from rocefort.models.device.interface import (
+    DEFAULT_DOMAIN,
+    NO_DOMAIN,
+    Interface,
+    trunk_name,
+    trunk_number,
+)
+from rocefort.models.device.lossless import (
+    DEFAULT_PROFILE,
+    OTHER_DEPTHS,
+    AiEcn,
+    DiffservDomain,
+    DropProfile,
+    Pfc,
+    PfcProfile,
+)
+from rocefort.models.device.management import (
+    Acl,
+    IpVersion,
+    LocalUser,
+    Netconf,
+    Snmp,
+    Ssh,
+    Syslog,
+    Telemetry,
+    UserGroup,
+    Vty,
+)
 from rocefort.models.device.packet_filters import Filters
-from rocefort.models.device.static_routes import ATTRACTS_ALL, StaticRoute, Vrf
-from rocefort.models.device.telemetry import Telemetry
-from rocefort.models.device.users import IpVersion, LocalUser, Ssh, UserGroup, Vty
+from rocefort.models.device.routing import (
+    ATTRACTS_ALL,
+    Bgp,
+    PrefixList,
+    RoutePolicy,
+    StaticRoute,
+    Vrf,
+)
 from rocefort.models.effect import (
     BGP,
     FILTERS,
@@ -39,8 +66,7 @@ from rocefort.models.effect import (
     OfKey,
     effects_of,
 )
-from rocefort.models.hardware.breakout import PortSplit, part_speed_gbps
-from rocefort.models.keyed import Keyed
+from rocefort.models.hardware.media import PortSplit, part_speed_gbps
 
 
 class Device(Frozen):

@@ -1,12 +1,11 @@
-"""PFC, AI-ECN and priority maps in the configuration of a switch."""
+"""Lossless queue of a switch: PFC, AI-ECN, drop profiles, priority maps."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Literal
 
-from rocefort.models.base import Frozen
-from rocefort.models.device.priorities import Colour, Phb
+from rocefort.models.base import Frozen, Keyed
 from rocefort.models.effect import (
     KEY,
     LOSSLESS,
@@ -18,7 +17,33 @@ from rocefort.models.effect import (
     OfKey,
 )
 from rocefort.models.hardware.hardware import RecoveryBehavior
-from rocefort.models.keyed import Keyed
+
+Phb = Literal["be", "af1", "af2", "af3", "af4", "ef", "cs6", "cs7"]
+Colour = Literal["green", "yellow", "red"]
+PHB_QUEUE: dict[Phb, int] = {
+    "be": 0,
+    "af1": 1,
+    "af2": 2,
+    "af3": 3,
+    "af4": 4,
+    "ef": 5,
+    "cs6": 6,
+    "cs7": 7,
+}
+QUEUE_PHB: dict[int, Phb] = {queue: phb for phb, queue in PHB_QUEUE.items()}
+DSCPS = range(64)
+QUEUES = range(8)
+
+
+def default_queue(dscp: int) -> int:
+    """Return the queue of a DSCP (0..63) in the default diffserv domain."""
+    return dscp >> 3
+
+
+def host_priority(dscp: int) -> int:
+    """Return the priority of a DSCP on a NIC with the default dscp2prio; pauses use it."""
+    return dscp >> 3
+
 
 OTHER_QUEUES = "PFC profile {} pauses other queues on every port that applies it"
 OTHER_TIMERS = LOSSLESS.affecting(
@@ -135,3 +160,61 @@ class DiffservDomain(KeyedRow):
     def by_dscp(self) -> dict[int, DscpMap]:
         """Rows of DSCPs by value."""
         return {row.value: row for row in self.dscp}
+
+
+# V300R023C00 command reference, congestion avoidance (`drop-profile`, `color`, `ecn`,
+# `qos queue wred`, `qos queue ecn`).
+
+
+DEFAULT_PROFILE = "default"  # exists without a line; can be modified, but not deleted
+LONGEST_DROP_PROFILE = 31  # characters of its name
+NO_DROP_PROFILES = ("b", "br", "bri", "brie", "brief")  # `display drop-profile brief`
+Unit = Literal["percent", "bytes", "cells"]
+OTHER_DEPTHS = "queues with drop profile {} mark or drop packets at other depths"
+
+
+def low_at_most_high(low: int, high: int) -> bool:
+    """Whether two limits of one unit are in order."""
+    return low <= high
+
+
+class DropLimits(Frozen):
+    """Limits of marks or drops: from `low` on by chance, from `high` on all packets.
+
+    percent: the chance just below `high`, 1 to 100 (Pmax). Kmin and Kmax are `low` and `high`.
+    """
+
+    low: Annotated[int, SAME]
+    high: Annotated[int, SAME]
+    percent: Annotated[int, SAME]
+    unit: Annotated[Unit, SAME] = "percent"
+
+
+class ColourLimits(DropLimits, KeyedRow):
+    """Drop limits of one colour."""
+
+    colour: Annotated[Colour, KEY]
+
+
+DROPS_WHEN_FULL = DropLimits(low=100, high=100, percent=100)  # the default of a colour
+
+
+def drops_as_by_default(row: ColourLimits) -> bool:
+    """Whether a colour has its default limits: drops only when the queue is full."""
+    return row == ColourLimits(colour=row.colour, **dict(DROPS_WHEN_FULL))
+
+
+class DropProfile(KeyedRow):
+    """Drop limits by colour, and limits at which ECN marks instead."""
+
+    name: Annotated[str, KEY]
+    colours: Annotated[Keyed[ColourLimits], LOSSLESS.affecting(OTHER_DEPTHS)] = ()
+    ecn: Annotated[DropLimits | None, LOSSLESS.affecting(OTHER_DEPTHS)] = None
+
+
+class QueueMarking(KeyedRow):
+    """Drop profile of a port's queue, and whether ECN marks by its limits."""
+
+    queue: Annotated[int, KEY]
+    profile: Annotated[str | None, SAME] = None
+    ecn: Annotated[bool, SAME] = False

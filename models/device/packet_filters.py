@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal, NamedTuple
 
-from rocefort.models.base import Frozen
+from rocefort.models.base import Frozen, Keyed
 from rocefort.models.effect import FILTERS, KEY, SAME, STATED, KeyedRow
-from rocefort.models.keyed import Keyed
 
 Protocol = Literal["ip", "tcp", "udp", "icmp"]  # ip: any
 LAST_PORT = 65535

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Interface
 
-from rocefort.models.device.bgp import BgpSettings
 from rocefort.models.device.device import Device
+from rocefort.models.device.routing import BgpSettings
 
 
 class Subnets:

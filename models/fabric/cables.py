@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from rocefort.models.base import Frozen
-from rocefort.models.hardware.transceivers import CableMedium, Fec
+from rocefort.models.hardware.media import CableMedium, Fec
 from rocefort.models.wording import named
 
 

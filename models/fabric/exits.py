@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from rocefort.models.base import Description, Frozen, Name
-from rocefort.models.device.bgp import Bfd
+from rocefort.models.device.routing import Bfd
 from rocefort.models.device.secret import Authentication
 from rocefort.models.fabric.cables import CableKind
 from rocefort.models.fabric.types import Asn, InterfaceName, Metres, Mtu

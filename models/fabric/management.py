@@ -9,10 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from rocefort.models.base import Frozen, Name, Reference
-from rocefort.models.device.users import Right
+from rocefort.models.device.management import Right
 from rocefort.models.fabric.policy import SegmentPolicy
-from rocefort.models.fabric.types import Id
-from rocefort.models.fabric.unique import unique_by
+from rocefort.models.fabric.types import Id, unique_by
 from rocefort.models.wording import named
 
 SENSOR_PATH, LONGEST_SENSOR_PATH = r"^[a-z][a-z0-9-]*:[A-Za-z0-9/:_.-]+$", 512

@@ -10,10 +10,9 @@ from pydantic import Field, model_validator
 
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.device.secret import Authentication
-from rocefort.models.fabric.bonds import LeafName, LonePort, ServerBond
 from rocefort.models.fabric.cables import CableKind
 from rocefort.models.fabric.exits import ExitIntent
-from rocefort.models.fabric.hosts import ServerHost
+from rocefort.models.fabric.hosts import LeafName, LonePort, ServerBond, ServerHost
 from rocefort.models.fabric.types import (
     Asn,
     Id,
@@ -23,8 +22,8 @@ from rocefort.models.fabric.types import (
     Metres,
     Vlan,
 )
-from rocefort.models.hardware.breakout import SplitType
 from rocefort.models.hardware.hardware import PortRange, expand_ports
+from rocefort.models.hardware.media import SplitType
 from rocefort.models.wording import count_of, named
 
 

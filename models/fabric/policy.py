@@ -16,7 +16,7 @@ from rocefort.models.device.packet_filters import (
     PortRange,
     Protocol,
 )
-from rocefort.models.fabric.unique import unique_by
+from rocefort.models.fabric.types import unique_by
 from rocefort.models.wording import named
 
 LAST_ENTRY = 9999  # so that numbers of rules stay readable: entry 12 to VLAN 130 is rule 120130

@@ -6,10 +6,8 @@ from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
 from rocefort.models.fabric.congestion_control import CongestionControl
-from rocefort.models.fabric.ecn import EcnProfile
-from rocefort.models.fabric.hosts import HostProfile
-from rocefort.models.fabric.lossless import Lossless
-from rocefort.models.fabric.nic import Adapter, NicProfile
+from rocefort.models.fabric.hosts import Adapter, HostProfile, NicProfile
+from rocefort.models.fabric.lossless import EcnProfile, Lossless
 
 
 class Profiles(Frozen):

@@ -1,10 +1,11 @@
-"""Types of values in several parts of a Fabric, with their ranges."""
+"""Types of values in several parts of a Fabric, with their ranges, and unique names."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Hashable
 from ipaddress import IPv4Network
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
@@ -63,3 +64,20 @@ InterfaceName = Annotated[
 
 
 LinkSubnet = Annotated[IPv4Network, AfterValidator(check_link_subnet)]
+
+
+Row = TypeVar("Row")
+
+
+def unique_by(name_of: Callable[[Row], Hashable]) -> AfterValidator:
+    """Refuse a list with two rows of one name; name_of: the name of a row."""
+
+    def check(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        seen: set[Hashable] = set()
+        for name in map(name_of, rows):
+            if name in seen:
+                raise ValueError(f"{name} is given twice; remove one")
+            seen.add(name)
+        return rows
+
+    return AfterValidator(check)

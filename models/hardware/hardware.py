@@ -11,15 +11,16 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from rocefort.models.base import Frozen, Name
-from rocefort.models.hardware.breakout import (
+from rocefort.models.hardware.commit_conditions import Condition
+from rocefort.models.hardware.media import (
+    MEDIA,
     MOST_PARTS,
+    MediumName,
     SplitType,
     part_speed_gbps,
     parts_of,
     whole_port,
 )
-from rocefort.models.hardware.commit_conditions import Condition
-from rocefort.models.hardware.interface_types import MEDIA, MediumName
 
 
 class SyntaxFamily(StrEnum):

@@ -15,7 +15,6 @@ from typing import Annotated
 from pydantic import AfterValidator, AliasChoices, Field, model_validator
 
 from rocefort.models.base import Frozen, Name
-from rocefort.models.hardware.breakout import SplitType
 from rocefort.models.hardware.hardware import (
     PORTS,
     AboveUpperEcn,
@@ -33,7 +32,7 @@ from rocefort.models.hardware.hardware import (
     check_ports,
     expand_all,
 )
-from rocefort.models.hardware.interface_types import check_medium
+from rocefort.models.hardware.media import SplitType, check_medium
 from rocefort.models.wording import listing
 
 SLOT = "{module}"

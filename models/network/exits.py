@@ -6,8 +6,8 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.device.static_routes import DEFAULT_ROUTE
-from rocefort.models.hardware.transceivers import CableMedium
+from rocefort.models.device.routing import DEFAULT_ROUTE
+from rocefort.models.hardware.media import CableMedium
 
 
 class PrefixRange(Frozen):

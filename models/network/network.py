@@ -13,15 +13,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from rocefort.models.base import Frozen
+from rocefort.models.base import Frozen, natural
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
-from rocefort.models.fabric.nic import Hosts, NicProfile
+from rocefort.models.fabric.hosts import Hosts, NicProfile
 from rocefort.models.fabric.policy import SegmentPolicy
 from rocefort.models.finding import IntentLine, Waiver, Where
 from rocefort.models.hardware.hardware import DialectName, Family, Hardware, port_speed_gbps
-from rocefort.models.hardware.transceivers import CableMedium
-from rocefort.models.keyed import natural
+from rocefort.models.hardware.media import CableMedium
 from rocefort.models.network.exits import Exit
 
 

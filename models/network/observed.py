@@ -1,4 +1,4 @@
-"""Observed: state that the switches of a fabric report at one moment; None: not reported."""
+"""Observed: state and counters that switches and NICs report at one moment; None: not known."""
 
 from __future__ import annotations
 
@@ -205,3 +205,27 @@ class Observed(Frozen):
     def by_name(self) -> dict[str, DeviceSeen]:
         """Switches by name."""
         return {device.name: device for device in self.devices}
+
+
+class NicCounters(Frozen):
+    """Counters of one RDMA link or interface of a server, named as by its driver."""
+
+    server: str
+    link: str  # mlx5_0/1, or eth0
+    values: dict[str, int]
+
+
+class MarkedSeen(Frozen):
+    """Packets that a switch port marked with ECN since its counters were cleared."""
+
+    interface: str
+    marked_packets: int
+
+
+class SwitchCounters(Frozen):
+    """Counters of one switch at one time. None: not read."""
+
+    device: str
+    pfc: tuple[PfcCountersSeen, ...] | None = None
+    queues: tuple[QueueSeen, ...] | None = None
+    marked: tuple[MarkedSeen, ...] | None = None

@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
-from rocefort.models.fabric.hosts import LinuxInterface, RdmaDevice, Sysctl, SysctlValue
-from rocefort.models.fabric.nic import Priority
+from rocefort.models.fabric.hosts import LinuxInterface, Priority, RdmaDevice, Sysctl, SysctlValue
 from rocefort.models.fabric.types import Dscp
 
 ECT0 = 0b10  # ECN-capable transport, RFC 3168: without it a switch drops where it would mark

@@ -1,20 +1,43 @@
-"""Errors that Rocefort shows to a user, with their exit codes.
-
-RocefortError            where, what, how; carries its exit code
-+-- BadInput             2  one or more problems of one stage, reported together
-+-- DeviceFailed         3  a switch or a server did not carry out a request
-+-- ServiceFailed        3  a service that Rocefort needs (Batfish, a file system) failed
-+-- Refused              4  the action is possible, but unsafe or not permitted
-+-- Stopped              5  an operator stopped the action
-"""
+"""Errors that Rocefort shows to a user, with their exit codes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
-from rocefort.base.exit_codes import ExitCode
+
+class ExitCode(IntEnum):
+    """Exit code of a command; docs/reference/output.md and `rocefort --help` list them."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> ExitCode:
+        """Make a number with a meaning."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    CLEAN = 0, "The command did what was requested, and nothing is wrong."
+    FINDINGS = (
+        1,
+        "The result is not clean: an error, drift, a measurement below its limit, a difference.",
+    )
+    BAD_INPUT = 2, "A file, an option or an argument cannot be used."
+    FAILED = 3, "A switch, a server or a service failed, or output cannot be written."
+    REFUSED = 4, "The action is unsafe or not permitted."
+    STOPPED = (
+        5,
+        "An operator stopped an action, or it waits for an approval or for its gate.",
+    )
+    INTERNAL = 70, "An internal error of Rocefort. Its traceback is in a file; please report it."
+    INTERRUPTED = 130, "Ctrl-C ended a command that only reads, computes or writes files."
+
+
+def exit_codes_text() -> str:
+    """Return the codes with their names in a line, for `rocefort --help`."""
+    return ", ".join(f"{code:d} {code.name.lower().replace('_', ' ')}" for code in ExitCode)
 
 
 class NameFault(StrEnum):
@@ -111,3 +134,8 @@ class Stopped(RocefortError):  # noqa: N818
     """An operator stopped the action by Ctrl-C or a signal; it has cleaned up."""
 
     exit_code = ExitCode.STOPPED
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra; the name is not on a package index, so by URL."""
+    return f"pip install 'rocefort[{extra}] @ URL' with the URL of Rocefort's wheel"

@@ -467,7 +467,7 @@ def _show_progress(context: typer.Context, kind: ProgressOption) -> ProgressOpti
     """Show the progress of a command until it ends, unless its output is to be quiet."""
     root, words = context.find_root(), context.command_path.split()
     if not context.resilient_parsing and not root.params.get("quiet"):
-        from rocefort.base.progress_display.display import progress_display  # noqa: PLC0415 - not for `--help`
+        from rocefort.base.progress_display import progress_display  # noqa: PLC0415 - not for `--help`
 
         context.with_resource(progress_display(kind.value, " ".join(words[1:])))
     return kind

@@ -1,8 +1,4 @@
-"""A site's repository: its fabrics, and its own hardware files, profiles, commands and templates.
-
-What a site has precedes what Rocefort ships. The site of a fabric is found from the place of its
-file alone, so that every command, in every current directory, reads the same data.
-"""
+"""Folders of the data that Rocefort ships, and a site's repository."""
 
 from __future__ import annotations
 
@@ -11,7 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import INVENTORY, ROOT, shortest
+
+PACKAGE = Path(__file__).resolve().parents[1]
+INVENTORY = (PACKAGE / "inventory").resolve()
+ROOT = INVENTORY.parent
+TEMPLATES = ROOT / "templates"
+HARDWARE = INVENTORY / "hardware"
+PROFILES = INVENTORY / "profiles"
+
+
+def shortest(path: Path) -> Path:
+    """Return the path relative to the current directory, if it is below it."""
+    absolute = path.absolute()
+    here = Path.cwd()
+    return absolute.relative_to(here) if absolute.is_relative_to(here) else path
+
 
 SETTINGS_FILE = "rocefort.toml"
 DATA_FILES = "*.yaml"

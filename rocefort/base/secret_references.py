@@ -14,9 +14,8 @@ from pydantic import AfterValidator
 
 from napalm_cloudengine import regular_file
 from napalm_cloudengine.masking import MASK
-from rocefort.base.child_environment import keep_from_children
-from rocefort.base.errors import BadInput, Problem, Refused, ServiceFailed
-from rocefort.base.extras import install_command
+from rocefort.base.errors import BadInput, Problem, Refused, ServiceFailed, install_command
+from rocefort.base.processes import keep_from_children
 from rocefort.base.secret_masking import remember
 from rocefort.models.base import check_reference
 

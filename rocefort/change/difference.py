@@ -17,9 +17,8 @@ from rocefort.change.results import (
     SwitchDifference,
     Unowned,
 )
-from rocefort.dialects.changes import Paths, change_of, replaced_lines
+from rocefort.dialects.changes import Paths, change_of, conditions_of, replaced_lines
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.secrets import with_known_secrets
 from rocefort.dialects.words import in_words
 from rocefort.models.change.compare import classify, compare

@@ -22,8 +22,7 @@ from rocefort.design.expand import (
     grow,
 )
 from rocefort.design.load.load import load_catalogue
-from rocefort.models.base import check_name
-from rocefort.models.keyed import natural
+from rocefort.models.base import check_name, natural
 from rocefort.models.network.network import End, Network, Node
 from rocefort.models.wording import count_of
 from rocefort.validators.capacity.bisection import Bandwidth

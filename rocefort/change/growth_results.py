@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv4Interface
 
 from rocefort.change.results import Advice
 from rocefort.models.base import Frozen
-from rocefort.models.hardware.transceivers import CableMedium
+from rocefort.models.hardware.media import CableMedium
 from rocefort.models.network.network import End
 from rocefort.validators.capacity.bisection import Bandwidth
 from rocefort.validators.rules.verification.growth import Addition, Proof

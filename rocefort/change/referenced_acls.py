@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.models.device.bgp import BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Filters, Uses
-from rocefort.models.device.static_routes import FACTORY_VRF
+from rocefort.models.device.routing import FACTORY_VRF, BgpGroup, BgpPeer
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import TextLine
 

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from rocefort.base.documents.read import Document, read_document, read_text
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import shortest
 from rocefort.base.progress import Step
-from rocefort.base.repository import FABRIC_FILE, SHIPPED, Site, site_of
+from rocefort.base.repository import FABRIC_FILE, SHIPPED, Site, shortest, site_of
 from rocefort.design.derive.derive import DerivedNetwork, derive_document
 from rocefort.design.git_revisions import (
     NotInGit,

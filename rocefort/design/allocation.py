@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from rocefort.models.fabric.bonds import ServerBond
 from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.fabric.hosts import ServerBond
 from rocefort.models.fabric.nodes import Leaf, SegmentIntent, ServerIntent, Switch
 from rocefort.models.fabric.port_allocation import place_of
 from rocefort.models.hardware.hardware import Hardware

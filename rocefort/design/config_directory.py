@@ -11,9 +11,8 @@ from pathlib import Path
 from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, Problem
 from rocefort.base.progress import tracked
-from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
+from rocefort.dialects.choose import NoConfigurationError, dialect_of, load_dialect, reader_of
 from rocefort.dialects.data import Display, ParsedConfig, SavedPart, UnreadOutput
-from rocefort.dialects.detect import NoConfigurationError
 from rocefort.dialects.words import in_words
 from rocefort.models.wording import listing
 

@@ -9,8 +9,8 @@ import typer
 
 from rocefort.base import options, output
 from rocefort.base.command_line import values
-from rocefort.base.command_line.exit import end
 from rocefort.base.command_line.help import Topic, documented
+from rocefort.base.command_line.verbosity import end
 from rocefort.base.errors import BadInput
 from rocefort.reports.output import write_blocks, write_result
 
@@ -38,8 +38,7 @@ def render(
 ) -> None:
     """Write the configuration of every switch."""
     from rocefort.base.documents.suggest import nearest
-    from rocefort.design.reports import notes_report
-    from rocefort.design.results import RenderedTexts
+    from rocefort.design.results import RenderedTexts, notes_report
     from rocefort.design.subject import refuse_refuted, subject_of, write_texts
     from rocefort.dialects.secrets import with_secrets
 

@@ -19,7 +19,7 @@ from rocefort.design.derive.check_consistency import releases_of
 from rocefort.design.load.load import Catalogue, LoadedFabric, loaded_fabric
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Leaf, Switch
-from rocefort.models.hardware.breakout import parts_of, whole_port
+from rocefort.models.hardware.media import parts_of, whole_port
 from rocefort.models.wording import count_of, listing
 
 SPINES, LEAVES, SERVERS = "spines", "leaves", "servers"

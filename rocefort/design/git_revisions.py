@@ -19,12 +19,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from rocefort.base.child_environment import environment
-from rocefort.base.documents.excerpts import remember_name
 from rocefort.base.documents.suggest import nearest
+from rocefort.base.documents.syntax_errors import remember_name
 from rocefort.base.errors import BadInput, RocefortError, ServiceFailed
-from rocefort.base.paths import INVENTORY
-from rocefort.base.repository import FABRIC_FILE, SETTINGS_FILE, SHIPPED, Site, places_of, site_of
+from rocefort.base.processes import environment
+from rocefort.base.repository import (
+    FABRIC_FILE,
+    INVENTORY,
+    SETTINGS_FILE,
+    SHIPPED,
+    Site,
+    places_of,
+    site_of,
+)
 from rocefort.design.config_directory import is_hidden
 from rocefort.design.derive.derive import DerivedNetwork, derive
 

@@ -1,7 +1,4 @@
-"""Removal of switches and servers from a fabric's YAML, with what refers to them.
-
-The ids of removed switches become retired: no later switch gets their addresses or ports.
-"""
+"""Removal and renaming of switches and servers in a fabric, with what refers to them."""
 
 from __future__ import annotations
 
@@ -9,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rocefort.base.documents.edit import comments_above, spliced, with_numbers, without
-from rocefort.base.documents.read import YamlPath, document_of
+from rocefort.base.documents.edit import comments_above, spliced, with_numbers, with_values, without
+from rocefort.base.documents.read import YamlPath, document_of, path_text
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.design.expand import GROUPS, LEAVES, SERVERS, SINGULAR, SPINES
 from rocefort.design.load.load import LoadedFabric, loaded_fabric
+from rocefort.models.base import check_name
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.wording import count_of, listing
 
@@ -170,3 +168,54 @@ def read_back(text: str, before: LoadedFabric, expected: object) -> LoadedFabric
         what = "the edited file does not read back as intended"
         raise Refused(what, where=file, how="edit it by hand, and report it")
     return loaded_fabric(document, before.site)
+
+
+REFERENCES = {  # keys of list items whose value is the name of a switch or server
+    "spines": ("name",),
+    "leaves": ("name",),
+    "servers": ("name", "leaf"),
+    "links": ("spine", "leaf"),
+    "waivers": ("device",),
+}
+
+
+def rename(text: str, loaded: LoadedFabric, old: str, new: str) -> EditedFabric:
+    """Rename a switch or server in the text of `loaded`; it does not derive.
+
+    Raises BadInput for an unknown name, and for a new one that is invalid or in use.
+    """
+    fabric = loaded.fabric
+    known = names_of(fabric)
+    if old not in known:
+        raise BadInput(f"no spine, leaf or server {old!r}", how=nearest(old, known))
+    if new in known:
+        raise BadInput(f"{new!r} is in use", how="choose another name")
+    try:
+        check_name(new)
+    except ValueError as error:
+        raise BadInput(str(error), how="choose another name") from None
+    places = list(_places(fabric, old))
+    edited = spliced(text, with_values(text, dict.fromkeys(places, new)))
+    expected = _with_values(loaded.document.data, (), set(places), new)
+    beside = tuple(path_text(path) for path in places)
+    return EditedFabric(edited, read_back(edited, loaded, expected), beside=beside)
+
+
+def _places(fabric: Fabric, name: str) -> Iterator[YamlPath]:
+    """Paths of all values that name a switch or server."""
+    values: list[tuple[YamlPath, str | None]] = [(("rollout", "canary"), fabric.rollout.canary)]
+    for group, keys in REFERENCES.items():
+        for index, item in enumerate(getattr(fabric, group)):
+            values += [((group, index, key), getattr(item, key)) for key in keys]
+    values += [(("rdma", "servers", i), server) for i, server in enumerate(fabric.rdma.servers)]
+    yield from (path for path, value in values if value == name)
+
+
+def _with_values(data: object, at: YamlPath, places: set[YamlPath], value: str) -> object:
+    if at in places:
+        return value
+    if isinstance(data, dict):
+        return {key: _with_values(item, (*at, key), places, value) for key, item in data.items()}
+    if isinstance(data, list):
+        return [_with_values(item, (*at, i), places, value) for i, item in enumerate(data)]
+    return data

@@ -1,10 +1,12 @@
-"""Results of `render` and `import`, for programs."""
+"""Results of `render` and `import`, for programs and as reports."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
+from rocefort.base.json_output import WrittenFiles
 from rocefort.models.base import Frozen
+from rocefort.reports.blocks import Code
 
 
 class RenderedTexts(Frozen):
@@ -32,3 +34,8 @@ class ImportedFabric(Frozen):
     lines_left: int
     added: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+
+def notes_report(done: WrittenFiles | RenderedTexts) -> Code:
+    """Show the notes on the files."""
+    return Code(done.notes)

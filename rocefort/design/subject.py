@@ -17,8 +17,7 @@ from rocefort.design.config_directory import (
     read_directory,
 )
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.design.infer import infer, with_hardware
-from rocefort.design.infer_cabling import LldpNeighbour
+from rocefort.design.infer import LldpNeighbour, infer, with_hardware
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.design.load.overrides import overrides
 from rocefort.dialects.choose import dialect_of, load_dialect

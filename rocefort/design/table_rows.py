@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rocefort.models.device.eth_trunk import MANUAL, trunk_number
-from rocefort.models.device.interface import Interface
-from rocefort.models.device.priorities import host_priority
-from rocefort.models.fabric.hosts import HostProfile
-from rocefort.models.fabric.nic import Adapter, Hosts, NicProfile
+from rocefort.models.device.interface import MANUAL, Interface, trunk_number
+from rocefort.models.device.lossless import host_priority
+from rocefort.models.fabric.hosts import Adapter, HostProfile, Hosts, NicProfile
 from rocefort.models.network.exits import Exit, PrefixRange
 from rocefort.models.network.network import End, LosslessIntent, Network, Node
 

@@ -17,11 +17,10 @@ from rocefort.design.table_rows import (
     exit_rows,
     profile_rows,
 )
-from rocefort.models.base import Frozen
+from rocefort.models.base import Frozen, natural
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.port_allocation import peer_at
-from rocefort.models.hardware.transceivers import COPPER, CableMedium, phy_of
-from rocefort.models.keyed import natural
+from rocefort.models.hardware.media import COPPER, CableMedium, phy_of
 from rocefort.models.network.network import End, Link, Network, Node, Reserved, Role, Server
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Cell, Note, Table, columns, plain

@@ -1,4 +1,4 @@
-"""The Change of one switch: its edits, the patch, the rollback, and the disruption."""
+"""The Change of one switch: its edits, the patch, the rollback, and lines that need more."""
 
 from __future__ import annotations
 
@@ -11,9 +11,45 @@ from rocefort.dialects.dialect import Dialect
 from rocefort.models.change.compare import classify, compare
 from rocefort.models.change.plan import Change, ChangeKind, StatedEffect, digest_of
 from rocefort.models.device.device import Device
+from rocefort.models.hardware.commit_conditions import Condition, ConditionedLine
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.hardware.site_commands import SiteFamily
 from rocefort.models.wording import count_of
+
+
+def conditions_of(lines: Iterable[str], family: Family) -> tuple[ConditionedLine, ...]:
+    """Return lines of a patch (`Change.patch`) or a saved text with a condition, in their order.
+
+    Views are found by indentation, which both have.
+    """
+    return tuple(_conditioned_lines(lines, family.conditions)) if family.conditions else ()
+
+
+def _conditioned_lines(
+    lines: Iterable[str], conditions: tuple[Condition, ...]
+) -> Iterator[ConditionedLine]:
+    view = ""
+    for raw in lines:
+        line = raw.strip()
+        if not raw.startswith(" "):
+            view = line
+        condition = condition_of(line, conditions)
+        if condition is not None:
+            inside = view if raw.startswith(" ") else ""
+            yield ConditionedLine(
+                line=line,
+                view=inside,
+                command=condition.command,
+                needs=condition.needs,
+                note=condition.note,
+            )
+
+
+def condition_of(line: str, conditions: Iterable[Condition]) -> Condition | None:
+    """Return the condition of one unindented line; None where a commit is enough."""
+    words = f"{line} "
+    return next((each for each in conditions if words.startswith(f"{each.command} ")), None)
+
 
 Path = tuple[str, ...]  # the lines that open the views of a line, and the line itself
 Paths = Sequence[Path]

@@ -34,9 +34,8 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.site_commands import SiteCommand
-from rocefort.models.network.counters import MarkedSeen
 from rocefort.models.network.network import Node, Position, TextLine
-from rocefort.models.network.observed import StateTopic, UnreadSeen
+from rocefort.models.network.observed import MarkedSeen, StateTopic, UnreadSeen
 
 NOT_READ = "its configuration is not read by Rocefort"
 STATE_NOT_READ = "the state of its switches is not read by Rocefort"

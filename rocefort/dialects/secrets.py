@@ -1,20 +1,56 @@
-"""Secrets of texts and of changes: known ones, references of a plan, and their values."""
+"""Secrets of texts and changes: placeholders in lines, references of a plan, and values."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
 from rocefort.base.documents.suggest import nearest
-from rocefort.base.errors import BadInput, Problem
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.base.secret_references import Secret, resolve_all
+from rocefort.dialects.choose import OfDialect, dialect_of
 from rocefort.dialects.dialect import Dialect
-from rocefort.dialects.placeholders import filled_line, takers
 from rocefort.models.change.plan import Plan
-from rocefort.models.device.bgp import Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
-from rocefort.models.device.secret import CIPHER, is_reference, reference_of
+from rocefort.models.device.routing import Bgp, BgpGroup, BgpPeer
+from rocefort.models.device.secret import CIPHER, PLACEHOLDER, is_reference, reference_of
 from rocefort.models.network.network import Network
+
+
+def references(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return references, without versions, of the placeholders in lines; each once, in order."""
+    secrets = (match[1] for line in lines for match in PLACEHOLDER.finditer(line))
+    return tuple(dict.fromkeys(reference_of(stated) for stated in secrets if is_reference(stated)))
+
+
+def takers(texts: Iterable[tuple[OfDialect, Iterable[str]]]) -> dict[str, set[Dialect]]:
+    """Return references in the lines of switches, each with the dialects in which it is typed."""
+    dialects: dict[str, set[Dialect]] = {}
+    for switch, lines in texts:
+        for reference in references(lines):
+            dialects.setdefault(reference, set()).add(dialect_of(switch))
+    return dialects
+
+
+def filled_line(line: str, secrets: Mapping[str, str]) -> str:
+    """Return a line to be typed, with its placeholders replaced by secrets, given by reference.
+
+    Raises Refused for a secret that exists only on the switch, or that was not read before.
+    """
+
+    def secret(match: re.Match[str]) -> str:
+        reference = reference_of(match[1])
+        if reference not in secrets:
+            raise Refused(
+                "was not read before" if is_reference(match[1]) else "it exists only on the switch",
+                where=match[0],
+                how="nothing was typed; name the secret in the fabric by env:NAME or file:PATH",
+            )
+        return secrets[reference]
+
+    return PLACEHOLDER.sub(secret, line)
+
 
 Restate = Callable[[BgpGroup | BgpPeer], str | None]  # returns the new password reference
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rocefort.base.documents.read import read_document
 from rocefort.base.documents.validate import validate
-from rocefort.base.paths import HARDWARE
+from rocefort.base.repository import HARDWARE
 from rocefort.models.hardware.hardware import Family, FamilyFile
 
 FAMILY_FILE = "families.yaml"

@@ -11,8 +11,7 @@ from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
 from rocefort.base import internal_errors
-from rocefort.base.errors import DeviceFailed, RocefortError
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import DeviceFailed, ExitCode, RocefortError
 from rocefort.base.secret_masking import masked
 from rocefort.fleet.inventory import SESSION
 from rocefort.fleet.nornir_session import run_task

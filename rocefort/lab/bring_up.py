@@ -11,10 +11,9 @@ from rocefort.design.subject import subject_of
 from rocefort.lab.guest_connections import guest_names, lead_to_guests, speed_note
 from rocefort.lab.recorded_runs import TWIN_NOTE
 from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab
-from rocefort.lab.twin.lab_status import LabStatus
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host, require_root
-from rocefort.lab.twin.status import status_of
+from rocefort.lab.twin.status import LabStatus, status_of
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.lab.twin_cli import start_lines
 from rocefort.models.network.network import Network

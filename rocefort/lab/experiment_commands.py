@@ -9,8 +9,8 @@ import typer
 
 from rocefort.base import options, output
 from rocefort.base.command_line import values
-from rocefort.base.command_line.exit import end
 from rocefort.base.command_line.help import documented
+from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_result
 
 cli = typer.Typer()
@@ -44,7 +44,7 @@ def lab_opinions(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Compare next hops of kernels, embedded engine and Batfish."""
-    from rocefort.base.signals import stop_on_signals
+    from rocefort.base.processes import stop_on_signals
     from rocefort.lab.bring_up import find_lab
     from rocefort.lab.experiments.experiment_results import OpinionRow, Opinions
     from rocefort.lab.experiments.experiments_report import opinions_report
@@ -98,7 +98,7 @@ def lab_chaos(
 
     After each step the kernels are checked. At the end all faults are repaired.
     """
-    from rocefort.base.signals import stop_on_signals
+    from rocefort.base.processes import stop_on_signals
     from rocefort.lab.bring_up import find_lab
     from rocefort.lab.experiments.chaos import ChaosReporter, run_chaos
     from rocefort.lab.experiments.experiments_report import chaos_sum
@@ -153,7 +153,7 @@ def lab_failover(
 
     Links, a spine and bgpd fail one after another under load.
     """
-    from rocefort.base.signals import stop_on_signals
+    from rocefort.base.processes import stop_on_signals
     from rocefort.lab.bring_up import find_lab
     from rocefort.lab.experiments.experiments_report import failover_report
     from rocefort.lab.experiments.failover import FailoverOptions, measure_failover

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rocefort.lab.twin.lab_status import LabHop, LabStatus, LabTrace
+from rocefort.lab.twin.status import LabHop, LabStatus, LabTrace
 from rocefort.models.base import Frozen
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Code, Items, Note, Section, Table, TableColumn, columns

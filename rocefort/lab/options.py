@@ -12,8 +12,7 @@ from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.state.state_faults import STATE_FAULTS, StateFault, read_state_fault
-from rocefort.emulator.switch.faults import FAULTS, LineFault, read_fault
-from rocefort.emulator.switch.personality import DEFAULT, Personality
+from rocefort.emulator.switch.personality import DEFAULT, FAULTS, LineFault, Personality, read_fault
 from rocefort.emulator.switch.switch import CandidateMode, EmulatedSwitch
 
 LISTEN = re.compile(

@@ -1,4 +1,4 @@
-"""State source of a lab's switches: its model, joined to the embedded routing engine."""
+"""State source of a lab's switches: its model, its sessions, and the embedded routing engine."""
 
 from __future__ import annotations
 
@@ -8,17 +8,92 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rocefort.base.errors import BadInput, Refused
+from rocefort.emulator.state.hold_timers import PeerEnd, SessionFacts, authentication, closed_peers
 from rocefort.emulator.state.model import ComputedRoutes, EmulatedState, Routing, no_routing
 from rocefort.emulator.state.ports import Cabling, Config, PortsOfSwitch, read_running
 from rocefort.emulator.state.routes import BgpRoute
 from rocefort.emulator.state.state_faults import Port
 from rocefort.emulator.switch.state_source import BgpPath, PeerState
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.sessions import orphaned_ends, session_facts, without_closed
 from rocefort.models.device.device import Device
+from rocefort.models.device.interface import ETHERNET_MTU
+from rocefort.models.device.routing import HOLD_S
 from rocefort.models.network.network import End, Network, Node
-from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.sessions import ConfiguredSession
 from rocefort.validators.routing_results import RoutingState, SessionStatus
+
+UPDATE_BYTES = 60  # of one prefix with attributes of its own: an UPDATE of RFC 4271, assumed
+
+
+def session_facts(solution: Solution, running: Mapping[str, Config]) -> Iterator[SessionFacts]:
+    """Yield every established session between two switches of the lab, once."""
+    keys = {name: authentication(lines) for name, lines in running.items()}
+    routes = Counter((r.device, hop) for r in solution.state.routes for hop in r.next_hops)
+    for session in solution.sessions:
+        far = session.far
+        if far is None or not session.device < far[0] or far[0] not in running:
+            continue
+        near_end, far_end = (session.device, str(session.peer)), (far[0], str(far[1]))
+        ports = (
+            _session_port(solution, session),
+            solution.underlay.far[_session_port(solution, session)],
+        )
+        small, large = sorted(
+            solution.underlay.interface(port).mtu or ETHERNET_MTU for port in ports
+        )
+        yield SessionFacts(
+            ends=(near_end, far_end),
+            port=ports[0],
+            authenticated=keys[near_end[0]].get(near_end[1]) == keys[far_end[0]].get(far_end[1]),
+            hold_s=min(
+                HOLD_S if hold_s is None else hold_s
+                for hold_s in (
+                    solution.peerings.settings(session.device, session.peer).hold_s,
+                    solution.peerings.settings(*far).hold_s,
+                )
+            ),
+            mtus=(small, large),
+            burst_bytes=UPDATE_BYTES * max(routes[session.device, session.peer], routes[far]),
+        )
+
+
+def _session_port(solution: Solution, session: ConfiguredSession) -> tuple[str, str]:
+    local = solution.peerings.ends[session.device][int(session.peer)].local
+    assert local is not None  # noqa: S101 - it is established
+    return local[0]
+
+
+def orphaned_ends(solution: Solution) -> Iterator[PeerEnd]:
+    """Yield ends that are ready, but whose peer's address is on no switch."""
+    addresses = {
+        address.ip
+        for node in solution.underlay.network.nodes
+        for interface in node.device.interfaces
+        for address in interface.addresses
+    }
+    for session in solution.sessions:
+        end = solution.peerings.ends[session.device][int(session.peer)]
+        up = end.local is not None and end.local[0] in solution.underlay.up
+        if session.far is None and end.ready and up and session.peer not in addresses:
+            yield session.device, str(session.peer)
+
+
+def without_closed(device: Device, config: Config) -> Device:
+    """Return a Device with its closed sessions not enabled."""
+    closed = closed_peers(config)
+    if not closed or device.bgp is None:
+        return device
+    bgp = device.bgp
+    peers = tuple(  # without its group, which would enable it
+        p.model_copy(update={**vars(bgp.settings(p)), "active": False, "group": None})
+        if closed & {str(p.address), p.group}
+        else p
+        for p in bgp.peers
+    )
+    bgp = bgp.model_copy(update={"peers": peers})
+    return device.model_copy(update={"bgp": bgp})
+
 
 OWN_HOP = "0.0.0.0"  # noqa: S104 - what a BGP table shows; nothing listens there
 OUTSIDE = "outside"  # far end of exit cables, which is outside of the lab

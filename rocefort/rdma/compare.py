@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocefort.base.errors import BadInput
-from rocefort.rdma.judge.paired_test import paired
 from rocefort.rdma.judge.published_comparison import (
     Comparability,
     Comparison,
@@ -15,7 +14,7 @@ from rocefort.rdma.judge.published_comparison import (
     reference_names,
     shared_reasons,
 )
-from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
+from rocefort.rdma.judge.regression import LEAST_HISTORY, paired, regression
 from rocefort.rdma.judge.run_store import LAST, RdmaHistory
 from rocefort.rdma.judge.verdicts import GoodRuns, measured_words
 from rocefort.rdma.rdma_plan import Program

@@ -51,8 +51,7 @@ def render(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write the script and the systemd units of every server."""
-    from rocefort.design.reports import notes_report
-    from rocefort.design.results import RenderedTexts
+    from rocefort.design.results import RenderedTexts, notes_report
     from rocefort.rdma.host_settings import plans_of, rendered_text, write_hosts
 
     _, plans = plans_of(fabric, server or ())
@@ -95,7 +94,7 @@ def check(
     kept: of `mlnx_qos -i NIC`, `ethtool -g NIC` and `ip addr`. What no file shows is not judged.
     """
     from rocefort.base.errors import BadInput
-    from rocefort.verification.findings_output import write_findings
+    from rocefort.verification.findings import write_findings
 
     if outputs is not None:
         from rocefort.rdma.host_settings import check_outputs
@@ -103,7 +102,7 @@ def check(
         found = check_outputs(fabric, outputs, server or ())
     elif connections is not None:
         from rocefort.fleet.connections import load_connections
-        from rocefort.rdma.server_readings import check_servers
+        from rocefort.rdma.host_settings import check_servers
 
         found = check_servers(fabric, load_connections(connections), server or ())
     else:

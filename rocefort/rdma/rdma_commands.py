@@ -10,9 +10,9 @@ import typer
 
 from rocefort.base import options, output
 from rocefort.base.command_line import values
-from rocefort.base.command_line.exit import end
 from rocefort.base.command_line.help import HelpedGroup, documented
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.command_line.verbosity import end
+from rocefort.base.errors import ExitCode
 from rocefort.base.json_output import json_text
 from rocefort.rdma.options import (
     HISTORY,
@@ -34,8 +34,8 @@ from rocefort.rdma.options import (
 from rocefort.reports.output import write_blocks, write_result
 
 if TYPE_CHECKING:
-    from rocefort.rdma.designed_plan import RdmaRequest
     from rocefort.rdma.results import RdmaResult
+    from rocefort.rdma.run_suite import RdmaRequest
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -88,7 +88,7 @@ def plan(
     asked = _request(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()))
     if connections is None:
-        from rocefort.rdma.designed_plan import designed_plan
+        from rocefort.rdma.run_suite import designed_plan
 
         made = designed_plan(fabric, asked)
     else:
@@ -136,7 +136,7 @@ def run(
     """
     from dataclasses import replace
 
-    from rocefort.base.signals import stop_on_signals
+    from rocefort.base.processes import stop_on_signals
     from rocefort.fleet.connections import load_connections
     from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
 
@@ -250,8 +250,8 @@ def show(
     Needs the database that `run` wrote. The page has a heat map, percentiles, the sweep and the
     history.
     """
-    from rocefort.base.actions import WrittenFiles
-    from rocefort.design.reports import notes_report
+    from rocefort.base.json_output import WrittenFiles
+    from rocefort.design.results import notes_report
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.rdma.show import write_page
 
@@ -415,9 +415,9 @@ def _request(
     target: str | None,
     directory: str | None,
 ) -> RdmaRequest:
-    from rocefort.rdma.designed_plan import RdmaRequest
     from rocefort.rdma.plan.site import RdmaPlanOptions
     from rocefort.rdma.rdma_plan import Suite
+    from rocefort.rdma.run_suite import RdmaRequest
 
     chosen = RdmaPlanOptions(
         covering=covering,

@@ -22,7 +22,7 @@ from rocefort.rdma.plan.probe import perftest_versions, probe_nodes
 from rocefort.rdma.queue_gate import QueueGate
 from rocefort.rdma.run.gate import run_gate
 from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard
-from rocefort.rollout.planning.trial_timer import wave_s
+from rocefort.rollout.planning.waves import wave_s
 
 
 def longest_s(plan: Plan, wave: Wave, scale: float) -> float:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rocefort.base import json_output
-from rocefort.base.errors import Problem
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import ExitCode, Problem
 from rocefort.base.internal_errors import masked
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ HOW = (
 
 
 class GateFeature(Protocol):
-    """What a rollout asks of the feature that measures its gates."""
+    """Interface of a rollout to the feature that measures its gates."""
 
     def plan(
         self, network: Network, rdma: Rdma, devices: Collection[str], access: Connections
@@ -56,7 +56,7 @@ def gate_of(name: str = "rdma") -> GateFeature:
     module = GATES[name]
     package = module.rpartition(".")[0]
     if find_spec(package) is None:
-        what = f"the policy asks for a gate by {name}, and the feature {package} is not installed"
+        what = f"the policy requires a gate by {name}, and the feature {package} is not installed"
         raise Refused(what, how="install it, or plan where it is")
     return cast("GateFeature", import_module(module).GATE)
 

@@ -18,7 +18,7 @@ from rocefort.design.derive.derive import derive
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.inventory import NetworkInventory
 from rocefort.models.change.plan import Plan, Wave
-from rocefort.rollout.planning.plan_file import read_plan
+from rocefort.rollout.planning.sealed_files import read_plan
 
 
 class FabricInventory:

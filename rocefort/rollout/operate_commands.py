@@ -11,8 +11,8 @@ import typer
 
 from rocefort.base import options, output
 from rocefort.base.command_line import values
-from rocefort.base.command_line.exit import end
 from rocefort.base.command_line.help import Topic, documented
+from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_blocks, write_result
 from rocefort.rollout.run_output import carry_out, follow_run
 
@@ -200,7 +200,7 @@ def status(
         return
     from rocefort.rollout.apply.operate import named_journal, of_rehearsal, status_of_plan
     from rocefort.rollout.apply.policy_of_plan import policy_of_run
-    from rocefort.rollout.planning.plan_file import read_plan
+    from rocefort.rollout.planning.sealed_files import read_plan
     from rocefort.rollout.report.status_report import status_output, status_report
 
     plan = read_plan(sealed)
@@ -233,8 +233,8 @@ def pause(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Pause a rollout before its next wave."""
-    from rocefort.base.actions import Done
-    from rocefort.reports.actions import done_report
+    from rocefort.base.json_output import Done
+    from rocefort.reports.output import done_report
     from rocefort.rollout.apply.operate import ask_to_end
 
     done = Done(message=ask_to_end(sealed, journal, back=False))
@@ -254,8 +254,8 @@ def abort(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Roll back the current wave and stop."""
-    from rocefort.base.actions import Done
-    from rocefort.reports.actions import done_report
+    from rocefort.base.json_output import Done
+    from rocefort.reports.output import done_report
     from rocefort.rollout.apply.operate import ask_to_end
 
     done = Done(message=ask_to_end(sealed, journal, back=True))
@@ -293,7 +293,7 @@ def approve(
     )
     from rocefort.rollout.apply.policy_of_plan import policy_of_run
     from rocefort.rollout.outputs import Approval, approval_report
-    from rocefort.rollout.planning.plan_file import read_plan
+    from rocefort.rollout.planning.sealed_files import read_plan
 
     rehearsal = of_rehearsal(sealed, required=must_be_rehearsed)
     given = give_approval(sealed, journal, wave, by, key)
@@ -424,7 +424,7 @@ def _note_earlier_end(sealed: Path, journal: Path | None, *, again: bool) -> Non
     """Print how the last run of a plan ended; raises Refused if the plan was rolled back."""
     from rocefort.rollout.apply.earlier_runs import note_of_earlier_end
     from rocefort.rollout.journal.run_directory import RunDirectory
-    from rocefort.rollout.planning.plan_file import read_plan
+    from rocefort.rollout.planning.sealed_files import read_plan
 
     run = RunDirectory.of(sealed, journal)
     if note := note_of_earlier_end(read_plan(sealed), run, again=again):
@@ -433,7 +433,7 @@ def _note_earlier_end(sealed: Path, journal: Path | None, *, again: bool) -> Non
 
 def _detach(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
     """Start this command again in its own session."""
-    from rocefort.reports.actions import background_report
+    from rocefort.reports.output import background_report
     from rocefort.rollout.apply.detached import detach
     from rocefort.rollout.journal.run_directory import RunDirectory
 

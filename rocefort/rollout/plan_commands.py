@@ -65,7 +65,7 @@ def plan(
     from rocefort.rollout.outputs import PlanOutput
     from rocefort.rollout.plan.make_plan import PlanOptions, make_plan, running_at_rest, signed
     from rocefort.rollout.planning.maintenance import NeedsMaintenance
-    from rocefort.rollout.planning.plan_file import write_plan
+    from rocefort.rollout.planning.sealed_files import write_plan
     from rocefort.rollout.report.plan_report import procedure_report, sealed_report
 
     access = load_connections(connections)
@@ -113,12 +113,12 @@ def plan_console(
 
     Keep them on paper: they work without Rocefort.
     """
-    from rocefort.rollout.controller.trial_label import persist_id
+    from rocefort.rollout.controller.trial_owner import persist_id
     from rocefort.rollout.outputs import Procedures
     from rocefort.rollout.plan.console import console_procedure
     from rocefort.rollout.plan.make_plan import devices_of
-    from rocefort.rollout.planning.plan_file import read_plan
-    from rocefort.rollout.report.instructions import procedures_report
+    from rocefort.rollout.planning.sealed_files import read_plan
+    from rocefort.rollout.report.plan_report import procedures_report
 
     approved = read_plan(sealed)
     persist = persist_id(approved.digest)
@@ -145,8 +145,8 @@ def day0(
 ) -> None:
     """Print the console commands of a new switch."""
     from rocefort.rollout.outputs import Procedures
-    from rocefort.rollout.plan.day0 import day0_steps, installation
-    from rocefort.rollout.report.instructions import procedure_of, procedures_report
+    from rocefort.rollout.plan.console import day0_steps, installation
+    from rocefort.rollout.report.plan_report import procedure_of, procedures_report
 
     switch = installation(fabric, device, connections)
     steps = day0_steps(switch, password or [], with_secrets=with_secrets)
@@ -169,8 +169,8 @@ def replace(
 ) -> None:
     """Print the steps that replace a failed switch."""
     from rocefort.rollout.outputs import Procedures
-    from rocefort.rollout.plan.day0 import installation, replace_steps
-    from rocefort.rollout.report.instructions import procedure_of, procedures_report
+    from rocefort.rollout.plan.console import installation, replace_steps
+    from rocefort.rollout.report.plan_report import procedure_of, procedures_report
 
     switch = installation(fabric, device, connections)
     steps = replace_steps(switch, connections)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from rocefort.base import options, output
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import ExitCode
 from rocefort.base.streams import is_terminal
 from rocefort.reports.output import write_blocks
 
@@ -32,7 +32,7 @@ def follow_run(
     """Print the events of a run, then its state; exit with the code of `apply`."""
     from rocefort.rollout.apply.detached import follow
     from rocefort.rollout.journal.run_directory import RunDirectory
-    from rocefort.rollout.planning.plan_file import read_plan
+    from rocefort.rollout.planning.sealed_files import read_plan
     from rocefort.rollout.report.event_lines import JsonLines, WaveLines, followed_output
     from rocefort.rollout.report.status_report import status_report
 
@@ -146,8 +146,7 @@ def _report_outcome(
     """Print the outcome and the seal of the journal; exit with the code of the outcome."""
     from rocefort.base.errors import RocefortError
     from rocefort.reports.blocks import Note, Section
-    from rocefort.rollout.journal.run_history import contents_of
-    from rocefort.rollout.journal.runs import JournalContents
+    from rocefort.rollout.journal.runs import JournalContents, contents_of
     from rocefort.rollout.report.event_lines import applied_report, ended_output, seal_report
 
     journal = run.journal

@@ -12,7 +12,7 @@ import yaml
 from rocefort.base.documents.edit import appended, spliced, without
 from rocefort.base.documents.read import YamlPath, document_of, read_text
 from rocefort.base.errors import BadInput, Problem
-from rocefort.base.paths import TEMPLATES
+from rocefort.base.repository import TEMPLATES
 from rocefort.base.templating import text_templates
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.fleet.connections import load_connections

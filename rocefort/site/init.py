@@ -6,8 +6,7 @@ from typing import Final
 
 from rocefort.base.documents.read import document_of
 from rocefort.base.options import SchemaDocument
-from rocefort.base.paths import TEMPLATES
-from rocefort.base.repository import FABRIC_FILE, SETTINGS_FILE, SHIPPED
+from rocefort.base.repository import FABRIC_FILE, SETTINGS_FILE, SHIPPED, TEMPLATES
 from rocefort.base.templating import text_templates
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.load.load import loaded_fabric

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from types import UnionType
 from typing import Any, get_args
 
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import ExitCode
 from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.site.outputs import OUTPUTS
 

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from rocefort.base.actions import BackgroundProcess, Done, WrittenFiles
-from rocefort.base.json_output import OUTPUT_VERSION
+from rocefort.base.json_output import OUTPUT_VERSION, BackgroundProcess, Done, WrittenFiles
 from rocefort.base.json_schema import schema_head
-from rocefort.base.progress_display.events import ProgressOutput
+from rocefort.base.progress_display import ProgressOutput
 from rocefort.change.growth_results import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
 from rocefort.change.report.diff import DifferenceOutput
 from rocefort.design.results import ImportedFabric, RenderedTexts
@@ -37,7 +36,7 @@ from rocefort.lab.lab_report import (
     Labs,
     RepairedFaults,
 )
-from rocefort.lab.twin.lab_status import LabSnapshot, LabStatus, LabTrace
+from rocefort.lab.twin.status import LabSnapshot, LabStatus, LabTrace
 from rocefort.rdma.rdma_plan import RdmaPlan
 from rocefort.rdma.results import (
     JudgedOutputs,

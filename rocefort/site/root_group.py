@@ -1,18 +1,51 @@
-"""Root of the command line: options have the defaults of the site's `rocefort.toml`."""
+"""Root of the command line: defaults of `rocefort.toml`, and the script that completes lines."""
 
 from __future__ import annotations
 
 import os
 import sys
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from rocefort.base import json_output
-from rocefort.base.command_line.help import HelpedGroup
+from rocefort.base.command_line.help import HelpedGroup, Topic, documented
 from rocefort.base.command_line.verbosity import log_error
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import SETTINGS_FILE, site_of
 from rocefort.base.streams import visible_streams
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+class Shell(StrEnum):
+    """Shell whose command lines are completed."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+@cli.command(
+    **documented(
+        'eval "$(rocefort completion bash)"  # in ~/.bashrc',
+        'eval "$(rocefort completion zsh)"  # in ~/.zshrc, after compinit',
+        "rocefort completion fish > ~/.config/fish/completions/rocefort.fish",
+        topic=Topic.SITE,
+    )
+)
+def completion(shell: Annotated[Shell, typer.Argument(help="Shell.")]) -> None:
+    """Print the script that completes commands and names in a shell.
+
+    It completes commands, options and their values, and the names of fabrics, switches, servers,
+    segments, models and rules.
+    """
+    from rocefort.base.command_line.completion import completion_script
+
+    typer.echo(completion_script(shell.value), nl=False)
+
 
 WITHOUT_SETTINGS = frozenset({"-h", "--help", "-V", "--version"})  # these work with a broken file
 # `comment` works in the checkout of a stranger's change, and `completion` at the start of a shell.

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from rocefort.base.documents.toml import read_toml
+from rocefort.base.documents.read import read_toml
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.json_schema import schema_of

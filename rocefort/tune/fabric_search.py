@@ -16,7 +16,7 @@ from rocefort.design.load.load import find_fabric
 from rocefort.design.load.profiles import Library, library_of, profiles_of
 from rocefort.emulator.state.counters import SAMPLE_HIGH, SAMPLE_LOW, SAMPLE_PERCENT
 from rocefort.models.fabric.congestion_control import Dcqcn
-from rocefort.models.fabric.ecn import AiEcnProfile, EcnThresholds, SpeedGbps, StaticEcn
+from rocefort.models.fabric.lossless import AiEcnProfile, EcnThresholds, SpeedGbps, StaticEcn
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.models.units import KBYTE

@@ -19,8 +19,8 @@ from nornir.core import Nornir
 
 from rocefort.base.clock import Clock, utc_now
 from rocefort.base.errors import BadInput, DeviceFailed, Refused, RocefortError
+from rocefort.base.processes import stop_on_signals
 from rocefort.base.progress import Step
-from rocefort.base.signals import stop_on_signals
 from rocefort.change.edit import FabricFile, read_fabric, versions_of
 from rocefort.change.effects.both_ends import refuse_two_sided
 from rocefort.change.effects.switch_configs import sides_of
@@ -32,7 +32,6 @@ from rocefort.fleet.switch_steps import collect_running
 from rocefort.models.change.plan import Change, digest_of
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.network.network import Network
-from rocefort.rdma.designed_plan import RdmaRequest, designed_plan
 from rocefort.rdma.plan.load_rules import (
     Load,
     LoadRules,
@@ -42,16 +41,23 @@ from rocefort.rdma.plan.load_rules import (
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import RdmaPlan, Suite
 from rocefort.rdma.results import RdmaResult
-from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, read_switches, run_tests
+from rocefort.rdma.run_suite import (
+    HistoryNotWritten,
+    RdmaRequest,
+    RunDialogue,
+    designed_plan,
+    read_switches,
+    run_tests,
+)
 from rocefort.rollout.apply.detached import holding
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import Baseline
-from rocefort.rollout.controller.trial_label import TrialLabel
+from rocefort.rollout.controller.trial_owner import TrialLabel
 from rocefort.rollout.journal.events import RunningConfig, TrialOwner
 from rocefort.rollout.plan.base_policy import file_in_git, newest
 from rocefort.rollout.planning.lockout import refuse_lockout
 from rocefort.rollout.planning.maintenance import refuse_beyond_trial
-from rocefort.rollout.planning.trial_timer import LONGEST_TRIAL_S
+from rocefort.rollout.planning.waves import LONGEST_TRIAL_S
 from rocefort.tune.fabric_search import FabricSearch
 from rocefort.tune.model import MeasuredFigures, MeasuredSearch, MeasuredTrial, Option
 from rocefort.tune.run import Searched, SearchRequest, search

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.models.wording import count_of
-from rocefort.reports.plots import (
+from rocefort.reports.page_parts import (
     BOTTOM,
     HEIGHT,
     LEFT,
@@ -18,8 +18,7 @@ from rocefort.reports.plots import (
     curve_of,
     round_numbers,
 )
-from rocefort.reports.writers.html import html_of
-from rocefort.reports.writers.pages import PageHead, framed_page
+from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 from rocefort.tune.model import HeatMap, Option, QueueSeries, SearchResult
 from rocefort.tune.report import (
     byte_tuning_table,

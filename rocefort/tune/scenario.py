@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from rocefort.models.base import Frozen, Name
 from rocefort.models.fabric.congestion_control import DcqcnParameters, Mbps
-from rocefort.models.fabric.ecn import SpeedGbps
+from rocefort.models.fabric.lossless import SpeedGbps
 
 Size = Annotated[float, Field(ge=0, le=1_000_000)]
 Percent = Annotated[float, Field(ge=0, le=100)]

@@ -9,8 +9,8 @@ import typer
 
 from rocefort.base import options, output
 from rocefort.base.command_line import values
-from rocefort.base.command_line.exit import end
 from rocefort.base.command_line.help import HelpedGroup, Topic, documented
+from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_result
 
 cli = typer.Typer(

@@ -9,10 +9,10 @@ import typer
 
 from rocefort.base import options, output
 from rocefort.base.command_line import values
-from rocefort.base.command_line.exit import end
 from rocefort.base.command_line.help import Topic, documented
+from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_blocks
-from rocefort.verification.batfish_service import announce_service
+from rocefort.verification.verify import announce_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -110,7 +110,7 @@ def review(
     Without a fabric: all that the change touches, each in a folder of its own.
     """
     from rocefort.validators import engine_choice
-    from rocefort.verification.review.fabrics_report import reviews_summary
+    from rocefort.verification.review.fabrics import reviews_summary
     from rocefort.verification.review.review import ReviewRequest, make_reviews, write_reviews
     from rocefort.verification.review.review_files import reviews_output
     from rocefort.verification.review.sections import notes_of, review_summary

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rocefort.design.subject import ReadNetwork
+from rocefort.models.base import natural
 from rocefort.models.finding import Report
-from rocefort.models.keyed import natural
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Note, Section, Table, columns
 from rocefort.validators.failures.study import SINGLE, count_singles, study

@@ -1,9 +1,12 @@
-"""Findings with their places and fixes, and the results that are not judged."""
+"""Findings with their places and fixes, results that are not judged, in every format."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import click
+
+from rocefort.base.json_output import write_json
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
 from rocefort.reports.blocks import (
     MOST,
@@ -15,6 +18,10 @@ from rocefort.reports.blocks import (
     Tone,
     first_words,
 )
+from rocefort.reports.formats.json_report import findings_output
+from rocefort.reports.formats.junit import as_junit
+from rocefort.reports.formats.sarif import as_sarif
+from rocefort.reports.output import write_blocks
 from rocefort.reports.wording import (
     because,
     by_cause,
@@ -27,6 +34,9 @@ from rocefort.reports.wording import (
     summary,
     verdict,
 )
+from rocefort.reports.writers.markdown import markdown_of
+from rocefort.validators.checks import titles
+from rocefort.verification.rule_texts import rule_texts
 
 SEVERAL = 3  # rules that share one heading, without their titles
 FAILED = " -- failed"
@@ -157,3 +167,24 @@ def _word_list(words: Iterable[str]) -> str:
     """Return all words, or the first of many and the number of the others."""
     listed = list(words)
     return first_words(listed) + (" (all of them: --format json)" if len(listed) > MOST else "")
+
+
+def write_findings(report: Report, form: str, subject: str) -> None:
+    """Write a report to standard output in a format by name: text, json, sarif, junit, markdown.
+
+    subject: the file named for a finding without a line.
+    """
+    if form == "text":
+        write_blocks(*findings_report(report, titles()))
+    elif form == "json":
+        write_json(findings_output(report))
+    else:
+        click.echo(_for_programs(report, form, subject), nl=False)
+
+
+def _for_programs(report: Report, form: str, subject: str) -> str:
+    if form == "sarif":
+        return as_sarif(report, rule_texts(), subject=subject)
+    if form == "junit":
+        return as_junit(report, rule_texts())
+    return markdown_of(findings_comment(report, titles()), whole="All of them: `rocefort check`.")

@@ -9,8 +9,8 @@ import typer
 
 from rocefort.base import options
 from rocefort.base.command_line import values
-from rocefort.base.command_line.exit import end
 from rocefort.base.command_line.help import Topic, documented
+from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_result
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -46,11 +46,11 @@ def new(
 
     Numbers in names have the width of the capacity: of 128 leaves, the first is leaf001.
     """
-    from rocefort.base.actions import WrittenFiles
+    from rocefort.base.json_output import WrittenFiles
     from rocefort.base.repository import SHIPPED, Site, site_of
     from rocefort.design.load.hardware_catalogue import load_catalogue
     from rocefort.design.new import Size, new_fabric, write_new
-    from rocefort.reports.actions import written_files_report
+    from rocefort.reports.output import written_files_report
 
     here = Path.cwd()
     parent = directory or (site_of(here) or Site(here)).inventory
@@ -120,8 +120,8 @@ def remove(
     order.
     """
     from rocefort.change.growth_results import RemovalOutput
+    from rocefort.verification.review.edit import removal_report
     from rocefort.verification.review.edit import remove as without
-    from rocefort.verification.review.edit_report import removal_report
 
     done = without(fabric, tuple(dict.fromkeys(names)))
     if not dry_run:
@@ -152,7 +152,7 @@ def rename(
     """
     from rocefort.change.growth_results import RenamingOutput
     from rocefort.verification.review.edit import rename as with_name
-    from rocefort.verification.review.edit_report import renaming_report
+    from rocefort.verification.review.edit import renaming_report
 
     done = with_name(fabric, old, new)
     if not dry_run:

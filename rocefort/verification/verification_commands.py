@@ -9,11 +9,11 @@ import typer
 
 from rocefort.base import options, output
 from rocefort.base.command_line import values
-from rocefort.base.command_line.exit import end
 from rocefort.base.command_line.help import Topic, documented
+from rocefort.base.command_line.verbosity import end
 from rocefort.base.errors import BadInput
 from rocefort.reports.output import write_blocks, write_result
-from rocefort.verification.batfish_service import announce_service
+from rocefort.verification.verify import announce_service
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +69,7 @@ def check(
     With a fabric and configurations (or connections), what the switches run is judged by the
     intent of the fabric.
     """
-    from rocefort.verification.findings_output import write_findings
+    from rocefort.verification.findings import write_findings
     from rocefort.verification.judged import check_subject, judged_subject, judging_rules
 
     fabric = options.fabric_unless(configs, fabric)
@@ -117,8 +117,7 @@ def verify(
     from rocefort.validators import engine_choice
     from rocefort.validators.checks import titles
     from rocefort.verification.failures import failures_report
-    from rocefort.verification.findings import findings_report
-    from rocefort.verification.findings_output import write_findings
+    from rocefort.verification.findings import findings_report, write_findings
     from rocefort.verification.judged import judged_subject
     from rocefort.verification.verify import (
         VerifyRequest,
@@ -217,9 +216,9 @@ def report(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
-    from rocefort.base.actions import WrittenFiles
+    from rocefort.base.json_output import WrittenFiles
     from rocefort.design.subject import subject_of
-    from rocefort.reports.actions import written_files_report
+    from rocefort.reports.output import written_files_report
     from rocefort.verification.capacity import demand_of
     from rocefort.verification.page.fabric_page import fabric_page, provenance_of, write_page
 

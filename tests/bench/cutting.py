@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from rocefort.base.errors import BadInput
 from rocefort.dialects.frr import kernel_name
-from rocefort.lab.compare_tables import Opinions, Tables, compare_tables
+from rocefort.lab.network import Opinions, Tables, compare_tables
 from rocefort.lab.twin.topology import Topology
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network

@@ -25,7 +25,7 @@ from rocefort.design.derive.derive import derive
 from rocefort.fleet.connections import save_connections
 from rocefort.rollout.journal.events import Phase, RunEnded
 from rocefort.rollout.journal.history import FINISHED
-from rocefort.rollout.planning.plan_file import read_plan
+from rocefort.rollout.planning.sealed_files import read_plan
 from rocefort.rollout.report.rollout_page import RolloutPageContent, rollout_page
 
 COMMAND = Path(sys.executable).with_name("rocefort")

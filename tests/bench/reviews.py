@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 
 SLOWNESS = runpy.run_path(str(Path(__file__).with_name("calibration.py")))["slowness"]
 FLOW = runpy.run_path(str(Path(__file__).with_name("flow.py")))

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from cutting import after_failure, failed
 
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.design.subject import subject_of_derived
-from rocefort.lab.compare_tables import three_opinions
+from rocefort.lab.network import three_opinions
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.twin import Twin

@@ -14,7 +14,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.change.expand import GrowthOptions, expand, wanted_of
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.running_configs import running_of

@@ -19,7 +19,7 @@ from forking import fork_server
 from outputs import hold
 
 from rocefort import tasks
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 

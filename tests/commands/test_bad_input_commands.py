@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from messages import messages
+from outputs import messages
 
 from rocefort import tasks
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from messages import messages
+from outputs import messages
 from pydantic import TypeAdapter
 
 from rocefort.models.finding import Finding, Severity

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from messages import messages
+from outputs import messages
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.subject import subject_of_derived, write_texts

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.lab.emulated_site import rehearse

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 
 Rocefort = Callable[..., Any]
 IDLE = "no port has VLAN 100: its gateway is down, and its prefix is not announced"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 
 CONNECTING = ("napalm", "netmiko", "nornir", "paramiko", "lxml", "asyncssh")
 COMPILING = ("annet", "numba")  # a patch needs annet, a simulation numba

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pages import TUTORIAL, Page, Shell, settled
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 
 README = ROOT / "README.md"
 ELSEWHERE = {  # commands without their output, and those that other tests run

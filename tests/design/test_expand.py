@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rocefort.base.documents.read import document_of
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Refused, RocefortError
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.change.expand import GrowthOptions, expand, stages_of, wanted_of
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, grow, name_pattern

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rocefort.base.documents.read import document_of
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import Refused
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, NewSwitchModel, grow
 from rocefort.design.load.load import LoadedFabric, load_catalogue

@@ -6,8 +6,7 @@ from ipaddress import IPv4Interface
 
 import pytest
 
-from rocefort.design.infer import infer
-from rocefort.design.infer_cabling import LldpNeighbour
+from rocefort.design.infer import LldpNeighbour, infer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import CablingSource, Network, Node

@@ -18,12 +18,11 @@ from rocefort.base.documents.edit import spliced, with_numbers
 from rocefort.base.documents.read import document_of
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Refused, RocefortError
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, grow
 from rocefort.design.load.load import LoadedFabric, load_catalogue
-from rocefort.design.remove import remove
-from rocefort.design.rename import rename
+from rocefort.design.remove import remove, rename
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.network.network import Network
 

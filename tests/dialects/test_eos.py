@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects.eos import EosNames, render_eos
-from rocefort.models.device.bgp import (
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.routing import (
     Bfd,
     Bgp,
     BgpGroup,
@@ -21,8 +23,6 @@ from rocefort.models.device.bgp import (
     PrefixList,
     RoutePolicy,
 )
-from rocefort.models.device.device import Device
-from rocefort.models.device.interface import Interface
 
 PEER = IPv4Address("10.0.0.0")
 PEER_LINE = f"   neighbor {PEER} "

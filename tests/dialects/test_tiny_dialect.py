@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from rocefort.base.errors import BadInput
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.syntax_families import read_families
-from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc
+from rocefort.models.device.routing import Bgp, BgpPeer
 
 (FAMILY,) = read_families(Path(tiny_dialect.__path__[0])).values()
 TINY = dialect_of(FAMILY)

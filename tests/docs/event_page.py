@@ -7,7 +7,7 @@ from typing import get_args
 
 from key_pages import Keys, table
 
-from rocefort.base.progress_display.events import ProgressOutput
+from rocefort.base.progress_display import ProgressOutput
 from rocefort.rollout.journal.events import OfRollout
 from rocefort.rollout.report.event_lines import EndOutput, FollowedOutput, StepOutput
 

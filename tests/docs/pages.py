@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 
 TUTORIAL = ROOT / "docs/tutorials/first-fabric.md"
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)

@@ -9,7 +9,7 @@ from event_page import events_page
 from json_page import json_page
 from key_pages import Keys
 
-from rocefort.base.paths import INVENTORY, PROFILES
+from rocefort.base.repository import INVENTORY, PROFILES
 from rocefort.fleet.connections import Connections
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.profiles import Profiles

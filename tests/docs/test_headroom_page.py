@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.models.units import kbytes
 from rocefort.validators.facts.headroom import (
     GAP_BYTES,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 
 CHROMIUM = Path("/usr/bin/chromium")
 FOLDER = ROOT / "docs/pictures"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 
 MOST_MEGABYTES = 20
 FETCHED = {  # attributes that a browser loads without a click

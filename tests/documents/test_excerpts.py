@@ -13,8 +13,8 @@ from efforts import tries
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rocefort.base.documents.excerpts import MOST, excerpt, sentences_with_excerpts
 from rocefort.base.documents.read import document_of
+from rocefort.base.documents.syntax_errors import MOST, excerpt, sentences_with_excerpts
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Problem
 from rocefort.design.load.load import load_fabric

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from napalm.base.exceptions import MergeConfigException
 
-from napalm_cloudengine.load import config_text
+from napalm_cloudengine.text import config_text
 from rocefort.base.documents.read import read_text
 from rocefort.base.errors import RocefortError
 from rocefort.design import config_directory
 from rocefort.design.importing.import_texts import facts_of
 from rocefort.fleet.connections import load_connections
-from rocefort.rollout.planning.plan_file import read_plan
+from rocefort.rollout.planning.sealed_files import read_plan
 
 READERS: dict[str, Callable[[Path], object]] = {
     "fabric": read_text,

@@ -11,7 +11,7 @@ import pytest
 CODE = """
 import resource
 from rocefort.base.errors import Refused
-from rocefort.fleet.open_files import require_open_files
+from rocefort.fleet.nornir_session import require_open_files
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 256))
 try:
     require_open_files({sessions})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.capacity.capacity_results import CapacityReport
 from rocefort.verification.capacity import capacity_report, judge_capacity

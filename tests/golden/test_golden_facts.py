@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.dialects.words import in_words
 from rocefort.rollout.facts.open_facts import every_open_fact, facts_page
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.subject import subject_of_derived
 from rocefort.reports.writers.terminal import text_of

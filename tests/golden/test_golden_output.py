@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocefort.base.exit_codes import ExitCode
-from rocefort.base.paths import ROOT
+from rocefort.base.errors import ExitCode
+from rocefort.base.repository import ROOT
 from rocefort.site.output_page import output_page
 from rocefort.site.outputs import OUTPUTS
 

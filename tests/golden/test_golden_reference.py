@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from rocefort.base.command_line.help import all_commands
 from rocefort.base.options import SchemaDocument
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.site.outputs import OUTPUTS
 from rocefort.site.schemas import schema_text
 from rocefort.tasks import cli

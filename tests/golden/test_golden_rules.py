@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from rocefort.base.paths import ROOT
-from rocefort.reports.formats.rules_markdown import rule_page
+from rocefort.base.repository import ROOT
+from rocefort.reports.formats.rule_text import rule_page
 from rocefort.verification.rule_texts import rule_texts
 
 PAGE = ROOT / "docs" / "reference/rules.md"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import ROOT, TEMPLATES
+from rocefort.base.repository import ROOT, TEMPLATES
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.models.device.device import Device

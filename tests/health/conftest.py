@@ -11,7 +11,7 @@ from shared_lab import SharedLab
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.subject import ReadNetwork, subject_of_derived
-from rocefort.emulator.cli.replies import CliReply
+from rocefort.emulator.cli.dialogue import CliReply
 from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.emulated_site import Rehearsal

@@ -12,7 +12,7 @@ from shared_lab import SharedLab
 
 from rocefort.base.clock import utc_now
 from rocefort.design.subject import ReadNetwork
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.lab.emulated_site import Rehearsal

@@ -20,8 +20,7 @@ from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.parse import read_host
 from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
 from rocefort.models.fabric.congestion_control import Dcqcn, PfcOnly
-from rocefort.models.fabric.hosts import HostProfile, ServerHost
-from rocefort.models.fabric.nic import NicProfile
+from rocefort.models.fabric.hosts import HostProfile, NicProfile, ServerHost
 from rocefort.models.network.servers import HostsSeen, NicFile
 from rocefort.validators.checks import check_hosts
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 
 LAB = """
 import sys

@@ -20,8 +20,7 @@ from rocefort.design.subject import subject_of_derived
 from rocefort.emulator.cli.server import LabServer, run_in_thread
 from rocefort.emulator.show.configuration import whole
 from rocefort.emulator.state.state_faults import StateFault
-from rocefort.emulator.switch.faults import LineFault
-from rocefort.emulator.switch.personality import axes
+from rocefort.emulator.switch.personality import LineFault, axes
 from rocefort.emulator.switch.switch import CandidateMode, CommitOrder, EmulatedSwitch
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.emulated_site import rehearse

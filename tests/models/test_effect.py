@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.dialects.vrp.disruption import DISRUPTS
-from rocefort.models.base import Frozen
+from rocefort.models.base import Frozen, Keyed
 from rocefort.models.change.compare import classify, effect_of, reason_of
 from rocefort.models.change.edits import Edit
 from rocefort.models.device.device import EFFECTS, Device
 from rocefort.models.effect import KEY, PORT, SAME, EditCondition, effects_of
-from rocefort.models.keyed import Keyed
 
 # Fields whose change never affects traffic or a session.
 HARMLESS = {

@@ -24,7 +24,7 @@ from napalm_cloudengine.errors import (
     QuestionRefusedError,
     TrialOfOtherSessionError,
 )
-from rocefort.emulator.switch.faults import FAULTS, FOREIGN, LineFault
+from rocefort.emulator.switch.personality import FAULTS, FOREIGN, LineFault
 
 Start = Callable[..., Any]
 MOST_S = 20.0  # of a step with a silent switch: each silence ends after 1 s

@@ -17,7 +17,7 @@ from napalm.base.test.double import BaseTestDouble
 from napalm.base.test.getters import BaseTestGetters
 
 from napalm_cloudengine import CloudEngineDriver, parse
-from napalm_cloudengine.replies import SwitchReply
+from napalm_cloudengine.framing import SwitchReply
 
 GETTERS = {
     "is_alive",

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from paramiko.hostkeys import InvalidHostKey
 
+from napalm_cloudengine.connect import keys_of, place_of
 from napalm_cloudengine.errors import HostKeyError
-from napalm_cloudengine.known_hosts import keys_of, place_of
 
 KINDS = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa")
 KEYS = [

@@ -26,8 +26,7 @@ from napalm_cloudengine.errors import (
     QuestionRefusedError,
 )
 from rocefort.dialects.vrp.patch.patch import make_patch
-from rocefort.emulator.switch.faults import LineFault
-from rocefort.emulator.switch.personality import Personality
+from rocefort.emulator.switch.personality import LineFault, Personality
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 USER, PASSWORD = "netops", "canary-Pa55word"

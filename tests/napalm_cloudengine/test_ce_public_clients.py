@@ -12,7 +12,7 @@ from netmiko import ConnectHandler
 from netmiko.exceptions import ConfigInvalidException
 from scrapli import AuthOptions, Cli
 
-from rocefort.emulator.cli.replies import CliReply
+from rocefort.emulator.cli.dialogue import CliReply
 from rocefort.emulator.cli.session import CliSession
 
 Start = Callable[..., Any]

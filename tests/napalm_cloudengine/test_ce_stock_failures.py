@@ -30,7 +30,7 @@ from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.errors import HostKeyError, LineRefusedError, QuestionRefusedError
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.emulator.show.configuration import text_as_saved
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 Start = Callable[..., Any]

@@ -14,7 +14,7 @@ from napalm.base.exceptions import CommandErrorException
 from netmiko import ConnectHandler
 
 from napalm_cloudengine.errors import HostKeyError, LineRefusedError, QuestionRefusedError
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 
 Start = Callable[..., Any]
 USER, PASSWORD = "netops", "canary-Pa55word"

@@ -9,8 +9,7 @@ from napalm.base.exceptions import CommitConfirmException, CommitError
 from personalities import PERSONALITIES
 
 from napalm_cloudengine.errors import OutcomeUnknownError, TrialOfOtherSessionError
-from rocefort.emulator.switch.faults import LineFault
-from rocefort.emulator.switch.personality import Persist, Personality, TrialMode
+from rocefort.emulator.switch.personality import LineFault, Persist, Personality, TrialMode
 
 Start = Callable[..., Any]
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"

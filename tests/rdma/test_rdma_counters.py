@@ -9,8 +9,13 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.models.network.counters import MarkedSeen, NicCounters, SwitchCounters
-from rocefort.models.network.observed import PfcCountersSeen, QueueSeen
+from rocefort.models.network.observed import (
+    MarkedSeen,
+    NicCounters,
+    PfcCountersSeen,
+    QueueSeen,
+    SwitchCounters,
+)
 from rocefort.rdma.judge.counter_rules import driver_of, judge_nics, judge_switches
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.run.nic_counters import read_counters, read_ethtool, read_rdma_statistic

@@ -9,7 +9,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.models.network.network import Server
 from rocefort.rdma.judge.slow_components import (

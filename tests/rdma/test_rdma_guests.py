@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult, SshExec
-from rocefort.models.network.counters import NicCounters
+from rocefort.models.network.observed import NicCounters
 from rocefort.rdma.judge.counter_rules import judge_nics
 from rocefort.rdma.plan.command_lines import argv
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaRun

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.rdma.judge.paired_test import MOST_EXACT, paired, signed_rank
+from rocefort.rdma.judge.regression import MOST_EXACT_PAIRS, paired, signed_rank
 
 
 def by_pair(values: Sequence[float]) -> dict[str, list[float]]:
@@ -102,7 +102,7 @@ def test_neither_units_nor_the_order_of_pairs_matter(factors: list[float], scale
 
 
 def test_the_approximation_meets_the_exact_test_where_it_takes_over() -> None:
-    changes = [(-1) ** number * (number + 1) + number % 3 for number in range(MOST_EXACT)]
+    changes = [(-1) ** number * (number + 1) + number % 3 for number in range(MOST_EXACT_PAIRS)]
     changes = [change or 1 for change in changes]
     more = [*changes, 7.5]
     assert signed_rank(changes) == pytest.approx(signed_rank(more), abs=0.05)

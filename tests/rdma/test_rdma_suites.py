@@ -12,13 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.base.errors import BadInput, Refused
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
 from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
-from rocefort.rdma.plan.round_robin import disjoint_rounds, tournament
-from rocefort.rdma.plan.shared_links import MISSED, miss_probability, qps_for
+from rocefort.rdma.plan.shared_links import (
+    MISSED,
+    disjoint_rounds,
+    miss_probability,
+    qps_for,
+    tournament,
+)
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import SIZES, plan_suite
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaPlan, Suite

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from rocefort import tasks
 from rocefort.base.json_output import OUTPUT_VERSION
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.site.outputs import OUTPUTS
 from rocefort.tasks import cli
 

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.models.device.bgp import Bgp
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
+from rocefort.models.device.routing import Bgp
 from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
 from rocefort.models.finding import Report
 from rocefort.models.network.network import End, Link, Network, Node, Role
-from rocefort.reports.page_table import packed_column
+from rocefort.reports.page_parts import packed_column
 from rocefort.validators.failures.study import study
 from rocefort.validators.failures.underlay_delta import failed_network
 from rocefort.validators.routing.engine import solve
@@ -35,13 +35,12 @@ from rocefort.validators.routing_results import (
     RoutingState,
     ServerClass,
 )
+from rocefort.verification.page.capacity_picture import Utilisation, level
 from rocefort.verification.page.ecmp_matrix import Matrix, equal_rows, matrix_of
 from rocefort.verification.page.failure_table import failure_table
-from rocefort.verification.page.network_tables import tables_of
-from rocefort.verification.page.packed_configs import packed_texts
+from rocefort.verification.page.network_tables import packed_texts, tables_of
 from rocefort.verification.page.page import PageContent, page
 from rocefort.verification.page.paths import OUTSIDE, Paths, PrefixGroup, paths_of
-from rocefort.verification.page.utilisation import Utilisation, level
 
 Browse = Callable[..., dict[str, Any]]
 

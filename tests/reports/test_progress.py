@@ -18,18 +18,17 @@ from rich.console import Console
 
 from rocefort.base import json_output
 from rocefort.base.progress import ProgressEvent, Step, note, reported_to, tracked
-from rocefort.base.progress_display import display
-from rocefort.base.progress_display.display import (
+from rocefort.base.progress_display import (
     FIRST_LINE_S,
     LIVE_AFTER_S,
     NEXT_LINE_S,
     JsonEvents,
     LateLine,
+    LiveLine,
     PlainLines,
+    ProgressState,
     progress_display,
 )
-from rocefort.base.progress_display.live_line import LiveLine
-from rocefort.base.progress_display.state import ProgressState
 
 
 class Clock:
@@ -130,8 +129,8 @@ def test_plain_lines_begin_late_and_are_seconds_apart(clock: Clock) -> None:
 def test_a_thread_writes_the_lines_of_a_step_without_events(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(display, "FIRST_LINE_S", 0.0)
-    monkeypatch.setattr(display, "NEXT_LINE_S", 0.0)
+    monkeypatch.setattr("rocefort.base.progress_display.FIRST_LINE_S", 0.0)
+    monkeypatch.setattr("rocefort.base.progress_display.NEXT_LINE_S", 0.0)
     monkeypatch.setattr(PlainLines, "every_s", 0.01)
     written = ""
     with progress_display("auto", "lab start"), Step("Batfish", limit_s=600.0):

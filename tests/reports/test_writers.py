@@ -21,8 +21,8 @@ from rocefort.reports.blocks import (
     Tone,
     columns,
 )
-from rocefort.reports.writers.html import html_of
 from rocefort.reports.writers.markdown import markdown_of
+from rocefort.reports.writers.pages import html_of
 from rocefort.reports.writers.terminal import text_of
 
 TABLE = Table(

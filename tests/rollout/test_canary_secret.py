@@ -15,7 +15,7 @@ import yaml
 
 from rocefort import tasks
 from rocefort.base.errors import DeviceFailed
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.rollout.apply import apply
 from rocefort.rollout.controller import device_steps

@@ -18,15 +18,15 @@ from typing import Any
 import pytest
 from rollout_events import make_event
 
-from rocefort.base import background
+from rocefort.base import processes
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.rollout import operator
 from rocefort.rollout.apply import detached
 from rocefort.rollout.journal.events import ApplyRules, Phase
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.run_history import contents_of
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
+from rocefort.rollout.journal.runs import contents_of
+from rocefort.rollout.planning.sealed_files import read_plan, write_plan
 
 Command = Callable[..., Any]
 ROCEFORT = Path(sys.executable).with_name("rocefort")
@@ -137,7 +137,7 @@ def test_who_detaches_hears_of_its_own_process_though_another_begins_a_run(
         into = [(os.POSIX_SPAWN_DUP2, output, 1)]
         return os.posix_spawn(sys.executable, refused, os.environ, file_actions=into)
 
-    monkeypatch.setattr(background, "_spawned", spawned)
+    monkeypatch.setattr(processes, "_spawned", spawned)
     assert detached.detach([], RunDirectory.of(plan)) == detached.DetachedController(
         text="another controller\n", code=4
     )
@@ -151,9 +151,9 @@ def test_ctrl_c_before_the_run_has_begun_ends_the_detached_process(
     def interrupted(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(background, "_spawned", lambda *_: child.pid)
+    monkeypatch.setattr(processes, "_spawned", lambda *_: child.pid)
     with monkeypatch.context() as patch:
-        patch.setattr("rocefort.base.background.time.sleep", interrupted)
+        patch.setattr("rocefort.base.processes.time.sleep", interrupted)
         with pytest.raises(KeyboardInterrupt):
             detached.detach([], RunDirectory.of(plan))
     assert child.wait(PATIENCE_S) == -signal.SIGTERM

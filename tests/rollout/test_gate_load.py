@@ -19,7 +19,7 @@ from rocefort.rdma.rollout_gate import GateLoad, covered_in_window
 from rocefort.rdma.run.gate import expectation
 from rocefort.rollout.apply import apply
 from rocefort.rollout.operator import user
-from rocefort.rollout.planning.plan_file import read_plan
+from rocefort.rollout.planning.sealed_files import read_plan
 
 Command = Callable[..., Any]
 NOW = datetime.now(UTC).astimezone()

@@ -15,7 +15,7 @@ from rollout_events import make_event
 from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 from rocefort.emulator.switch.switch import EmulatedSwitch, Trial
 from rocefort.fleet.running_configs import running_of
 from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, LATENCY, Rehearsal
@@ -27,7 +27,7 @@ from rocefort.rollout.journal.lock import one_controller
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
 from rocefort.rollout.plan.make_plan import make_plan
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
+from rocefort.rollout.planning.sealed_files import read_plan, write_plan
 from rocefort.rollout.planning.waves import make_waves
 
 Edit = Callable[..., Path]

@@ -21,8 +21,7 @@ from rocefort.design.subject import subject_of_texts
 from rocefort.dialects import choose
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import read_back, render_all
-from rocefort.dialects.placeholders import takers
-from rocefort.dialects.secrets import read_secrets
+from rocefort.dialects.secrets import read_secrets, takers
 from rocefort.dialects.syntax_families import load_families
 from rocefort.models.change.plan import Plan
 from rocefort.models.device.defaults import without_defaults
@@ -35,7 +34,7 @@ from rocefort.rollout.outputs import Procedures
 from rocefort.rollout.plan.console import console_procedure
 from rocefort.rollout.planning import sealed_files
 from rocefort.rollout.planning.maintenance import procedure
-from rocefort.rollout.report.instructions import procedures_report
+from rocefort.rollout.report.plan_report import procedures_report
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.underlay import DevicePlace, unmodelled_forwarding
 from rocefort.validators.rules.registry import registered

@@ -22,9 +22,9 @@ from rocefort.rollout.controller.nornir_events import (
 )
 from rocefort.rollout.journal.events import Event, Phase
 from rocefort.rollout.journal.journal import open_journal
-from rocefort.rollout.journal.status import status
+from rocefort.rollout.journal.runs import status
 from rocefort.rollout.nornir_plugins import FabricInventory
-from rocefort.rollout.planning.plan_file import write_plan
+from rocefort.rollout.planning.sealed_files import write_plan
 from rocefort.rollout.report.event_lines import JsonLines
 
 PlanOf = Callable[[Path], Plan]

@@ -20,7 +20,7 @@ from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.journal.lock import one_controller
 from rocefort.rollout.operator import release, user
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
+from rocefort.rollout.planning.sealed_files import read_plan, write_plan
 
 PORT = "  - name: readout04\n"  # at leaf08, the canary
 FOREIGN = "ntp unicast-server 10.255.0.9\n"

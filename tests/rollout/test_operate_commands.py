@@ -25,7 +25,7 @@ from rocefort.rollout.apply import operate
 from rocefort.rollout.journal.events import ApplyRules, Phase
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.operator import user
-from rocefort.rollout.planning.plan_file import read_plan
+from rocefort.rollout.planning.sealed_files import read_plan
 
 Command = Callable[..., Any]
 FINISHED = "state: finished", f"pause requested by {user()}, and resumed\n"

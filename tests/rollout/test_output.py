@@ -17,8 +17,8 @@ from rocefort.lab.emulated_site import Rehearsal
 from rocefort.rollout import run_output
 from rocefort.rollout.journal.events import RolloutOutcome, RunEnded
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.status import status
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
+from rocefort.rollout.journal.runs import status
+from rocefort.rollout.planning.sealed_files import read_plan, write_plan
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 

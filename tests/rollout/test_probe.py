@@ -21,7 +21,7 @@ from rocefort.dialects.vrp.interpreter.interpreter import LineResult, View, VrpR
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.emulator.cli.server import LabServer, run_in_thread
 from rocefort.emulator.cli.session import CliSession
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 from rocefort.emulator.switch.switch import CommitOrder, EmulatedSwitch, syntax_of
 from rocefort.models.hardware.hardware import Unconfirmed
 from rocefort.models.hardware.site_facts import FactEvidence, FormEvidence, FormOutcome, SwitchFacts

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 
 PAGE = ROOT / "docs" / "reference/promises.md"
 NAMED = re.compile(r"^- `(?P<file>\S+)::(?P<test>\w+)`$", re.MULTILINE)

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from rocefort.design.subject import write_files
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import pages
-from rocefort.rollout.planning.plan_file import write_plan
+from rocefort.rollout.planning.sealed_files import write_plan
 
 Command = Callable[..., Any]
 PlanOf = Callable[[Path], Plan]

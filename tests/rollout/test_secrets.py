@@ -18,7 +18,7 @@ from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.journal.events import Event, Phase, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import PlanOptions, make_plan
-from rocefort.rollout.planning.plan_file import write_plan
+from rocefort.rollout.planning.sealed_files import write_plan
 
 Edit = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]

@@ -19,7 +19,7 @@ from rocefort.models.network.network import Network
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
-from rocefort.rollout.controller.trial_label import TrialLabel
+from rocefort.rollout.controller.trial_owner import TrialLabel
 from rocefort.rollout.journal.events import Event, RolloutOutcome
 
 KEPT = "beacon on"  # an unowned line

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.design.derive.derive import derive
 from rocefort.fleet.running_configs import running_of
 from rocefort.lab.emulated_site import Rehearsal

@@ -1,8 +1,9 @@
-"""Check the JSON of commands against the published schema."""
+"""Output of commands: JSON, checked against the published schema, and messages without lines of files."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -11,7 +12,7 @@ from json_schema import refused
 from pydantic import BaseModel
 
 from rocefort.base.json_output import OUTPUT_VERSION
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.site.outputs import OUTPUTS, PROBLEMS
 
 SCHEMA_FILE = ROOT / "docs" / "reference/output.schema.json"
@@ -64,3 +65,11 @@ def hold(arguments: Sequence[str], out: str) -> None:
         documents = [json.loads(line) for line in out.splitlines()]
     for document in documents:
         assert refusals(command, document) == []
+
+
+EXCERPT = re.compile(r"  +\d* \| ")
+
+
+def messages(err: str) -> str:
+    """Return standard error without excerpts of files."""
+    return "".join(line for line in err.splitlines(keepends=True) if not EXCERPT.match(line))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from napalm_cloudengine import CloudEngineDriver
+from napalm_cloudengine.framing import SwitchReply
 from napalm_cloudengine.parse import Prompt
-from napalm_cloudengine.replies import SwitchReply
 
 UNKNOWN = "Error: Unrecognized command found at '^' position."
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import tiny_dialect
 
 from rocefort.dialects.syntax_families import read_families
-from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
+from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.hardware.hardware import Hardware, Release
 from rocefort.models.network.network import Network, Node
 

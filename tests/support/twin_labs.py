@@ -13,11 +13,11 @@ from random import Random
 
 import pytest
 
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.lab.experiments.chaos import FaultSampler, run_chaos
 from rocefort.lab.experiments.experiment_results import Chaos
-from rocefort.lab.guest.cache import Image, recipe
 from rocefort.lab.guest.debian import Package
+from rocefort.lab.guest.image import Image, recipe
 from rocefort.lab.network import await_law, running_network
 from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.faults import active_faults

@@ -9,7 +9,7 @@ import pytest
 from published_congestion import CASES, FLUID, SEEDS, Case, Figure, long_flows
 from simulators import run_scenario
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 
 PAGE = ROOT / "docs/how-to/tuning.md"
 CARD = re.compile(r"(?<=<!-- model card -->\n).*(?=<!-- end of model card -->)", re.DOTALL)

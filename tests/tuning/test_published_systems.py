@@ -11,7 +11,7 @@ import pytest
 from published_congestion import CASES, CELL_KBYTES
 from simulators import run_scenario
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.tune.model import Simulation
 
 PAGE = ROOT / "docs/how-to/tuning.md"

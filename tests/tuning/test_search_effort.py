@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from search_effort import BUDGET, SEEDS, needed, summary
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.tune.fabric_search import fabric_search
 from rocefort.tune.run import SearchRequest, plan_of
 from rocefort.tune.search.evaluate import Evaluator

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from rocefort.base.documents.edit import with_entry
 from rocefort.base.errors import Refused
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.design.derive.derive import derive
 from rocefort.design.subject import subject_of
 from rocefort.models.finding import Severity

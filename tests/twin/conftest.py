@@ -16,8 +16,7 @@ from rocefort.design.derive.derive import derive
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.design.subject import subject_of_derived
 from rocefort.lab.bring_up import bring_up
-from rocefort.lab.guest.cache import Image
-from rocefort.lab.guest.image import build
+from rocefort.lab.guest.image import Image, build
 from rocefort.lab.guest.qemu import require_qemu
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host

@@ -9,7 +9,7 @@ import pytest
 from efforts import tries
 
 from rocefort.dialects.frr import LinkState, SwitchPlan, delta, plan_switch
-from rocefort.dialects.frr.vtysh_delta import line_delta
+from rocefort.dialects.frr.delta import line_delta
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import Network

@@ -14,15 +14,6 @@ import pytest
 from rocefort.dialects.frr import plan_switch
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin, TwinOptions
-from rocefort.models.device.bgp import (
-    Bgp,
-    BgpGroup,
-    BgpPeer,
-    PolicyNode,
-    PrefixEntry,
-    PrefixList,
-    RoutePolicy,
-)
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.packet_filters import (
@@ -34,7 +25,16 @@ from rocefort.models.device.packet_filters import (
     Filters,
     TrafficPolicy,
 )
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import (
+    Bgp,
+    BgpGroup,
+    BgpPeer,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+    StaticRoute,
+)
 from rocefort.models.network.network import Network, Node
 
 pytestmark = pytest.mark.twin

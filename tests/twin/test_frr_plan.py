@@ -10,19 +10,8 @@ import pytest
 
 from rocefort.base.errors import Refused
 from rocefort.dialects.frr import Features, SwitchPlan, delta, plan_switch
-from rocefort.models.device.bgp import (
-    Bfd,
-    Bgp,
-    BgpGroup,
-    BgpPeer,
-    PolicyNode,
-    PrefixEntry,
-    PrefixList,
-    RoutePolicy,
-)
 from rocefort.models.device.device import Device
-from rocefort.models.device.eth_trunk import Bond
-from rocefort.models.device.interface import Interface
+from rocefort.models.device.interface import Bond, Interface
 from rocefort.models.device.packet_filters import (
     Behavior,
     Classifier,
@@ -33,7 +22,18 @@ from rocefort.models.device.packet_filters import (
     PortRange,
     TrafficPolicy,
 )
-from rocefort.models.device.static_routes import StaticRoute, Vrf
+from rocefort.models.device.routing import (
+    Bfd,
+    Bgp,
+    BgpGroup,
+    BgpPeer,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+    StaticRoute,
+    Vrf,
+)
 from rocefort.models.network.network import Network
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "frr"

@@ -20,15 +20,22 @@ from twin_labs import PACKAGE, Run, image_at
 
 from rocefort.base.errors import ServiceFailed
 from rocefort.lab.guest import debian, image, qemu
-from rocefort.lab.guest.cache import Cache, Image, digest_of, recipe
-from rocefort.lab.guest.initramfs import Tree
-from rocefort.lab.guest.kernel import load_order, needs_of, read_module, read_modules, unpack_kernel
+from rocefort.lab.guest.image import Cache, Image, digest_of, recipe
 from rocefort.lab.guest.keys import new_key
-from rocefort.lab.guest.rootfs import Packages, needed_libraries
+from rocefort.lab.guest.rootfs import (
+    Packages,
+    Tree,
+    load_order,
+    needed_libraries,
+    needs_of,
+    read_module,
+    read_modules,
+    unpack_kernel,
+)
 from rocefort.lab.lab_report import status_report
 from rocefort.lab.twin.guests import Guests
-from rocefort.lab.twin.lab_status import LabStatus
 from rocefort.lab.twin.registry import LabRecord, Registry
+from rocefort.lab.twin.status import LabStatus
 from rocefort.reports.writers.terminal import text_of
 
 

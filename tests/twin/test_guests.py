@@ -16,13 +16,13 @@ import pytest
 from twin_labs import GUESTS, GuestLab, image_at
 
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.lab.bring_up import one_lab
 from rocefort.lab.guest import qemu as guest_qemu
-from rocefort.lab.guest.cache import Cache, Image
-from rocefort.lab.guest.initramfs import Tree
+from rocefort.lab.guest.image import Cache, Image
+from rocefort.lab.guest.rootfs import Tree
 from rocefort.lab.twin import guests
 from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.registry import Registry
@@ -31,14 +31,12 @@ from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.traffic.trace import trace
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.network.network import Network
-from rocefort.rdma.designed_plan import RdmaRequest
-from rocefort.rdma.host_settings import plans_of
+from rocefort.rdma.host_settings import check_servers, plans_of
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import Program, Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
-from rocefort.rdma.run_suite import RunDialogue, run_tests
-from rocefort.rdma.server_readings import check_servers
+from rocefort.rdma.run_suite import RdmaRequest, RunDialogue, run_tests
 from rocefort.validators.routing.external_peers import with_outside
 
 pytestmark = pytest.mark.twin

@@ -27,7 +27,7 @@ from pathlib import Path
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
 from rocefort.lab.experiments.chaos import run_chaos
-from rocefort.base.signals import stop_on_signals
+from rocefort.base.processes import stop_on_signals
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` lets it be ignored
 

@@ -33,7 +33,6 @@ from rocefort.rdma.run.gate import GateResult, run_gate
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.rollout.planning.baseline import both_sides
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
 from rocefort.rollout.planning.rehearsal import (
     PlanRehearsal,
     attach,
@@ -42,7 +41,7 @@ from rocefort.rollout.planning.rehearsal import (
     require_rehearsal,
 )
 from rocefort.rollout.planning.rollback import plan_back
-from rocefort.rollout.planning.sealed_files import tool
+from rocefort.rollout.planning.sealed_files import read_plan, tool, write_plan
 
 EditHeps = Callable[..., Path]
 LEAF = "leaf002"

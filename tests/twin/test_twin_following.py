@@ -11,7 +11,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.emulator.cli.server import DurableSession

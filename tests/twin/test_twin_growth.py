@@ -11,7 +11,7 @@ from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.change.expand import GrowthOptions, expand, wanted_of
 from rocefort.design.derive.derive import derive
 from rocefort.design.subject import subject_of_derived
-from rocefort.lab.compare_tables import three_opinions
+from rocefort.lab.network import three_opinions
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.device.interface import Interface

@@ -14,7 +14,7 @@ import pytest
 from cutting import after_failure, failed
 
 from rocefort.lab.bring_up import notes_of
-from rocefort.lab.compare_tables import three_opinions
+from rocefort.lab.network import three_opinions
 from rocefort.lab.twin.namespaces import inside
 from rocefort.lab.twin.status import snapshot_of, status_of
 from rocefort.lab.twin.traffic.trace import trace

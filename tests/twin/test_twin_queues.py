@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from nornir.core import Nornir
 
-from napalm_cloudengine.displays.queues import STATISTICS
+from napalm_cloudengine.displays.lossless import STATISTICS
 from napalm_cloudengine.displays.shown import DisplayAnswer
 from rocefort.lab.emulated_site import BLOCKED
 from rocefort.lab.experiments.under_load import run_command
@@ -20,7 +20,7 @@ from rocefort.lab.twin.traffic.roce_probes import not_delivered, roce_length, wi
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.change.plan import Gate
 from rocefort.models.device.device import Device
-from rocefort.models.device.priorities import DSCPS
+from rocefort.models.device.lossless import DSCPS
 from rocefort.models.network.network import Network
 from rocefort.rdma import queue_gate
 from rocefort.rdma.plan.gate import traffic_class

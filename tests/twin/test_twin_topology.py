@@ -11,11 +11,11 @@ from cutting import lost_sessions, ports_of
 
 from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.dialects.frr import Features
-from rocefort.lab.compare_tables import compare_tables
+from rocefort.lab.network import compare_tables
 from rocefort.lab.twin.builder import host_lines
 from rocefort.lab.twin.convergence import KernelState, summary_of, wait_settled
 from rocefort.lab.twin.topology import BACKSTAGE, topology_of
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import StaticRoute
 from rocefort.models.network.network import End, Network
 from rocefort.validators.routing_results import Failure, Reachability, Route, RoutingState
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc, PfcThreshold
 from rocefort.models.device.lossless import (
@@ -22,10 +21,10 @@ from rocefort.models.device.lossless import (
     PfcProfile,
     PfcTimer,
 )
-from rocefort.models.device.management import Acl, AclRule
-from rocefort.models.device.users import LocalUser, Ssh, Vty
+from rocefort.models.device.management import Acl, AclRule, LocalUser, Ssh, Vty
+from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.fabric.congestion_control import Dcqcn
-from rocefort.models.fabric.nic import Adapter, Hosts, NicProfile, Parameter
+from rocefort.models.fabric.hosts import Adapter, Hosts, NicProfile, Parameter
 from rocefort.models.finding import Finding, NotJudged
 from rocefort.models.hardware.hardware import Fact, Hardware, Release, SyntaxFamily
 from rocefort.models.network.network import (

@@ -1,9 +1,4 @@
-"""Access to a Batfish service: address, TLS and token, and the check of its version.
-
-The address is HOST:PORT or https://HOST:PORT. A certificate is always checked; authorities in the
-environment variable REQUESTS_CA_BUNDLE take precedence over those of the system. A token, which a
-proxy before the service may require, is sent as pybatfish sends its API key.
-"""
+"""Access to a Batfish service: address, TLS, token, version, and the end of a request."""
 
 from __future__ import annotations
 
@@ -11,11 +6,64 @@ import http.client
 import json
 import os
 import re
+import signal
 import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
 
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.validators.batfish.time_limits import ended_after
+from rocefort.base.processes import in_main_thread, signals_handled_by
+
+Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
+
+# Signals that end a program, and the handlers that a program without its own has.
+ENDING: dict[signal.Signals, Handler] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+    signal.SIGHUP: signal.SIG_DFL,
+}
+
+
+@contextmanager
+def ended_after(seconds: float, error: Exception) -> Iterator[None]:
+    """Raise an error in the block after this number of seconds, for any wait.
+
+    The timeout of a socket starts again with each byte. Works only in the main thread.
+    """
+    if not in_main_thread():
+        yield
+        return
+
+    def late(_number: int, _frame: object) -> None:
+        raise error
+
+    with signals_handled_by([signal.SIGALRM], late):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+@contextmanager
+def interrupted_by_signals() -> Iterator[None]:
+    """Raise KeyboardInterrupt in the block for TERM and HUP as for Ctrl-C, so that it cleans up.
+
+    Later signals do not interrupt the cleanup. An ignored or already handled signal stays so.
+    """
+    taken = [n for n, usual in ENDING.items() if signal.getsignal(n) is usual]
+
+    def first(_number: int, _frame: object) -> None:
+        for number in taken:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    with signals_handled_by(taken, first):
+        yield
+
 
 HOST, PORT = "127.0.0.1", 9996
 LIMIT_S = 600.0  # of one question; the data plane of 8 spines and 120 leaves takes 107 s

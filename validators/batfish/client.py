@@ -28,8 +28,12 @@ from pybatfish.datamodel.flow import HeaderConstraints, PathConstraints  # noqa:
 from rocefort.base.progress import Step  # noqa: E402
 from rocefort.models.device.packet_filters import Flow  # noqa: E402
 from rocefort.models.network.network import End  # noqa: E402
-from rocefort.validators.batfish.access import PLAIN, ServiceAccess  # noqa: E402
-from rocefort.validators.batfish.time_limits import ended_after, interrupted_by_signals  # noqa: E402
+from rocefort.validators.batfish.access import (  # noqa: E402  # noqa: E402
+    PLAIN,
+    ServiceAccess,
+    ended_after,
+    interrupted_by_signals,
+)
 from rocefort.validators.routing_results import Timing  # noqa: E402
 
 REFUSED = HTTPError  # a subclass of LOST: check it first

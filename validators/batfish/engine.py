@@ -23,13 +23,12 @@ from itertools import permutations
 from types import ModuleType
 from typing import Any, Literal
 
-from rocefort.base.errors import ServiceFailed
-from rocefort.base.extras import install_command
+from rocefort.base.errors import ServiceFailed, install_command
 from rocefort.base.progress import Step
 from rocefort.dialects.eos import translated
 from rocefort.models.base import Frozen
-from rocefort.models.device.bgp import Bgp
 from rocefort.models.device.packet_filters import Flow
+from rocefort.models.device.routing import Bgp
 from rocefort.models.device.subnets import Subnets
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.access import (

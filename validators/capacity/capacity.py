@@ -25,10 +25,8 @@ from rocefort.validators.capacity.capacity_results import (
     Kind,
     Use,
 )
-from rocefort.validators.capacity.failure_scope import chosen_groups
-from rocefort.validators.capacity.forwarded_loads import loads_of
-from rocefort.validators.capacity.link_loads import Loads, PortLoads
-from rocefort.validators.capacity.symmetry import SymmetryClasses
+from rocefort.validators.capacity.link_loads import Loads, PortLoads, loads_of
+from rocefort.validators.capacity.symmetry import SymmetryClasses, chosen_groups
 from rocefort.validators.capacity.traffic_matrix import DemandMatrix, spread
 from rocefort.validators.facts.links import link_gbps
 from rocefort.validators.facts.roce_ports import ends_of, is_fabric_link

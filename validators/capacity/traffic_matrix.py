@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 
 from rocefort.base.errors import Refused
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import StaticRoute
 from rocefort.models.network.demand import Demand, members
 from rocefort.models.network.network import Server
 from rocefort.validators.routing.engine import Solution

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.models.device.interface import (
-    ETHERNET_MTU,
-    Interface,
-)
+from rocefort.models.device.interface import ETHERNET_MTU, Interface
 from rocefort.models.network.network import (
     Link,
     Network,

@@ -12,12 +12,12 @@ from typing import NamedTuple
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ForeignDesign
 from rocefort.dialects.designs import DesignLines, designs_in
-from rocefort.models.device.bgp import Bgp, BgpPeer
+from rocefort.models.base import natural
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, gateway_vlan
 from rocefort.models.device.lossless import DiffservDomain
+from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.finding import Where
-from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Network, Node, Port, Role, Server, Sources
 from rocefort.validators.facts.roce_ports import ports_by_device
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.models.device.lossless import DiffservDomain
-from rocefort.models.device.priorities import DSCPS, PHB_QUEUE, default_queue
+from rocefort.models.device.lossless import DSCPS, PHB_QUEUE, DiffservDomain, default_queue
 
 BY_DEFAULT = {dscp: default_queue(dscp) for dscp in DSCPS}  # queues
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Network
 
-from rocefort.models.keyed import natural
+from rocefort.models.base import natural
 from rocefort.models.network.network import Network, Server
 from rocefort.validators.failures.cabling_baseline import Cabling, RemainingCabling
 from rocefort.validators.routing.external_peers import with_outside

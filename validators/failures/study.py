@@ -18,7 +18,7 @@ from math import comb
 
 from rocefort.base.errors import BadInput, Refused
 from rocefort.base.progress import tracked
-from rocefort.models.keyed import natural
+from rocefort.models.base import natural
 from rocefort.models.network.network import End, Network, Sources
 from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.failures.buffer_cycles import Buffers

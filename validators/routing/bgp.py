@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
+from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.network.network import Role, Sources
 from rocefort.models.wording import listing
 from rocefort.validators.routing.longest_match import PrefixTable

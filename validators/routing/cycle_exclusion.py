@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from ipaddress import IPv4Network
 
-from rocefort.models.device.bgp import PolicyNode
 from rocefort.models.device.device import Device
+from rocefort.models.device.routing import PolicyNode
 from rocefort.models.network.network import Network
 from rocefort.validators.routing.longest_match import PrefixTable
 

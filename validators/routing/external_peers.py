@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Interface, IPv4Network
 
-from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
+from rocefort.models.device.routing import DEFAULT_ROUTE, Bgp, BgpPeer, StaticRoute
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Link, Network, Node
 

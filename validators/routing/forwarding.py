@@ -16,7 +16,7 @@ from rocefort.base.errors import Refused
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, gateway_vlan, kind_of
 from rocefort.models.device.packet_filters import Flow
-from rocefort.models.device.static_routes import NULL
+from rocefort.models.device.routing import NULL
 from rocefort.models.network.network import Segment, Server
 from rocefort.validators.routing.longest_match import PrefixTable
 from rocefort.validators.routing.next_hops import BgpDevices, GroupNextHops, Hops, NextHops

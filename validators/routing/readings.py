@@ -14,9 +14,15 @@ from ipaddress import IPv4Network
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import RoutingEffect, RoutingLine
-from rocefort.models.device.bgp import PolicyNode, PrefixEntry, PrefixList, RoutePolicy
 from rocefort.models.device.device import Device
-from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
+from rocefort.models.device.routing import (
+    DEFAULT_ROUTE,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+    StaticRoute,
+)
 from rocefort.models.network.network import Network, Node, Sources, TextLine
 from rocefort.models.wording import listing
 from rocefort.validators.routing.running_lines import (

@@ -13,9 +13,8 @@ from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import RoutingEffect, RoutingLine
-from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
-from rocefort.models.device.static_routes import STATIC_PREFERENCE
+from rocefort.models.device.routing import STATIC_PREFERENCE, Bgp, BgpPeer
 from rocefort.models.network.network import Network, Node, Sources, TextLine
 
 

@@ -19,9 +19,8 @@ from rocefort.dialects.data import ForeignDesign
 from rocefort.dialects.designs import designs_in
 from rocefort.dialects.words import in_words
 from rocefort.models.device.device import Device
-from rocefort.models.device.eth_trunk import trunk_number
-from rocefort.models.device.interface import Interface, gateway_vlan
-from rocefort.models.device.static_routes import STATIC_PREFERENCE
+from rocefort.models.device.interface import Interface, gateway_vlan, trunk_number
+from rocefort.models.device.routing import STATIC_PREFERENCE
 from rocefort.models.network.network import (
     Network,
     Node,

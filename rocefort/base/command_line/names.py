@@ -1,4 +1,4 @@
-"""Names of a site for completion: without a check, and none from a broken file."""
+"""Names of a site for completion, and the nearest name in errors of a command line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def models() -> list[str]:
 
 def rule_names() -> list[str]:
     """Return the families and the ids of the rules, as their modules declare them."""
-    from rocefort.base.paths import PACKAGE
+    from rocefort.base.repository import PACKAGE
 
     modules = (PACKAGE / "validators" / "rules").rglob("*.py")
     ids = {name for path in modules for name in RULE.findall(path.read_text("utf-8"))}
@@ -72,3 +72,29 @@ def _names(items: object) -> Iterator[str]:
     for item in items if isinstance(items, list) else []:
         if isinstance(item, dict) and isinstance(item.get("name"), str):
             yield item["name"]
+
+
+BOUNDS = {
+    "Input should be greater than or equal to": "it is at least",
+    "Input should be less than or equal to": "it is at most",
+}
+WRONG_CHOICE = re.compile(r"(?:Value error, )?(?P<what>'(?P<value>.*?)' is not one of .*?)\.?")
+
+
+def propose(error: Any) -> None:  # noqa: ANN401 - an error of Click, or of Typer's copy
+    """Add the nearest name to the message of an error, if there is one; put bounds in words."""
+    for theirs, ours in BOUNDS.items():
+        if getattr(error, "message", "").startswith(theirs):
+            error.message = error.message.replace(theirs, ours)
+    from rocefort.base.documents.suggest import near  # only for an error
+
+    if names := getattr(error, "possibilities", None):
+        error.possibilities = None
+        given = getattr(error, "option_name", None) or error.command_name
+        stems = {name.lstrip("-"): name for name in names}  # `--` makes any two options similar
+        if similar := near(given.lstrip("-"), stems):
+            error.message += f"; did you mean {stems[similar]!r}?"
+    elif wrong := WRONG_CHOICE.fullmatch(getattr(error, "message", "")):
+        choices = error.param.type_descriptor.choices or ()
+        similar = near(wrong["value"], map(str, choices))
+        error.message = wrong["what"] + (f"; did you mean {similar!r}?" if similar else "")

@@ -1,8 +1,4 @@
-"""Notes and logs of a command: `-q`, `-v` and `--log-file`.
-
-Modules log to the tree `rocefort`. Every record is masked where it is made
-(`rocefort.base.secret_masking`) and again where it is written, as visible text.
-"""
+"""Notes, logs and the end of a command: `-q`, `-v`, `--log-file` and its exit code."""
 
 from __future__ import annotations
 
@@ -15,9 +11,19 @@ import typer
 
 from napalm_cloudengine.text import visible
 from rocefort.base import output
+from rocefort.base.errors import ExitCode
 
 if TYPE_CHECKING:
     import logging
+
+
+def end(*, failed: bool, stopped: bool = False) -> None:
+    """Exit with the code of findings, or of an operator's stop; otherwise return."""
+    if failed:
+        raise typer.Exit(ExitCode.FINDINGS)
+    if stopped:
+        raise typer.Exit(ExitCode.STOPPED)
+
 
 LOGGER = "rocefort"
 

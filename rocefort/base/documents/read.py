@@ -1,13 +1,10 @@
-"""Read YAML as data with the position of every value: strict, YAML 1.2 words, no aliases.
-
-It uses the events of PyYAML's C parser. The composer resolves aliases and drops tags before they
-can be refused, and an alias bomb of 300 bytes has millions of leaves.
-"""
+"""Read YAML or TOML as data with the position of every value."""
 
 from __future__ import annotations
 
 import logging
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,9 +13,8 @@ from pathlib import Path
 import yaml
 
 from napalm_cloudengine import regular_file
-from rocefort.base.documents.excerpts import masked, remember_text
 from rocefort.base.documents.secret_lines import sounds_secret
-from rocefort.base.documents.syntax_errors import NO_BREAK, cause_of
+from rocefort.base.documents.syntax_errors import NO_BREAK, cause_of, masked, remember_text
 from rocefort.base.errors import BadInput, Problem
 from rocefort.models.network.network import Position
 
@@ -305,3 +301,38 @@ def _scalar(event: yaml.ScalarEvent) -> object:
     if _FLOAT.fullmatch(text):
         return float(text)
     return text
+
+
+KEY = re.compile(r"""^\s*(?:\[+\s*)?["']?([\w-]+)["']?\s*(?:[.=\]]\s*|$)""", re.ASCII)
+PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def read_toml(path: Path) -> Document:
+    """Read one TOML file; raises BadInput with the place of a syntax error."""
+    text = read_text(path)
+    remember_text(str(path), text)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = PLACE.search(str(error))
+        what = PLACE.sub("", str(error))
+        line, column = place.groups() if place and place[1] else (text.count("\n") + 1, 1)
+        what = f"not TOML: {what[:1].lower()}{what[1:]}"
+        raise BadInput(
+            what,
+            how='write each key once: KEY = "VALUE"',
+            file=str(path),
+            line=int(line),
+            column=int(column),
+        ) from None
+    except (RecursionError, ValueError):  # thousands of brackets, or of digits
+        what = "nested too deep, or a number is too long"
+        raise BadInput(what, file=str(path), how='write short values: KEY = "VALUE"') from None
+    values: dict[YamlPath, Mark] = {}
+    keys: dict[YamlPath, Mark] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        match = KEY.match(line)
+        if match and match[1] in data and (match[1],) not in keys:
+            keys[match[1],] = (number, match.start(1) + 1)
+            values[match[1],] = (number, match.end() + 1)
+    return Document(str(path), data, values, keys)

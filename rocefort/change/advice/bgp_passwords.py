@@ -16,7 +16,7 @@ from rocefort.change.advice.drain_steps import (
 )
 from rocefort.change.results import Advice, AdviceKind, AdviceStep
 from rocefort.dialects.words import in_words, line
-from rocefort.models.device.bgp import Bgp, BgpPeer
+from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.wording import count_of
 from rocefort.reports.wording import group_items

@@ -1,1 +1,1 @@
-"""What a change touches: objects, sessions, traffic, cable ends, and the management path."""
+"""Effects of a change: objects, sessions, traffic, cable ends, and the management path."""

@@ -11,7 +11,7 @@ from rocefort.models.change.edits import Edit
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import gateway_vlan
 from rocefort.models.effect import FaultDelay, TouchedObject
-from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.hardware.media import whole_port
 
 EVERY_SESSION = "*"
 

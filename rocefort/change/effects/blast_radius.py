@@ -17,9 +17,9 @@ from rocefort.change.effects.affected_objects import (
 )
 from rocefort.change.results import BlastRadius, FabricDifference, LostServer, Redundancy
 from rocefort.dialects.choose import dialect_of
+from rocefort.models.base import natural
 from rocefort.models.change.plan import Change
 from rocefort.models.fabric.nodes import ServerIntent
-from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Network, Node, Role, Segment, Server
 
 Intents = Mapping[str, ServerIntent]

@@ -20,8 +20,8 @@ from rocefort.change.effects.switch_configs import SwitchConfigs
 from rocefort.dialects.changes import joined
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.words import in_words
-from rocefort.models.device.bgp import HOLD_S, BgpSettings
 from rocefort.models.device.device import Device
+from rocefort.models.device.routing import HOLD_S, BgpSettings
 from rocefort.models.effect import FaultDelay
 from rocefort.models.network.network import Link, Network, Role
 from rocefort.models.wording import count_of

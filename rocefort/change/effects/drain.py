@@ -12,8 +12,8 @@ from rocefort.change.effects.switch_configs import SwitchConfigs
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_node
 from rocefort.models.change.plan import DrainedChange
-from rocefort.models.device.bgp import PolicyNode
 from rocefort.models.device.device import Device
+from rocefort.models.device.routing import PolicyNode
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.wording import count_of
 from rocefort.validators.capacity.bisection import widths

@@ -15,8 +15,8 @@ from rocefort.change.effects.affected_objects import EVERY_SESSION, AffectedPart
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.change.edits import Edit
 from rocefort.models.change.plan import Soak
-from rocefort.models.device.bgp import HOLD_S, Bgp
 from rocefort.models.device.device import Device
+from rocefort.models.device.routing import HOLD_S, Bgp
 from rocefort.models.effect import FaultDelay
 from rocefort.models.hardware.hardware import Family
 

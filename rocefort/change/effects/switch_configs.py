@@ -10,9 +10,8 @@ from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.change.effects.soak import soak_of
 from rocefort.change.referenced_acls import with_used
 from rocefort.dialects.changes import Path as LinePath
-from rocefort.dialects.changes import Paths, change_of, joined, replaced_lines
+from rocefort.dialects.changes import Paths, change_of, conditions_of, joined, replaced_lines
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
-from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.secrets import as_read_back, with_known_secrets

@@ -13,7 +13,7 @@ from rocefort.change.growth_results import (
     ListedSwitch,
     StagedGrowth,
 )
-from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.hardware.media import whole_port
 from rocefort.models.network.network import End
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone, columns

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Network
 from rocefort.design import allocation
 from rocefort.design.derive import exits
 from rocefort.design.derive.switch_context import Scope
-from rocefort.models.device.bgp import (
+from rocefort.models.device.routing import (
     Bgp,
     BgpGroup,
     BgpPeer,

@@ -14,8 +14,8 @@ from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.switch_context import Scope
 from rocefort.models.fabric.nodes import Switch
-from rocefort.models.hardware.breakout import PortSplit, parts_of, whole_port
 from rocefort.models.hardware.hardware import Hardware, expand_ports
+from rocefort.models.hardware.media import PortSplit, parts_of, whole_port
 from rocefort.models.wording import listing
 
 

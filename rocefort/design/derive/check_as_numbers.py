@@ -9,8 +9,8 @@ from itertools import chain
 from rocefort.base.documents.read import YamlPath
 from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
-from rocefort.models.fabric.as_numbers import BLOCKS, REFUSED, block_of
 from rocefort.models.fabric.nodes import Leaf, Switch
+from rocefort.models.fabric.routing import BLOCKS, REFUSED, block_of
 
 LAST_PRIVATE = BLOCKS[-1]
 

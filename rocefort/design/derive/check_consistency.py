@@ -20,10 +20,10 @@ from rocefort.design.derive.lossless import multiples, times_ms
 from rocefort.design.derive.packet_filters import policy_problems
 from rocefort.design.load.profiles import ProfileUse
 from rocefort.models.device.interface import xon_at_most_xoff
-from rocefort.models.device.users import PREDEFINED_GROUPS
+from rocefort.models.device.management import PREDEFINED_GROUPS
 from rocefort.models.fabric.nodes import Leaf, ServerIntent, Switch
-from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.hardware.media import whole_port
 
 USUAL_CNP_DSCP = 48  # CS6, as on HEPS
 

@@ -9,7 +9,7 @@ from rocefort.base.documents.read import YamlPath
 from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.design.load.profiles import ProfileUse, given_twice
-from rocefort.models.fabric.ecn import LONGEST_ECN_PROFILE, StaticEcn, drop_profile_name
+from rocefort.models.fabric.lossless import LONGEST_ECN_PROFILE, StaticEcn, drop_profile_name
 
 # Keys of a profile that name another one: kind of the profile, key, kind of the other.
 REFERENCES = (

@@ -9,10 +9,14 @@ from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.switch_context import Scope
-from rocefort.models.device.drop_profile import DropLimits, DropProfile, QueueMarking
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue
-from rocefort.models.fabric.ecn import AiEcnProfile, EcnThresholds, StaticEcn, drop_profile_name
+from rocefort.models.device.lossless import AiEcn, AiEcnQueue, DropLimits, DropProfile, QueueMarking
+from rocefort.models.fabric.lossless import (
+    AiEcnProfile,
+    EcnThresholds,
+    StaticEcn,
+    drop_profile_name,
+)
 from rocefort.models.fabric.nodes import Switch
 from rocefort.models.units import KBYTE
 

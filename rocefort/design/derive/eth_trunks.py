@@ -12,8 +12,8 @@ from rocefort.base.documents.read import YamlPath
 from rocefort.base.errors import Problem
 from rocefort.design import allocation
 from rocefort.design.derive.context import Context
-from rocefort.models.device.eth_trunk import HIGHEST_ID, trunk_name
-from rocefort.models.fabric.bonds import TWO_LEAVES, ServerBond
+from rocefort.models.device.interface import HIGHEST_ID, trunk_name
+from rocefort.models.fabric.hosts import TWO_LEAVES, ServerBond
 from rocefort.models.fabric.nodes import Leaf, ServerIntent
 from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.wording import listing

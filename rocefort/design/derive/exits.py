@@ -12,9 +12,16 @@ from ipaddress import IPv4Network
 from rocefort.design.derive import lossless, transceivers
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.switch_context import Scope
-from rocefort.models.device.bgp import BgpPeer, PolicyNode, PrefixEntry, PrefixList, RoutePolicy
 from rocefort.models.device.interface import NO_DOMAIN, Interface
-from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
+from rocefort.models.device.routing import (
+    DEFAULT_ROUTE,
+    BgpPeer,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+    StaticRoute,
+)
 from rocefort.models.fabric.exits import MOST_ACCEPTED, ExitIntent
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Leaf, SegmentIntent, Switch

@@ -15,14 +15,16 @@ from rocefort.models.device.interface import (
     PfcThreshold,
 )
 from rocefort.models.device.lossless import (
+    DSCPS,
+    QUEUE_PHB,
     DiffservDomain,
     DscpMap,
     Pfc,
     PfcProfile,
     PfcTimer,
     PfcTurnOff,
+    default_queue,
 )
-from rocefort.models.device.priorities import DSCPS, QUEUE_PHB, default_queue
 from rocefort.models.fabric.lossless import Deadlock, DeadlockTimers
 from rocefort.models.hardware.hardware import Family, RecoveryBehavior
 from rocefort.models.network.network import LosslessIntent

@@ -9,31 +9,27 @@ from rocefort.design.derive.ports import MANAGEMENT
 from rocefort.models.device.management import (
     Acl,
     AclRule,
+    Collector,
+    DestinationGroup,
+    IpVersion,
+    LocalUser,
     Netconf,
+    Sampling,
+    SensorGroup,
     Snmp,
     SnmpGroup,
     SnmpUser,
     SnmpView,
-    Syslog,
-)
-from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute, Vrf
-from rocefort.models.device.telemetry import (
-    Collector,
-    DestinationGroup,
-    Sampling,
-    SensorGroup,
-    Subscription,
-    Telemetry,
-)
-from rocefort.models.device.users import (
-    IpVersion,
-    LocalUser,
     Ssh,
     SshUser,
+    Subscription,
+    Syslog,
     TaskGroupGrant,
+    Telemetry,
     UserGroup,
     Vty,
 )
+from rocefort.models.device.routing import DEFAULT_ROUTE, StaticRoute, Vrf
 
 ACCESS_ACL = 2000  # the first basic ACL
 RULE_STEP = 5  # default step of a switch, V300R023C00 `step`

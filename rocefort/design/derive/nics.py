@@ -5,8 +5,7 @@ from __future__ import annotations
 from rocefort.design.derive.context import Context
 from rocefort.design.load.profiles import ProfileUse
 from rocefort.models.fabric.congestion_control import Dcqcn, PfcOnly
-from rocefort.models.fabric.hosts import HostProfile
-from rocefort.models.fabric.nic import Adapter, Hosts, NicProfile
+from rocefort.models.fabric.hosts import Adapter, HostProfile, Hosts, NicProfile
 
 
 def hosts(context: Context) -> Hosts:

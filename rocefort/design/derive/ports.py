@@ -10,8 +10,7 @@ from rocefort.design import allocation
 from rocefort.design.derive import eth_trunks, exits, lossless, transceivers
 from rocefort.design.derive.segment_acls import filter_name
 from rocefort.design.derive.switch_context import Scope
-from rocefort.models.device.eth_trunk import trunk_number
-from rocefort.models.device.interface import Interface
+from rocefort.models.device.interface import Interface, trunk_number
 from rocefort.models.fabric.cables import CableKind
 from rocefort.models.fabric.nodes import ServerIntent
 from rocefort.models.network.network import End, Server

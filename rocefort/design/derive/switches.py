@@ -20,7 +20,7 @@ from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.switch_context import Scope
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import StaticRoute
 from rocefort.models.fabric.nodes import Leaf
 from rocefort.models.network.network import EVERY, Node, Role, Server
 

@@ -13,8 +13,7 @@ from rocefort.design.derive.switch_context import Scope
 from rocefort.models.fabric.cables import CableKind
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import ServerIntent, Switch
-from rocefort.models.hardware.breakout import whole_port
-from rocefort.models.hardware.transceivers import COPPER, FASTEST_WITH_FEC_MODE, default_fec
+from rocefort.models.hardware.media import COPPER, FASTEST_WITH_FEC_MODE, default_fec, whole_port
 
 # CG Configuring_FEC: BASE-R is for 25GE and 50GE, and for 100GE ports that work at 50 Gb/s.
 BASE_R_GBPS = (25, 50)

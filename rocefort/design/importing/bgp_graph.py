@@ -8,10 +8,9 @@ from ipaddress import IPv4Address
 
 from rocefort.base.errors import BadInput, Problem
 from rocefort.design.importing.assumptions import SwitchText
-from rocefort.models.base import check_name
-from rocefort.models.device.bgp import BgpPeer
+from rocefort.models.base import check_name, natural
 from rocefort.models.device.interface import Interface
-from rocefort.models.keyed import natural
+from rocefort.models.device.routing import BgpPeer
 from rocefort.models.wording import count_of
 
 LOOPBACK = "LoopBack0"

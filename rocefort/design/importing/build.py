@@ -14,11 +14,15 @@ from rocefort.design.importing.hardware import SwitchInputs, check_facts
 from rocefort.design.importing.links import cables, per_pair
 from rocefort.design.importing.lossless import profiles_of
 from rocefort.design.importing.pins import pinned
-from rocefort.design.importing.policy import policy_of
-from rocefort.design.importing.pools import AddressSpace, link_pool, loopback_pool
-from rocefort.design.importing.routing import routing_of
-from rocefort.design.importing.segments import gateways, segments_of
-from rocefort.design.importing.servers import access_interfaces, server_kind, servers_of
+from rocefort.design.importing.routing import AddressSpace, link_pool, loopback_pool, routing_of
+from rocefort.design.importing.segments import (
+    access_interfaces,
+    gateways,
+    policy_of,
+    segments_of,
+    server_kind,
+    servers_of,
+)
 from rocefort.design.importing.survey import Survey
 from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.design.load.profiles import Library

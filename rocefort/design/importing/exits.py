@@ -14,11 +14,10 @@ from rocefort.design.importing.links import is_port
 from rocefort.design.importing.secrets import authentication
 from rocefort.design.importing.survey import Survey
 from rocefort.models.base import NAME
-from rocefort.models.device.bgp import BgpPeer, PrefixEntry
 from rocefort.models.device.interface import ETHERNET_MTU, NO_DOMAIN, Interface
-from rocefort.models.device.static_routes import DEFAULT_ROUTE
+from rocefort.models.device.routing import DEFAULT_ROUTE, BgpPeer, PrefixEntry
 from rocefort.models.fabric.exits import MOST_ACCEPTED
-from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.hardware.media import whole_port
 
 EXIT = "exit "  # prefix of the description that derivation writes
 POLICY = re.compile(r"EXIT-(?P<name>.+)-(IN|OUT)")

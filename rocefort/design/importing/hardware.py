@@ -15,8 +15,8 @@ from rocefort.design.importing.assumptions import Notes, SwitchText
 from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.design.new import RELEASES
 from rocefort.models.device.device import Device
-from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.hardware.media import whole_port
 from rocefort.models.wording import count_of, listing
 
 # Columns with their other names, in lower case and without `_`: those of NetBox (list of devices

@@ -12,10 +12,10 @@ from rocefort.base.errors import BadInput, Problem
 from rocefort.design.importing.assumptions import Data, Notes
 from rocefort.design.importing.bgp_graph import CableEnd, CablingGraph
 from rocefort.design.importing.roles import Roles
+from rocefort.models.base import natural
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.types import MOST_LINKS_PER_PAIR, PORT_NAME
-from rocefort.models.hardware.transceivers import COPPER, FASTEST_WITH_FEC_MODE
-from rocefort.models.keyed import natural
+from rocefort.models.hardware.media import COPPER, FASTEST_WITH_FEC_MODE
 from rocefort.models.wording import count_of
 
 ANY_OPTICS = "aoc"  # the medium without a standard FEC: it adds nothing to the text

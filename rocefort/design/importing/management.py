@@ -8,12 +8,10 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from rocefort.design.derive.management import ACCESS_ACL, RULE_STEP
 from rocefort.design.derive.ports import MANAGEMENT
 from rocefort.design.importing.assumptions import Data, SwitchText, nameable
-from rocefort.design.importing.pools import AddressSpace, around
+from rocefort.design.importing.routing import AddressSpace, around
 from rocefort.design.importing.survey import Survey
-from rocefort.models.device.management import Acl
-from rocefort.models.device.static_routes import DEFAULT_ROUTE
-from rocefort.models.device.telemetry import Telemetry
-from rocefort.models.device.users import Vty
+from rocefort.models.device.management import Acl, Telemetry, Vty
+from rocefort.models.device.routing import DEFAULT_ROUTE
 from rocefort.models.fabric.management import TelemetryIntent
 
 KEYS = ("authentication", "privacy")

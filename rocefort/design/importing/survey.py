@@ -15,9 +15,9 @@ from rocefort.design.importing.hardware import ImportedHardware, SwitchInputs, U
 from rocefort.design.importing.links import ImportedLink, imported_links
 from rocefort.design.importing.roles import Roles, ids_of, roles_of
 from rocefort.design.load.hardware_catalogue import Catalogue
-from rocefort.models.device.bgp import PrefixEntry
+from rocefort.models.device.routing import PrefixEntry
 from rocefort.models.fabric.types import MOST_LEAVES, MOST_SPINES
-from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.hardware.media import whole_port
 
 LONGEST_PART = 30  # length of a leaf's part of a segment
 

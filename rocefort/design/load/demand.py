@@ -10,7 +10,7 @@ from rocefort.base.documents.read import Document, YamlPath, read_document
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Problem
-from rocefort.base.paths import shortest
+from rocefort.base.repository import shortest
 from rocefort.design.load.load import find_fabric
 from rocefort.models.network.demand import DAY_S, GBPS_OF_TB_A_DAY, Demand, members
 from rocefort.models.network.network import Network, Role

@@ -13,8 +13,7 @@ from rocefort.base.documents.read import Document, read_document, read_text
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import shortest
-from rocefort.base.repository import SHIPPED, Site, SiteState
+from rocefort.base.repository import SHIPPED, Site, SiteState, shortest
 from rocefort.design.load.site_commands import with_site_commands
 from rocefort.design.load.site_facts import read_facts, with_family_facts, with_hardware_facts
 from rocefort.design.load.site_templates import site_templates

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocefort.base.json_schema import schema_of
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.profiles import Profiles
 from rocefort.models.hardware.site_commands import SiteCommands

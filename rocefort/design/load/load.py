@@ -9,8 +9,15 @@ from rocefort.base.documents.read import Document, YamlPath, read_document
 from rocefort.base.documents.suggest import near
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Problem
-from rocefort.base.paths import INVENTORY, shortest
-from rocefort.base.repository import FABRIC_FILE, SHIPPED, Site, places_of, site_of
+from rocefort.base.repository import (
+    FABRIC_FILE,
+    INVENTORY,
+    SHIPPED,
+    Site,
+    places_of,
+    shortest,
+    site_of,
+)
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.models.fabric.fabric import Fabric
 

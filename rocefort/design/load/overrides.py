@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from rocefort.base.paths import shortest
-from rocefort.base.repository import SHIPPED, Site
+from rocefort.base.repository import SHIPPED, Site, shortest
 from rocefort.design.load.hardware_catalogue import CARDS, Shelf, load_catalogue
 from rocefort.design.load.profiles import profiles_of, words
 from rocefort.dialects.syntax_families import FAMILY_FILE

@@ -11,8 +11,7 @@ from rocefort.base.documents.read import Document, YamlPath, read_document
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Problem
-from rocefort.base.paths import shortest
-from rocefort.base.repository import SHIPPED, Site, SiteState
+from rocefort.base.repository import SHIPPED, Site, SiteState, shortest
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.profiles import Profiles
 from rocefort.models.network.network import Position

@@ -8,8 +8,7 @@ from rocefort.base.documents.read import Document, YamlPath, path_text, read_doc
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Problem
-from rocefort.base.paths import shortest
-from rocefort.base.repository import DATA_FILES, Site, files_in
+from rocefort.base.repository import DATA_FILES, Site, files_in, shortest
 from rocefort.models.hardware.hardware import FIRST_DIALECT, Family
 from rocefort.models.hardware.site_commands import (
     PlacedCommand,

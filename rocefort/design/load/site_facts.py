@@ -14,8 +14,7 @@ from rocefort.base.documents.read import read_document
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import shortest
-from rocefort.base.repository import DATA_FILES, Site, files_in
+from rocefort.base.repository import DATA_FILES, Site, files_in, shortest
 from rocefort.models.hardware.hardware import Fact, Family, Hardware, Range, RefutedForm
 from rocefort.models.hardware.site_facts import (
     FactEvidence,

@@ -1,6 +1,12 @@
 """Arista EOS as input of Batfish: a switch's routing and forwarding as EOS text."""
 
-from rocefort.dialects.eos.filters import access_name, applied_policies, rules_of
-from rocefort.dialects.eos.render import EosNames, render_eos, translated
+from rocefort.dialects.eos.render import (
+    EosNames,
+    access_name,
+    applied_policies,
+    render_eos,
+    rules_of,
+    translated,
+)
 
 __all__ = ["EosNames", "access_name", "applied_policies", "render_eos", "rules_of", "translated"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.base.paths import TEMPLATES
+from rocefort.base.repository import TEMPLATES
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.eos.render import render_eos
 from rocefort.models.device.device import Device

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.base.paths import TEMPLATES
+from rocefort.base.repository import TEMPLATES
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.frr.plan import plan_switch
 from rocefort.models.device.device import Device

@@ -9,11 +9,11 @@ from zlib import crc32
 from rocefort.dialects.frr.names import LOOPBACK, kernel_name
 from rocefort.dialects.frr.state import Features, LinkState
 from rocefort.models.device.device import Device
-from rocefort.models.device.eth_trunk import MANUAL
 from rocefort.models.device.interface import (
     ETHERNET_MTU,
     FRAME_OVERHEAD_BYTES,
     JUMBO_FRAME_BYTES,
+    MANUAL,
     Interface,
 )
 

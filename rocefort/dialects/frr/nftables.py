@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from rocefort.dialects.eos.filters import applied_policies, rules_of
+from rocefort.dialects.eos.render import applied_policies, rules_of
 from rocefort.dialects.frr.names import kernel_name
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import FilterRule, PortRange

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.base.errors import Refused
-from rocefort.dialects.eos.filters import filter_problems
+from rocefort.dialects.eos.render import filter_problems
 from rocefort.dialects.frr.kernel import kernel_plan, sysctls
 from rocefort.dialects.frr.names import kernel_names
 from rocefort.dialects.frr.nftables import chains

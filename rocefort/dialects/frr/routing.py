@@ -10,7 +10,7 @@ from ipaddress import IPv4Address
 from jinja2 import Environment
 
 from rocefort.base.errors import Problem
-from rocefort.base.paths import TEMPLATES
+from rocefort.base.repository import TEMPLATES
 from rocefort.base.templating import text_templates
 from rocefort.dialects.frr.names import kernel_name
 from rocefort.dialects.frr.state import Features
@@ -23,9 +23,15 @@ from rocefort.dialects.routing_problems import (
     session_problems,
 )
 from rocefort.models.base import NAME
-from rocefort.models.device.bgp import Bgp, BgpPeer, BgpSettings, PrefixEntry
 from rocefort.models.device.device import Device
-from rocefort.models.device.static_routes import STATIC_PREFERENCE, StaticRoute
+from rocefort.models.device.routing import (
+    STATIC_PREFERENCE,
+    Bgp,
+    BgpPeer,
+    BgpSettings,
+    PrefixEntry,
+    StaticRoute,
+)
 
 # Ranks after every static route: VRP's BGP has 255, which in FRR means that a route is not used.
 BGP_DISTANCE = 254

@@ -13,7 +13,7 @@ from functools import cache
 from jinja2 import Environment
 
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import TEMPLATES
+from rocefort.base.repository import TEMPLATES
 from rocefort.base.templating import text_templates
 from rocefort.models.network.servers import PRIORITIES, HostPlan
 

@@ -10,7 +10,7 @@ from rocefort.dialects.vrp.render import environment, render, template_of
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import StaticRoute
 from rocefort.models.network.network import Node
 
 # V300R023C00, `local-user password`: 8 to 128 characters; blanks end it, `?` is the help key.

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from rocefort.base.clock import utc_now
-from rocefort.base.paths import TEMPLATES
+from rocefort.base.repository import TEMPLATES
 from rocefort.dialects.data import (
     ConfigPatch,
     ExtraLine,
@@ -26,7 +26,6 @@ from rocefort.dialects.vrp import (
     line_queries,
     probe,
     provenance,
-    routing_lines,
     running_state,
     saved_text,
     spellings,
@@ -59,9 +58,8 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.site_commands import SiteCommand
-from rocefort.models.network.counters import MarkedSeen
 from rocefort.models.network.network import Node, Position, TextLine
-from rocefort.models.network.observed import StateTopic, UnreadSeen
+from rocefort.models.network.observed import MarkedSeen, StateTopic, UnreadSeen
 
 HERE = Path(__file__).parent
 
@@ -168,7 +166,7 @@ class Vrp(Dialect):
 
     def routing_line(self, line: TextLine) -> RoutingLine | None:
         """Decide by the line's view and command."""
-        return routing_lines.routing_line(line)
+        return line_queries.routing_line(line)
 
     def other_family_peer(self, line: TextLine) -> str | None:
         """Decide by the line's view."""
@@ -200,7 +198,7 @@ class Vrp(Dialect):
 
     def closed_peer(self, line: str) -> str | None:
         """Decide by the line's command."""
-        return routing_lines.closed_peer(line)
+        return line_queries.closed_peer(line)
 
     def in_use(self, command: str, device: Device) -> bool | None:
         """Look up a table of commands."""

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, TemplateNotFound
 
 from rocefort.base.errors import BadInput, Problem
-from rocefort.base.paths import TEMPLATES
+from rocefort.base.repository import TEMPLATES
 from rocefort.base.templating import text_templates
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import SYSTEM, Row
@@ -33,10 +33,8 @@ from rocefort.dialects.vrp.site_templates import (
 from rocefort.dialects.vrp.text.names import interface_name, is_address, ranges, snmp_version_text
 from rocefort.models.base import Frozen
 from rocefort.models.device.device import Device
-from rocefort.models.device.drop_profile import LONGEST_DROP_PROFILE, NO_DROP_PROFILES
-from rocefort.models.device.eth_trunk import MANUAL, NO_BOND
-from rocefort.models.device.interface import NO_DOMAIN, Interface, xon_at_most_xoff
-from rocefort.models.device.lossless import BUILT_IN_QUEUE
+from rocefort.models.device.interface import MANUAL, NO_BOND, NO_DOMAIN, Interface, xon_at_most_xoff
+from rocefort.models.device.lossless import BUILT_IN_QUEUE, LONGEST_DROP_PROFILE, NO_DROP_PROFILES
 from rocefort.models.device.secret import placeholder
 from rocefort.models.hardware.hardware import Hardware, SiteTemplates, SyntaxFamily
 from rocefort.models.network.network import Position

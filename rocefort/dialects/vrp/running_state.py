@@ -17,10 +17,10 @@ from rocefort.base.clock import utc_now
 from rocefort.base.errors import DeviceFailed
 from rocefort.dialects.vrp.text.names import interface_name
 from rocefort.models.device.interface import kind_of
-from rocefort.models.network.counters import MarkedSeen
 from rocefort.models.network.observed import (
     AiEcnSeen,
     FactsSeen,
+    MarkedSeen,
     NeighbourSeen,
     PeerSeen,
     PfcCountersSeen,

@@ -34,7 +34,7 @@ from jinja2.utils import Namespace
 
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import TEMPLATES
+from rocefort.base.repository import TEMPLATES
 from rocefort.base.templating import text_templates
 from rocefort.dialects.vrp.template_limits import (
     checked,

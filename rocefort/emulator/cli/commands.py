@@ -14,9 +14,8 @@ from rocefort.dialects.vrp.commands.parameters import Tokens
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.emulator.cli import candidate_view, commit_commands, view_commands
 from rocefort.emulator.cli.completion import CommandMatch, CommandRefused, CommandSet
-from rocefort.emulator.cli.dialogue import CliDialogue, Stage
-from rocefort.emulator.cli.replies import CliReply, TypedCommand
-from rocefort.emulator.show import IN_USER_VIEW, STATES, Show, configuration, ping_replies
+from rocefort.emulator.cli.dialogue import CliDialogue, CliReply, Stage, TypedCommand
+from rocefort.emulator.show import IN_USER_VIEW, STATES, Show, configuration, routing
 from rocefort.emulator.show.context import NO_INTERFACE, interface_of
 from rocefort.emulator.switch.switch import EmulatedSwitch
 
@@ -50,9 +49,7 @@ USER: Mapping[str, Act] = {
 EVERYWHERE: Mapping[str, Act] = {
     "configuration exclusive": commit_commands.lock,
     "undo configuration exclusive": commit_commands.unlock,
-    ping_replies.FORMAT: lambda session, typed: CliReply(
-        ping_replies.ping(session.switch, typed.params)
-    ),
+    routing.FORMAT: lambda session, typed: CliReply(routing.ping(session.switch, typed.params)),
 }
 SYSTEM: Mapping[str, Act] = {
     "quit": view_commands.leave,

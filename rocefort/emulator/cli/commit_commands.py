@@ -10,9 +10,8 @@ from collections.abc import Callable
 from rocefort.dialects.vrp.commands.format import WRONG
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, VrpRefusal
 from rocefort.emulator.cli.candidate_view import point_of
-from rocefort.emulator.cli.dialogue import CliDialogue
-from rocefort.emulator.cli.replies import CliReply, TypedCommand
-from rocefort.emulator.show.flash import STARTUP_FILE, back_up
+from rocefort.emulator.cli.dialogue import CliDialogue, CliReply, TypedCommand
+from rocefort.emulator.show.hardware import STARTUP_FILE, back_up
 from rocefort.emulator.switch.switch import (
     FOREIGN_TRIAL,
     SYSTEM_USER,

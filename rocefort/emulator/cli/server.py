@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.emulator.cli.replies import CliReply
+from rocefort.emulator.cli.dialogue import CliReply
 from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.switch.audit_log import GONE, POWER_LOST, AuditLog
 from rocefort.emulator.switch.state_source import StateSource
 from rocefort.emulator.switch.store import Store, lose_power
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.models.keyed import natural
+from rocefort.models.base import natural
 
 if TYPE_CHECKING:
     import asyncssh
 
-    from rocefort.emulator.cli.sftp import Files
-    from rocefort.emulator.cli.transport import Serve, SshListener
+    from rocefort.emulator.cli.transport import Files, Serve, SshListener
 
 LAST_PORT = 65535
 L = TypeVar("L", bound=AbstractAsyncContextManager[Any, Any])
@@ -213,7 +212,7 @@ class LabServer:
             self.audit_log.note(switch, 0, "", POWER_LOST)
 
     def _endpoint(self, switch: EmulatedSwitch) -> SshEndpoint:
-        from rocefort.emulator.cli import sftp, transport  # noqa: PLC0415 - asyncssh belongs to an extra
+        from rocefort.emulator.cli import transport  # noqa: PLC0415 - asyncssh belongs to an extra
 
         def open_session(user: str) -> CliSession:
             if switch.fault("refuse-login"):
@@ -222,7 +221,7 @@ class LabServer:
             return self._session(switch, user)
 
         impostor = switch.fault("wrong-host-key") is not None
-        return SshEndpoint(transport.dialogues(open_session), sftp.files_of(switch), impostor)
+        return SshEndpoint(transport.dialogues(open_session), transport.files_of(switch), impostor)
 
     def _session(self, switch: EmulatedSwitch, user: str) -> CliSession:
         if self.store or self.audit_log:

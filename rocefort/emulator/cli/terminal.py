@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import asyncssh
 
 from rocefort.dialects.vrp.commands.parameters import LINE_LIMIT
-from rocefort.emulator.cli.replies import CliReply
+from rocefort.emulator.cli.dialogue import CliReply
 from rocefort.emulator.cli.session import BANNER, CliSession
 
 NUL, CTRL_C, LF, CR, CTRL_Z, ESC, HELP = 0, 3, 10, 13, 26, 27, ord("?")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from rocefort.base.errors import BadInput
-from rocefort.emulator.show import hardware, interfaces, lossless, queues, routing
+from rocefort.emulator.show import hardware, interfaces, lossless, routing
 from rocefort.emulator.switch.switch import EmulatedSwitch
 
 # Called with a switch and the parameters of the format, in their order; None: a parameter matches
@@ -46,11 +46,11 @@ _STATES: Mapping[str, Show] = {
     "display dcb pfc interface <interface>": lossless.pfc,
     "display dcb pfc buffer": lossless.buffers,
     "display dcb pfc buffer interface <interface>": lossless.buffers,
-    "display ai-ecn calculated state": queues.ai_ecn,
-    "display ai-ecn calculated state interface <interface>": queues.ai_ecn,
-    "display qos ecn threshold interface <interface>": queues.ecn_threshold,
-    "display qos queue statistics interface <interface>": queues.statistics,
-    "display qos queue statistics slot <word>": queues.slot_statistics,
+    "display ai-ecn calculated state": lossless.ai_ecn,
+    "display ai-ecn calculated state interface <interface>": lossless.ai_ecn,
+    "display qos ecn threshold interface <interface>": lossless.ecn_threshold,
+    "display qos queue statistics interface <interface>": lossless.statistics,
+    "display qos queue statistics slot <word>": lossless.slot_statistics,
 }
 
 

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from napalm_cloudengine.displays.commits import LIST, VERBOSE
-from napalm_cloudengine.displays.trial import STATUS
+from napalm_cloudengine.displays.commits import LIST, STATUS, VERBOSE
 from rocefort.dialects.vrp.commands.command import SYSTEM
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.syntax import Syntax
@@ -18,7 +17,7 @@ from rocefort.dialects.vrp.interpreter.tree_edit import children_at
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, indented, tree_text
 from rocefort.emulator.switch.switch import Candidate, EmulatedSwitch
 from rocefort.models.device.interface import kind_of
-from rocefort.models.hardware.breakout import parts_of
+from rocefort.models.hardware.media import parts_of
 
 # Blocks whose views follow ` #` (V300R023C00 configuration guide, "Configuration Scripts").
 SEPARATED = ("aaa", "ai-service", "bgp", "telemetry")

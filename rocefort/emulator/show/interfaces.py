@@ -24,10 +24,9 @@ from rocefort.emulator.show.context import NO_INTERFACE, interface_of, state_sou
 from rocefort.emulator.show.hardware import described
 from rocefort.emulator.switch.state_source import InterfaceState, NeighbourState
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.models.device.eth_trunk import MANUAL, NO_BOND, Bond, trunk_number
-from rocefort.models.device.interface import kind_of
-from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.device.interface import MANUAL, NO_BOND, Bond, kind_of, trunk_number
 from rocefort.models.hardware.hardware import SyntaxFamily, port_speed_gbps
+from rocefort.models.hardware.media import whole_port
 
 STATES = {"up": "UP", "down": "DOWN", "*down": "Administratively DOWN"}
 PROTOCOLS = {"up": "UP", "down": "DOWN", "up(s)": "UP (spoofing)"}

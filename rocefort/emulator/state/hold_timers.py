@@ -1,19 +1,34 @@
-"""BGP sessions of a lab over time: an end without messages waits for the hold time.
-
-The routing model lists at every moment which sessions match. A session that matches and receives
-nothing (another password, segments that are too long for an MTU) stays up until the hold time is
-over: "if the interval configured on both ends exceeds the holdtime of the BGP peer session or the
-passwords configured on both ends are different, the BGP peer relationship is disconnected due to
-timeout" (V300R023C00, `peer password`). An end whose peer has lost its address also waits, because
-it receives no message. Events on the switch itself end a session at once: a port that goes down
-(`ebgp-interface-sensitive`, on by default), an address of its own. So do messages of the other end
-(Cease, RFC 4486): a peer that is removed or reset, another AS.
-"""
+"""BGP sessions of a lab over time: an end without messages waits for its hold timer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+
+from rocefort.dialects.vrp.text.secrets import cipher_of
+from rocefort.emulator.state.ports import Config
+from rocefort.emulator.switch.switch import bgp_lines
+
+
+def closed_peers(config: Config) -> frozenset[str]:
+    """Return peers and groups that `peer .. ignore` closes."""
+    words = map(str.split, bgp_lines(config))
+    return frozenset(line[1] for line in words if line[0] == "peer" and line[2:] == ["ignore"])
+
+
+def authentication(config: Config) -> Mapping[str, tuple[str, str]]:
+    """Return the authentication of each peer: its kind, and the password as stored."""
+    own: dict[str, tuple[str, str]] = {}
+    groups: dict[str, str] = {}
+    for words in map(str.split, bgp_lines(config)):
+        if words[0] != "peer" or len(words) < 4:
+            continue
+        if words[2] == "group":
+            groups[words[1]] = words[3]
+        elif words[2] in ("password", "keychain"):
+            own[words[1]] = words[2], cipher_of(words[-1])
+    return {peer: own[group] for peer, group in groups.items() if group in own} | own
+
 
 PeerEnd = tuple[str, str]  # switch, address of its peer
 CONNECT_RETRY_S = 32  # V300R023C00, samples of `display bgp peer verbose`

@@ -13,7 +13,7 @@ from typing import TypeVar
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.emulator.state import counters, ping
+from rocefort.emulator.state import counters, routes
 from rocefort.emulator.state import ports as state_ports
 from rocefort.emulator.state.counters import InjectedFault
 from rocefort.emulator.state.hold_timers import (
@@ -211,7 +211,7 @@ class EmulatedState:
 
     def ping(self, switch: str, echo: EchoRequest) -> Sequence[EchoReply | None]:
         """Return replies of switches with routes there and back; servers do not reply."""
-        return ping.ping(self, self.switches, self._cabling(), switch, echo)
+        return routes.ping(self, self.switches, self._cabling(), switch, echo)
 
     def peers(self, switch: str) -> Sequence[PeerState]:
         """Return BGP peers as routed now."""

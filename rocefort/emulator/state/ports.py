@@ -12,18 +12,18 @@ from rocefort.dialects.vrp.text.config_tree import ConfigLine, tree_text
 from rocefort.emulator.state.state_faults import Port
 from rocefort.emulator.switch.state_source import InterfaceState, LldpAdvertisement, Physical
 from rocefort.emulator.switch.switch import EmulatedSwitch
+from rocefort.models.base import natural
 from rocefort.models.device.device import Device
-from rocefort.models.device.eth_trunk import trunk_number
 from rocefort.models.device.interface import (
     ETHERNET_MTU,
     JUMBO_FRAME_BYTES,
     Interface,
     gateway_vlan,
     kind_of,
+    trunk_number,
 )
-from rocefort.models.hardware.breakout import part_speed_gbps
 from rocefort.models.hardware.hardware import port_speed_gbps
-from rocefort.models.keyed import natural
+from rocefort.models.hardware.media import part_speed_gbps
 
 Cabling = Mapping[Port, Port]
 PortsOfSwitch = Mapping[str, int | None]  # name -> speed in Mb/s, in the hardware's order

@@ -1,14 +1,27 @@
-"""The public routing table of an emulated switch: connected, static and learned routes."""
+"""The public routing table of an emulated switch, and `ping` along it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from typing import TYPE_CHECKING
 
-from rocefort.emulator.switch.state_source import InterfaceState, RouteState
+from rocefort.base.errors import BadInput
+from rocefort.emulator.switch.state_source import (
+    EchoReply,
+    EchoRequest,
+    InterfaceState,
+    RouteState,
+    StateSource,
+)
 from rocefort.models.device.device import Device
-from rocefort.models.device.static_routes import NULL, STATIC_PREFERENCE
+from rocefort.models.device.interface import kind_of, trunk_number
+from rocefort.models.device.routing import NULL, STATIC_PREFERENCE
+
+if TYPE_CHECKING:
+    from rocefort.emulator.state.ports import Cabling
+    from rocefort.emulator.switch.switch import EmulatedSwitch
 
 LOOP = "InLoopBack0"
 SELF = "127.0.0.1"
@@ -86,4 +99,126 @@ def _towards(subnets: Mapping[IPv4Network, str], hop: IPv4Address) -> str | None
         interface = subnets.get(IPv4Network((hop, length), strict=False))
         if interface is not None:
             return interface
+    return None
+
+
+MOST_HOPS = 255
+SENT_TTL = 255  # of a request (`ping -h`, default) and of a reply
+TOOK_MS = 1  # the model has no delay
+
+
+@dataclass(frozen=True, slots=True)
+class PacketArrival:
+    """End of a packet's path: its switch, the number of links, and the first interface."""
+
+    switch: str
+    links: int
+    left_by: str = ""
+
+
+@dataclass(frozen=True)
+class PacketPaths:
+    """Paths of packets through the lab; cabling None: not known."""
+
+    state_source: StateSource
+    switches: Mapping[str, EmulatedSwitch]
+    cabling: Cabling | None
+
+    def way(self, start: str, host: IPv4Address, first: str = "") -> PacketArrival | None:
+        """Return the end of the path to a host, `first` the interface to leave by; None: lost."""
+        current, left_by = start, ""
+        for links in range(MOST_HOPS):
+            if (
+                str(host) in own_addresses(self.state_source.interfaces(current))
+                or host.is_loopback
+            ):
+                return PacketArrival(current, links, left_by)
+            hop = next_hop(self.state_source.routes(current), host, "" if links else first)
+            if hop is None:
+                return None
+            address, out = hop
+            left_by = left_by or out
+            far = self._holder(current, out, address)
+            if far is None:
+                return None
+            current = far
+        return None
+
+    def _holder(self, switch: str, out: str, address: IPv4Address) -> str | None:
+        """Return the switch with an address behind an interface; None: no switch there has it."""
+        ends = self._far_ends(switch, out)
+        for port in ends:
+            if port[0] not in self.switches:
+                continue
+            for state in self.state_source.interfaces(port[0]):
+                local = kind_of(state.name) != "ethernet" or state.name == port[1] or not port[1]
+                if local and str(address) in own_addresses([state]):
+                    return port[0]
+        if ends and all(port[0] in self.switches for port in ends):
+            return None
+        raise BadInput(f"the owner of {address} behind {out} of {switch} is not modelled")
+
+    def _far_ends(self, switch: str, out: str) -> list[tuple[str, str]]:
+        """Return the far ends of an interface's ports; for a VLAN those of all cabled ports."""
+        if self.cabling is None:
+            return [("", ""), *((name, "") for name in self.switches if name != switch)]
+        states = {state.name: state for state in self.state_source.interfaces(switch)}
+        ports = states[out].members if trunk_number(out) is not None else (out,)
+        if kind_of(out) == "vlanif":
+            ports = tuple(name for name, state in states.items() if not state.routed)
+        ends = [(switch, port) for port in ports if states[port].physical == "up"]
+        return [self.cabling[end] for end in ends if end in self.cabling]
+
+
+def ping(
+    state_source: StateSource,
+    switches: Mapping[str, EmulatedSwitch],
+    cabling: Cabling | None,
+    switch: str,
+    echo: EchoRequest,
+) -> Sequence[EchoReply | None]:
+    """Return replies to a ping. Raises BadInput for an address that is not modelled."""
+    lost = [None] * echo.count
+    paths = PacketPaths(state_source, switches, cabling)
+    own = own_addresses(state_source.interfaces(switch))
+    if echo.source is not None and str(echo.source) not in own:
+        raise BadInput(f"{switch} has no address {echo.source} that is up")
+    arrival = paths.way(switch, echo.host, echo.interface)
+    if arrival is None or arrival.links > echo.ttl:
+        return lost
+    if not arrival.links:
+        return [EchoReply(SENT_TTL, TOOK_MS)] * echo.count
+    source = echo.source or next(
+        iter(own_addresses(interface_states(state_source, switch, arrival.left_by))), None
+    )
+    returned = paths.way(arrival.switch, IPv4Address(source)) if source else None
+    if returned is None or returned.switch != switch:
+        return lost
+    return [EchoReply(SENT_TTL - (returned.links - 1), TOOK_MS)] * echo.count
+
+
+def interface_states(
+    state_source: StateSource, switch: str, interface: str
+) -> list[InterfaceState]:
+    """Return one interface of a switch."""
+    return [state for state in state_source.interfaces(switch) if state.name == interface]
+
+
+def own_addresses(states: Sequence[InterfaceState]) -> dict[str, str]:
+    """Return the addresses of interfaces that are up, with their interfaces."""
+    up = [state for state in states if state.protocol == "up"]
+    return {text.partition("/")[0]: state.name for state in up for text in state.addresses}
+
+
+def next_hop(
+    routes: Sequence[RouteState], host: IPv4Address, interface: str
+) -> tuple[IPv4Address, str] | None:
+    """Return the next hop of a packet and its outgoing interface; None: no route."""
+    matches = [route for route in routes if host in route.prefix]
+    for route in sorted(matches, key=lambda route: -route.prefix.prefixlen):
+        for hop, out in route.hops:
+            if interface in ("", out):
+                gone = hop == SELF or out.startswith("NULL")
+                direct = route.protocol == "Direct"
+                return None if gone else (host if direct else IPv4Address(hop), out)
     return None

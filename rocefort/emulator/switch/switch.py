@@ -27,8 +27,7 @@ from rocefort.dialects.vrp.interpreter.interpreter import (
     replay,
 )
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
-from rocefort.emulator.switch.commit_checks import missing_port, new_problems
-from rocefort.emulator.switch.faults import EARLY_S, FOREIGN, LineFault
+from rocefort.emulator.switch.commit_checks import conflicts, missing_port, new_problems
 from rocefort.emulator.switch.logins import (
     LOCK_SECONDS,
     MOST_SESSIONS,
@@ -37,8 +36,7 @@ from rocefort.emulator.switch.logins import (
     NoFreeTerminal,
     free_vty,
 )
-from rocefort.emulator.switch.merge_conflicts import conflicts
-from rocefort.emulator.switch.personality import DEFAULT, Personality
+from rocefort.emulator.switch.personality import DEFAULT, EARLY_S, FOREIGN, LineFault, Personality
 from rocefort.emulator.switch.state_source import PeerState, StateSource
 
 __all__ = ["EmulatedSwitch", "syntax_of"]

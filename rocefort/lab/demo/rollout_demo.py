@@ -35,7 +35,7 @@ from rocefort.models.change.plan import Plan
 from rocefort.models.wording import count_of
 from rocefort.rollout.journal.events import Act, Event, Phase, event_of
 from rocefort.rollout.journal.journal import STEP
-from rocefort.rollout.planning.plan_file import read_plan
+from rocefort.rollout.planning.sealed_files import read_plan
 from rocefort.rollout.report.event_lines import WaveSummary
 
 ROCEFORT = (sys.executable, "-c", "from rocefort.tasks import app; app()")

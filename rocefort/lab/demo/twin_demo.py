@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.base.signals import raise_on_signals, stop_on_signals
+from rocefort.base.processes import raise_on_signals, stop_on_signals
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.fleet.running_configs import running_of
 from rocefort.lab.bring_up import bring_up
-from rocefort.lab.compare_tables import three_opinions
 from rocefort.lab.demo.fabric_demo import DemoWriter, Say, expect
 from rocefort.lab.guest.qemu import require_qemu
 from rocefort.lab.guest_connections import build_image
+from rocefort.lab.network import three_opinions
 from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.faults import break_lab, mend_lab
 from rocefort.lab.twin.registry import LabRecord, Registry

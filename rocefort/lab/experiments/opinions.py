@@ -9,9 +9,16 @@ from pathlib import Path
 
 from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.lab.compare_tables import Opinions, Tables, compare_tables, tables_of
 from rocefort.lab.experiments.experiment_results import OpinionRow
-from rocefort.lab.network import await_law, detection_s, running_network
+from rocefort.lab.network import (
+    Opinions,
+    Tables,
+    await_law,
+    compare_tables,
+    detection_s,
+    running_network,
+    tables_of,
+)
 from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.lab.guest.cache import Cache, Image
+from rocefort.lab.guest.image import Cache, Image
 
 QEMU = "qemu-system-x86_64"
 # A server does not wait for the other work of this machine: perftest fails if its clock does.

@@ -1,22 +1,147 @@
-"""Files of a guest: programs with their libraries, modules, keys, its first program.
-
-Everything comes from the unpacked packages, nothing from this machine.
-"""
+"""Files of a guest: kernel, programs with their libraries, and their archive."""
 
 from __future__ import annotations
 
+import gzip
+import lzma
+import re
+import shutil
+import stat
 import struct
 import subprocess
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from rocefort.base.errors import ServiceFailed
-from rocefort.base.paths import TEMPLATES
-from rocefort.lab.guest.initramfs import Tree
-from rocefort.lab.guest.kernel import load_order, read_module, read_modules
+from rocefort.base.repository import TEMPLATES
 from rocefort.lab.guest.keys import Key
+
+# Boot protocol (the kernel's Documentation/arch/x86/boot.rst).
+SETUP_SECTORS, PAYLOAD = 0x1F1, 0x248
+SECTOR = 512
+XZ, GZIP = b"\xfd7zXZ\x00", b"\x1f\x8b"
+TOOLS = {b"\x02\x21\x4c\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}
+DEPENDS = re.compile(rb"(?:^|\0)depends=([^\0]*)\0")
+SOFT = re.compile(rb"(?:^|\0)softdep=pre: ([^\0]*)\0")
+MODULE = re.compile(r"(?P<name>.+)\.ko(?P<packed>\.xz)?")
+
+
+def unpack_kernel(image: bytes) -> bytes:
+    """Return the ELF kernel within a bzImage. Raises ServiceFailed if it cannot be unpacked."""
+    offset, length = struct.unpack_from("<II", image, PAYLOAD)
+    start = ((image[SETUP_SECTORS] or 4) + 1) * SECTOR + offset
+    body = image[start : start + length]
+    if body.startswith(XZ):
+        kernel = lzma.LZMADecompressor().decompress(body)
+    elif body.startswith(GZIP):
+        kernel = zlib.decompressobj(31).decompress(body)
+    else:
+        kernel = _by_tool(body)
+    if not kernel.startswith(b"\x7fELF"):
+        raise ServiceFailed("the kernel's image holds no ELF kernel", how="use Debian 12's kernel")
+    return kernel
+
+
+def _by_tool(body: bytes) -> bytes:
+    tool = TOOLS.get(body[:4], "")
+    if not tool or shutil.which(tool) is None:
+        what = f"the kernel is packed with {tool or 'something unknown'}, which is not installed"
+        raise ServiceFailed(what, how=f"apt-get install -y {tool}" if tool else "use Debian 12's")
+    return subprocess.run([tool, "-dc"], input=body, capture_output=True, check=False).stdout  # noqa: S603
+
+
+def read_modules(directory: Path) -> dict[str, Path]:
+    """Return every module of a kernel by its name."""
+    paths = {}
+    for path in directory.rglob("*.ko*"):
+        if match := MODULE.fullmatch(path.name):
+            paths[match["name"].replace("-", "_")] = path
+    return paths
+
+
+def load_order(modules: Mapping[str, Path], names: Iterable[str]) -> tuple[str, ...]:
+    """Return modules and their dependencies, each after what it needs, without built-in ones."""
+    order: list[str] = []
+
+    def add(name: str) -> None:
+        if name not in modules or name in order:
+            return
+        for before in needs_of(read_module(modules[name])):
+            add(before)
+        order.append(name)
+
+    for name in names:
+        add(name)
+    return tuple(order)
+
+
+def read_module(path: Path) -> bytes:
+    """Return a module unpacked."""
+    content = path.read_bytes()
+    return lzma.decompress(content) if path.suffix == ".xz" else content
+
+
+def needs_of(module: bytes) -> tuple[str, ...]:
+    """Return names of the modules that one needs, from its own metadata."""
+    names = [name for match in DEPENDS.findall(module)[:1] for name in match.split(b",")]
+    names += [name for match in SOFT.findall(module) for name in match.split()]
+    return tuple(name.decode().replace("-", "_") for name in names if name)
+
+
+CPIO_MAGIC = "070701"
+END = "TRAILER!!!"
+
+
+@dataclass
+class Tree:
+    """Files by path, without a leading slash; each with its mode and content."""
+
+    _entries: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._entries
+
+    def file(self, path: str, content: bytes | str, mode: int = 0o644) -> None:
+        """Add a file, and the directories above it."""
+        data = content.encode() if isinstance(content, str) else content
+        self._put(path, stat.S_IFREG | mode, data)
+
+    def link(self, path: str, target: str) -> None:
+        """Add a symbolic link."""
+        self._put(path, stat.S_IFLNK | 0o777, target.encode())
+
+    def directory(self, path: str, mode: int = 0o755) -> None:
+        """Add a directory."""
+        self._put(path, stat.S_IFDIR | mode, b"")
+
+    def _put(self, path: str, mode: int, content: bytes) -> None:
+        for parent in list(PurePosixPath(path).parents)[-2::-1]:
+            self._entries.setdefault(str(parent), (stat.S_IFDIR | 0o755, b""))
+        self._entries[path] = (mode, content)
+
+    def archive(self) -> bytes:
+        """Return the archive; equal files give equal bytes: owner root, time 0."""
+        packed = bytearray()
+        for number, (path, (mode, content)) in enumerate(sorted(self._entries.items()), 1):
+            packed += _entry(number, path, mode, content)
+        packed += _entry(0, END, 0, b"")
+        return gzip.compress(bytes(packed), compresslevel=1, mtime=0)
+
+
+def _entry(number: int, path: str, mode: int, content: bytes) -> bytes:
+    name = path.encode() + b"\0"
+    links = 2 if stat.S_ISDIR(mode) else 1
+    fields = (number, mode, 0, 0, links, 0, len(content), 0, 0, 0, 0, len(name), 0)
+    head = CPIO_MAGIC.encode() + b"".join(b"%08x" % value for value in fields) + name
+    return _padded(head) + _padded(content)
+
+
+def _padded(content: bytes) -> bytes:
+    return content + b"\0" * (-len(content) % 4)
+
 
 MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian
 PT_LOAD, PT_DYNAMIC = 1, 2

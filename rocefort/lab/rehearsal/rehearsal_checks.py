@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rocefort.base.errors import Refused, ServiceFailed
-from rocefort.lab.compare_tables import three_opinions
+from rocefort.lab.network import three_opinions
 from rocefort.lab.twin.config_sync import refusals
 from rocefort.lab.twin.traffic.roce_probes import (
     FLOWS,

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rocefort.base.errors import Refused, RocefortError, ServiceFailed, Stopped
-from rocefort.base.signals import raise_on_signals, stop_on_signals
+from rocefort.base.processes import raise_on_signals, stop_on_signals
 from rocefort.design.subject import running_texts
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
@@ -47,7 +47,6 @@ from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import host, user
 from rocefort.rollout.plan.fabric_of_run import SealedFabric, load_fabric_of_plan
 from rocefort.rollout.planning.baseline import PlannedTexts, both_sides
-from rocefort.rollout.planning.plan_file import read_plan
 from rocefort.rollout.planning.rehearsal import (
     Loss,
     PlanRehearsal,
@@ -55,7 +54,7 @@ from rocefort.rollout.planning.rehearsal import (
     RehearsedWave,
     attach,
 )
-from rocefort.rollout.planning.sealed_files import tool
+from rocefort.rollout.planning.sealed_files import read_plan, tool
 from rocefort.validators.routing.external_peers import with_outside
 
 PREFIX = "rehearse-"

@@ -9,8 +9,8 @@ import typer
 
 from rocefort.base import options, output
 from rocefort.base.command_line import values
-from rocefort.base.command_line.exit import end
 from rocefort.base.command_line.help import Topic, documented
+from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_result
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -55,8 +55,8 @@ def rehearse(
     from rocefort.lab.rehearsal.rehearsal_checks import rehearsal_report
     from rocefort.lab.rehearsal.rehearse import RehearsalOptions, rehearse_plan
     from rocefort.lab.twin.twin import TwinOptions
-    from rocefort.rollout.planning.plan_file import read_plan
     from rocefort.rollout.planning.rehearsal import attached
+    from rocefort.rollout.planning.sealed_files import read_plan
     from rocefort.rollout.report.event_lines import WaveLines
 
     text = form is options.TraceFormat.TEXT

@@ -24,7 +24,7 @@ from rocefort.emulator.state.state_faults import (
     StateFault,
     read_state_fault,
 )
-from rocefort.emulator.switch.faults import FAULTS, NEEDS_LINE, WITHOUT, LineFault, read_fault
+from rocefort.emulator.switch.personality import FAULTS, NEEDS_LINE, WITHOUT, LineFault, read_fault
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.twin.cli_process import lines_directory, lines_run
 from rocefort.lab.twin.registry import LabRecord, Registry, write_whole

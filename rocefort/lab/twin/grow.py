@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from rocefort.base.errors import Problem, Refused
 from rocefort.lab.twin.config_sync import patient_lock
 from rocefort.lab.twin.faults import LockedLab, require_mended
-from rocefort.lab.twin.limits import raise_neighbour_limit
+from rocefort.lab.twin.namespaces import raise_neighbour_limit
 from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.teardown import end_processes, namespaces_of, remove_namespaces
 from rocefort.lab.twin.topology import BACKSTAGE, Topology, VethPair

@@ -1,4 +1,4 @@
-"""Work inside network namespaces by threads, without a process to enter each."""
+"""Work inside network namespaces by threads, and their one shared kernel limit."""
 
 from __future__ import annotations
 
@@ -13,6 +13,34 @@ from threading import Thread
 from typing import TypeVar
 
 from rocefort.base.errors import ServiceFailed
+
+LIMITS = tuple(Path(f"/proc/sys/net/ipv4/neigh/default/gc_thresh{n}") for n in (1, 2, 3))
+KEPT = "neighbours"  # file with the original limits
+
+
+def raise_neighbour_limit(root: Path, needed: int) -> int | None:
+    """Raise the kernel's neighbour limit; returns the new limit if it was too low."""
+    before = [int(path.read_text(encoding="ascii")) for path in LIMITS]
+    if before[-1] >= needed:
+        return None
+    if not (root / KEPT).exists():
+        (root / KEPT).write_text(" ".join(map(str, before)), encoding="ascii")
+    for path, value in reversed(list(zip(LIMITS, (needed // 2, needed, needed), strict=True))):
+        path.write_text(str(value), encoding="ascii")
+    return needed
+
+
+def restore_neighbour_limit(root: Path) -> None:
+    """Restore the limits before the first lab that needed more."""
+    stored = root / KEPT
+    if not stored.exists():
+        return
+    for path, value in zip(LIMITS, stored.read_text(encoding="ascii").split(), strict=True):
+        path.write_text(value, encoding="ascii")
+    stored.unlink()
+    if not any(root.iterdir()):
+        root.rmdir()
+
 
 NETNS = Path("/run/netns")  # folder of `ip netns`
 CLONE_NEWNET = 0x40000000

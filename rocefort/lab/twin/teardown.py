@@ -15,8 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rocefort.base.errors import ServiceFailed
-from rocefort.lab.twin.limits import restore_neighbour_limit
-from rocefort.lab.twin.namespaces import NETNS, ip_batch, is_marked
+from rocefort.lab.twin.namespaces import NETNS, ip_batch, is_marked, restore_neighbour_limit
 from rocefort.lab.twin.registry import LabRecord, Registry
 
 PATIENCE_S = 20.0

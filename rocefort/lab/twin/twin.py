@@ -20,8 +20,7 @@ from rocefort.lab.twin.convergence import KernelState, summary_of, wait_settled
 from rocefort.lab.twin.frr import Daemons
 from rocefort.lab.twin.guests import Guests, prepare, with_guests
 from rocefort.lab.twin.kernel_routes import Fib, read_fib
-from rocefort.lab.twin.limits import raise_neighbour_limit
-from rocefort.lab.twin.namespaces import inside, marked, run
+from rocefort.lab.twin.namespaces import inside, marked, raise_neighbour_limit, run
 from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.teardown import reap
 from rocefort.lab.twin.topology import BACKSTAGE, Host, Topology, topology_of

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from rocefort.models.network.counters import NicCounters, SwitchCounters
-from rocefort.models.network.observed import QueueSeen
+from rocefort.models.network.observed import NicCounters, QueueSeen, SwitchCounters
 from rocefort.rdma.results import DerivedVerdict
 
 

@@ -15,7 +15,7 @@ from rocefort.base.documents.read import read_document
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.rdma.judge.expectations import SWITCH_LATENCY
 from rocefort.rdma.plan.command_lines import DEFAULT_BYTES

@@ -1,27 +1,18 @@
-"""Regression test of one pair against its earlier good runs, by robust statistics.
-
-One fresh value: its distance from the median of the good values, in scaled MADs (median absolute
-deviations). The same test is used if the runs are too few for a permutation test. Three or more
-fresh values: the rank-sum test (Mann-Whitney), one-sided, over all arrangements or a random sample
-of them. (The difference of medians would be weak: two slow runs of three have the same median as
-all three.) Both tests also require a difference of at least MATTERS, because a long history makes
-ever smaller differences significant. Neither assumes a distribution; both need five good runs.
-
-False alarms for one fresh value, simulated with normal noise: at 1 % noise at most 2 in 1000; at
-2 to 5 % noise up to 3 in 100 with five good runs, 1 in 100 with eight, 2 in 1000 with twelve. If
-one pair of a large mesh raises an alarm after few runs, measure it again.
-"""
+"""Tests whether a run is slower: a pair against its earlier runs, and all pairs of two runs."""
 
 from __future__ import annotations
 
+import math
 import random
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import comb
-from statistics import median
+from statistics import NormalDist, median
 
 from rocefort.models.base import Frozen
+from rocefort.models.wording import count_of
+from rocefort.rdma.rdma_plan import ARROW
 
 LEAST_HISTORY = 5
 LEAST_FRESH = 3  # for the rank-sum test
@@ -99,3 +90,105 @@ def ranks(values: Sequence[float]) -> list[float]:
     """Rank of each value; the lowest has rank 0, equal values share the mean of their ranks."""
     ordered = sorted(values)
     return [(bisect_left(ordered, v) + bisect_right(ordered, v) - 1) / 2 for v in values]
+
+
+LEAST_PAIRS = 7  # changed pairs; chance puts all of six on one side in 1 of 64 cases
+MOST_EXACT_PAIRS = 50
+LEAST_SHOWN = 0.001  # a smaller p is no stronger evidence
+DIGITS = 12  # further digits are rounding noise, which would separate equal changes
+
+
+class PairedComparison(Frozen):
+    """Result of the paired test.
+
+    slower: None if not judged. change: of the median pair, above 0 if slower. p: of the side that
+    the sentence reports.
+    """
+
+    slower: bool | None
+    change: float
+    pairs: int
+    changed: int
+    p: float | None
+    sentence: str
+
+
+def paired(
+    before: Mapping[str, Sequence[float]],
+    now: Mapping[str, Sequence[float]],
+    *,
+    higher_is_better: bool,
+) -> PairedComparison:
+    """Compare the pairs that are in both runs; values in the same order, all above zero.
+
+    Raises ValueError if no pair has a value in both runs.
+    """
+    sign = -1 if higher_is_better else 1
+    changes_by_pair = {
+        pair: round(
+            sign * median(math.log(b / a) for a, b in zip(then, now[pair], strict=False)), DIGITS
+        )
+        for pair, then in before.items()
+        if then and now.get(pair)
+    }
+    if not changes_by_pair:
+        raise ValueError("no pair was measured in both runs")
+    changes = list(changes_by_pair.values())
+    middle = math.expm1(sign * median(changes)) * sign
+    differing = [change for change in changes if change != 0]
+    p = signed_rank(differing if middle >= 0 else [-change for change in differing])
+    return _paired_verdict(len(changes), len(differing), middle, p, _share_servers(changes_by_pair))
+
+
+def _share_servers(pairs: Iterable[str]) -> bool:
+    ends = [name for pair in pairs for name in pair.split(ARROW)]
+    return len(set(ends)) < len(ends)
+
+
+def _paired_verdict(
+    pairs: int, changed: int, change: float, p: float, shared: bool
+) -> PairedComparison:
+    compared = count_of(pairs, "pair")
+    side = "slower" if change > 0 else "faster"
+    amount = f"the median pair {abs(change):.1%} {side}" if change else "the median pair as before"
+    slower: bool | None = None
+    if not changed:
+        slower, verdict = False, "no regression (every pair as before)"
+    elif changed < LEAST_PAIRS:
+        verdict = f"not judged: {changed} of them changed, {LEAST_PAIRS} are needed"
+    else:
+        sure = p < P_VALUE and abs(change) >= MATTERS
+        slower = sure and change > 0
+        word = "a regression" if slower else "an improvement" if sure else "no regression"
+        kind = "exact" if changed <= MOST_EXACT_PAIRS else "normal approximation"
+        small = f"under {MATTERS:.0%}; " if p < P_VALUE and not sure else ""
+        chance = f"p = {p:.2g}" if p >= LEAST_SHOWN else f"p < {LEAST_SHOWN:g}"
+        chance += ", too low as pairs share servers" if shared else ""
+        verdict = f"{word} ({small}signed-rank test, {kind}, {chance}; {changed} of them changed)"
+    return PairedComparison(
+        slower=slower,
+        change=change,
+        pairs=pairs,
+        changed=changed,
+        p=p if changed else None,
+        sentence=f"{compared}, {amount}: {verdict}",
+    )
+
+
+def signed_rank(changes: Sequence[float]) -> float:
+    """Probability that chance alone gives as high a sum of positive ranks; no zeros in changes."""
+    doubled = [round(2 * (rank + 1)) for rank in ranks([abs(change) for change in changes])]
+    seen = sum(rank for rank, change in zip(doubled, changes, strict=True) if change > 0)
+    if len(changes) > MOST_EXACT_PAIRS:
+        return _approximate(doubled, seen)
+    counts = [1] + [0] * sum(doubled)  # number of sign patterns for each sum
+    for rank in doubled:
+        for total in range(len(counts) - 1, rank - 1, -1):
+            counts[total] += counts[total - rank]
+    return float(sum(counts[seen:]) / (1 << len(doubled)))
+
+
+def _approximate(doubled: Sequence[int], seen: int) -> float:
+    """Normal approximation; the variance comes from the tied ranks, so ties need no correction."""
+    deviation = math.sqrt(sum(rank * rank for rank in doubled)) / 2
+    return 1 - NormalDist().cdf((seen - 1 - sum(doubled) / 2) / deviation)  # 1: continuity

@@ -11,7 +11,7 @@ from rocefort.models.change.plan import Gate, GatePair
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network, Role, Server
 from rocefort.rdma.plan.load_rules import Load, LoadRules, LoadVerdict, load_verdict
-from rocefort.rdma.plan.round_robin import disjoint_rounds
+from rocefort.rdma.plan.shared_links import disjoint_rounds
 from rocefort.rdma.rdma_plan import Program
 
 TOOLS = (Program.WRITE_BW, Program.WRITE_LAT)

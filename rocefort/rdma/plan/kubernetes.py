@@ -12,8 +12,8 @@ import subprocess
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from rocefort.base.child_environment import environment
 from rocefort.base.errors import Problem
+from rocefort.base.processes import environment
 from rocefort.rdma.plan.probe import ServerProbe
 
 PATIENCE_S = 20

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rocefort.base.errors import BadInput
-from rocefort.models.device.priorities import default_queue
+from rocefort.models.device.lossless import default_queue
 from rocefort.models.network.network import End, Network, Server
 from rocefort.rdma.plan.shared_links import qps_for
 from rocefort.rdma.plan.site import FAR, NEAR, Site

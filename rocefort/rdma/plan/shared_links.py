@@ -1,16 +1,60 @@
-"""Paths between leaves, and the bandwidth that the runs of a round leave each other on them."""
+"""Schedules of pairs, and the links and bandwidth that the runs of a round share."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TypeVar
 
 from rocefort.base.errors import BadInput
 from rocefort.models.network.network import End, Link, Network, Role, Server
 from rocefort.rdma.rdma_plan import Program, RdmaRun
+
+T = TypeVar("T")
+
+
+def tournament(players: Sequence[T]) -> Iterator[list[tuple[T, T]]]:
+    """Yield rounds with every pair once and no player twice: N-1 rounds for even N, N for odd.
+
+    This is the circle method. Fewer rounds are impossible, because a round has N/2 pairs at most.
+    The order in a pair alternates, so each player is first about as often as second.
+    """
+    circle: list[int | None] = [*range(len(players))]
+    if len(circle) % 2:
+        circle.append(None)  # the player opposite to it rests
+    half = len(circle) // 2
+    for _ in range(len(circle) - 1):
+        opposites = zip(circle[:half], reversed(circle[half:]), strict=True)
+        pairs = [(a, b) for a, b in opposites if a is not None and b is not None]
+        yield [_ordered(players, a, b) for a, b in sorted(tuple(sorted(p)) for p in pairs)]
+        circle.insert(1, circle.pop())
+
+
+def _ordered(players: Sequence[T], low: int, high: int) -> tuple[T, T]:
+    first, second = (low, high) if (high - low) % 2 else (high, low)
+    return players[first], players[second]
+
+
+def disjoint_rounds(
+    items: Iterable[T], uses: Callable[[T], Iterable[Hashable]]
+) -> Iterator[list[T]]:
+    """Split items into few rounds; items of one round use no resource in common."""
+    rest = list(items)
+    while rest:
+        busy: set[Hashable] = set()
+        taken: list[T] = []
+        later: list[T] = []
+        for item in rest:
+            used = set(uses(item))
+            (later if busy & used else taken).append(item)
+            if not busy & used:
+                busy |= used
+        yield taken
+        rest = later
+
 
 MOST_QPS = 256
 MISSED = 0.01  # accepted probability that a path stays unused, if the hash is even

@@ -9,8 +9,7 @@ from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network, Server
 from rocefort.rdma.plan import load_suites
 from rocefort.rdma.plan.gate import plan_pairs
-from rocefort.rdma.plan.round_robin import disjoint_rounds, tournament
-from rocefort.rdma.plan.shared_links import miss_probability, qps_for
+from rocefort.rdma.plan.shared_links import disjoint_rounds, miss_probability, qps_for, tournament
 from rocefort.rdma.plan.site import RdmaPlanOptions, Site, numbered
 from rocefort.rdma.rdma_plan import Coverage, Program, RdmaHost, RdmaPlan, RdmaRun, Suite
 

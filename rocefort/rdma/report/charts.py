@@ -9,7 +9,7 @@ from datetime import datetime
 
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.results import Figures, Measurement, MeasurementVerdict, RdmaResult
-from rocefort.reports.plots import (
+from rocefort.reports.page_parts import (
     BOTTOM,
     HEIGHT,
     LEFT,

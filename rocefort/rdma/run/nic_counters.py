@@ -11,7 +11,7 @@ from nornir.core.task import Task
 from rocefort.base.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.nornir_session import on_hosts
-from rocefort.models.network.counters import NicCounters
+from rocefort.models.network.observed import NicCounters
 from rocefort.models.wording import line_notes
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import TableError

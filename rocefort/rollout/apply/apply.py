@@ -11,15 +11,10 @@ from nornir.core import Nornir
 
 from rocefort.base.clock import Clock
 from rocefort.base.errors import BadInput, DeviceFailed, Refused
-from rocefort.base.signals import count_signals
+from rocefort.base.processes import count_signals
 from rocefort.dialects.secrets import read_secrets, references_of
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.nornir_session import (
-    end_fleet,
-    open_fleet,
-    refuse_ended,
-    require_credentials,
-)
+from rocefort.fleet.nornir_session import end_fleet, open_fleet, refuse_ended, require_credentials
 from rocefort.fleet.switch_steps import collect_running
 from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approvals
@@ -33,7 +28,7 @@ from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import any_load
 from rocefort.rollout.controller.requests import refuse_empty
-from rocefort.rollout.controller.trial_label import label_of
+from rocefort.rollout.controller.trial_owner import label_of
 from rocefort.rollout.gates import gate_of, refuse_uncovered
 from rocefort.rollout.journal.events import ApplyRules, RolloutOutcome, SwitchState
 from rocefort.rollout.journal.history import history_of

@@ -9,17 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.base.actions import BackgroundProcess
-from rocefort.base.background import in_background
+from rocefort.base.json_output import BackgroundProcess
+from rocefort.base.processes import in_background
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.models.change.plan import Plan
 from rocefort.rollout import operator
 from rocefort.rollout.apply.operate import status_of_plan
 from rocefort.rollout.journal.lock import one_controller
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.run_history import contents_of
-from rocefort.rollout.journal.runs import RolloutStatus, TimedEvent
-from rocefort.rollout.planning.plan_file import read_plan
+from rocefort.rollout.journal.runs import RolloutStatus, TimedEvent, contents_of
+from rocefort.rollout.planning.sealed_files import read_plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ from pathlib import Path
 from rocefort.base.errors import Refused, RocefortError
 from rocefort.models.change.plan import Plan
 from rocefort.models.wording import count_of
-from rocefort.rollout.journal import run_history
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.runs import Run
-from rocefort.rollout.planning.plan_file import read_plan
+from rocefort.rollout.journal.runs import Run, contents_of
+from rocefort.rollout.planning.sealed_files import read_plan
 
 AGAIN = "--again"
 
@@ -22,7 +21,7 @@ def note_of_earlier_end(plan: Plan, run: RunDirectory, *, again: bool) -> str:
 
     again: apply it although it was rolled back. Raises Refused for a rolled-back plan otherwise.
     """
-    runs = run_history.contents_of(run.journal, plan.digest).runs if run.journal.is_file() else ()
+    runs = contents_of(run.journal, plan.digest).runs if run.journal.is_file() else ()
     last = runs[-1] if runs else None
     for back, undone in _rollbacks(plan, run.plan):
         if last and _began(undone) < _began(last):
@@ -44,7 +43,7 @@ def _rollbacks(plan: Plan, file: Path) -> Iterator[tuple[Plan, Run]]:
         journal = RunDirectory.of(path).journal
         if back is None or not _undoes(back, plan) or not journal.is_file():
             continue
-        contents = run_history.contents_of(journal, back.digest)
+        contents = contents_of(journal, back.digest)
         if contents.confirmed:
             yield back, contents.runs[-1]
 

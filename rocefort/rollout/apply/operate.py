@@ -17,15 +17,20 @@ from rocefort.models.fabric.approvals import Approval
 from rocefort.models.wording import count_of, listing
 from rocefort.rollout.controller import requests
 from rocefort.rollout.controller.approvals import allowed_by
-from rocefort.rollout.journal import run_history
 from rocefort.rollout.journal.events import Act, ApplyRules, DrainStep, Event, Phase
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.journal import EventListener, restore_head
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.runs import JournalContents, RolloutStatus
+from rocefort.rollout.journal.runs import (
+    JournalContents,
+    RolloutStatus,
+    contents_of,
+    is_wave_done,
+    rollout_status,
+)
 from rocefort.rollout.operator import user
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
 from rocefort.rollout.planning.rehearsal import rehearsal_record, require_rehearsal
+from rocefort.rollout.planning.sealed_files import read_plan, write_plan
 from rocefort.rollout.planning.signing import principals_of
 from rocefort.rollout.report.event_lines import JsonLines, WaveLines
 
@@ -90,18 +95,16 @@ def named_journal(sealed: Path, journal: Path | None) -> Path:
 
 def status_of_plan(plan: Plan, journal: Path) -> RolloutStatus:
     """Status of a plan from its journal alone."""
-    return run_history.rollout_status(plan, journal, datetime.now(UTC))
+    return rollout_status(plan, journal, datetime.now(UTC))
 
 
 def contents_at(sealed: Path | None, journal: Path | None) -> JournalContents:
     """All runs of a plan or of a journal; raises BadInput without either."""
     if sealed is not None:
-        return run_history.contents_of(
-            RunDirectory.of(sealed, journal).journal, read_plan(sealed).digest
-        )
+        return contents_of(RunDirectory.of(sealed, journal).journal, read_plan(sealed).digest)
     if journal is None:
         raise BadInput("no plan and no journal is named", how="name a PLAN, or --journal FILE")
-    return run_history.contents_of(journal)
+    return contents_of(journal)
 
 
 def restored_head(sealed: Path | None, journal: Path | None, link: str) -> str:
@@ -143,7 +146,7 @@ def ask_to_end(sealed: Path, journal: Path | None, *, back: bool) -> str:
 
 def _end_by_abort(plan: Plan, history: RunHistory) -> str:
     """Sentence on the current wave of a run that an abort ends, by its history."""
-    wave = next((w for w in plan.waves if not run_history.is_wave_done(plan, w, history)), None)
+    wave = next((w for w in plan.waves if not is_wave_done(plan, w, history)), None)
     if wave is None:
         return "every switch is confirmed and saved"
     touched = [name for name in wave.devices if history.touched(name)]

@@ -11,6 +11,7 @@ from uuid import uuid4
 from rocefort.base.clock import utc_now
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.durations import nothing
 from rocefort.rollout.controller.protocols import (
     LoadGuard,
     RunGate,
@@ -19,7 +20,6 @@ from rocefort.rollout.controller.protocols import (
     WaveWatch,
     any_load,
 )
-from rocefort.rollout.controller.timeout import nothing
 from rocefort.rollout.journal.events import ApplyRules, SwitchState
 from rocefort.rollout.journal.journal import EventListener, Journal
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from rocefort.base.errors import DeviceFailed, Refused, RocefortError
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import DeviceFailed, ExitCode, Refused, RocefortError
 from rocefort.base.secret_masking import masked
 from rocefort.dialects.words import in_words
 from rocefort.models.change.plan import Wave, longest_soak_s
 from rocefort.rollout import operator
-from rocefort.rollout.controller import approvals, outcome, soaks
+from rocefort.rollout.controller import approvals, durations, outcome
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.device_state import DeviceState
+from rocefort.rollout.controller.durations import result_within
 from rocefort.rollout.controller.loop_events import (
     failure_event,
     permissions,
@@ -38,7 +38,6 @@ from rocefort.rollout.controller.next_action import (
     table,
 )
 from rocefort.rollout.controller.protocols import Outcome
-from rocefort.rollout.controller.timeout import result_within
 from rocefort.rollout.journal.events import (
     Act,
     ApplyRules,
@@ -257,7 +256,7 @@ class RolloutLoop:
         wave = self._wave_of(devices[0].wave)
         self._observe([wave])
         begun = {each.name: self.observed[each.name].left_s or 0 for each in devices}
-        short = soaks.too_short(devices, begun)
+        short = durations.too_short(devices, begun)
         seconds = longest_soak_s(each.change for each in devices)
         left_s = 0.0 if short else float(seconds)
         while left_s > 0:
@@ -269,7 +268,7 @@ class RolloutLoop:
                     return {d.name: DeviceFailed("did not soak", where=d.name) for d in devices}
             self._observe([wave])
             left_s = max(
-                seconds - soaks.ran_s(self.observed[name], remaining_s)
+                seconds - durations.ran_s(self.observed[name], remaining_s)
                 for name, remaining_s in begun.items()
             )
         return short

@@ -19,20 +19,21 @@ from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.base.secret_references import Secret
 from rocefort.change.effects.switch_configs import running_digest
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.placeholders import filled_line
+from rocefort.dialects.secrets import filled_line
 from rocefort.models.change.plan import Change
 from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength
 from rocefort.models.hardware.hardware import Family
 from rocefort.rollout.controller.device_state import STEP_NAMES, UNDONE
 from rocefort.rollout.controller.protocols import Baseline
-from rocefort.rollout.controller.trial_label import TrialLabel, run_on_switch
 from rocefort.rollout.controller.trial_owner import (
     Commit,
     OwnTrial,
     ShownTrial,
     TrialClaim,
+    TrialLabel,
     described,
     owner_of,
+    run_on_switch,
 )
 from rocefort.rollout.journal.events import RolloutProblem, RunningConfig, SwitchState, TrialOwner
 from rocefort.rollout.planning.pending_trials import END_OF_FOREIGN, ForeignTrial, time_left

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from rocefort.base.errors import DeviceFailed, RocefortError
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import DeviceFailed, ExitCode, RocefortError
 from rocefort.dialects.words import in_words
 from rocefort.models.wording import listing
 from rocefort.rollout.controller.device_state import DeviceState, DeviceStatus

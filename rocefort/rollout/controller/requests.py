@@ -17,7 +17,7 @@ from rocefort.models.fabric.approvals import Approval
 from rocefort.rollout.controller.approvals import NAMESPACE, refusal
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.journal import FORMAT, connected, damaged, transaction
-from rocefort.rollout.journal.status import status
+from rocefort.rollout.journal.runs import status
 from rocefort.rollout.planning.signing import sign_text
 
 

@@ -33,8 +33,7 @@ from napalm_cloudengine.masking import mask_secrets
 from rocefort.base.clock import utc_now
 from rocefort.base.documents.suggest import chosen_names
 from rocefort.base.errors import BadInput, DeviceFailed, Refused, RocefortError
-from rocefort.base.paths import shortest
-from rocefort.base.repository import Site, site_of
+from rocefort.base.repository import Site, shortest, site_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.design.load.load import find_fabric

@@ -1,13 +1,8 @@
-"""Journal of a rollout: every act is on disk before it begins.
-
-An SQLite file (write-ahead log, synchronous=FULL) with one writer. Each row has the SHA-256 of
-itself and of the row before. The newest one, the head, is also in a file beside the journal, so
-that lost rows show. Requests of other processes are in a separate table, outside the chain: the
-controller adds each to the chain as a row, in one transaction.
-"""
+"""Journal of a rollout: every act is on disk before it begins, in a chain of hashes."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
@@ -22,17 +17,98 @@ from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.fabric.approvals import Approval
 from rocefort.models.wording import count_of
 from rocefort.rollout.journal.events import Event, OperatorRequest, event_of, own_values, step_of
-from rocefort.rollout.journal.hash_chain import (
-    COLUMNS,
-    FIRST,
-    HEADLESS,
-    ChainHead,
-    Row,
-    damage,
-    row_link,
-)
 from rocefort.rollout.journal.lock import locked
 from rocefort.rollout.journal.run_directory import RunDirectory
+
+Row = tuple[object, ...]  # columns of an entry, without its hash
+COLUMNS = "id, at, plan, wave, device, act, phase, detail, code, data"
+FIRST = (0, "0" * 64)  # number and link before the first row
+HEADLESS = "its head file is lost, or empty"
+HEAD_BYTES = 84  # a number of 18 digits, a blank, 64 digits of the link, a line end
+
+
+def row_link(before: str, row: Row) -> str:
+    """Return the link of a row: SHA-256 over the link before it and its own columns."""
+    text = json.dumps([before, *row], separators=(",", ":"), ensure_ascii=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sound_rows(rows: Sequence[Row]) -> int:
+    """Number of unchanged rows, each with its link, before the first changed one."""
+    before = FIRST[1]
+    for number, (*row, link) in enumerate(rows):
+        if row[0] != number + 1 or link != row_link(before, tuple(row)):
+            return number
+        before = link
+    return len(rows)
+
+
+def damage(rows: Sequence[Row], head: tuple[int, str]) -> str:
+    """Damage of rows that each end with their link; empty if there is none.
+
+    head: content of the head file. It may be one row behind: a controller can die between the two
+    writes.
+    """
+    number, before = FIRST
+    links = [before]
+    for *row, link in rows:
+        number += 1
+        if row[0] != number:
+            return f"row {number} is missing"
+        before = row_link(before, tuple(row))
+        if link != before:
+            return f"row {number} was changed"
+        links.append(before)
+    head_number, link = head
+    if head == FIRST and number > 1:
+        return HEADLESS
+    if head_number > number:
+        return f"its last rows are missing: {head_number} were written, {number} remain"
+    if links[head_number] != link or number - head_number > 1:
+        return "its head file belongs to another journal"
+    return ""
+
+
+class ChainHead:
+    """File with the newest link, one short record that is overwritten in place."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+            self._file = os.open(path, flags, 0o600)
+            path.chmod(0o600)
+        except OSError as error:
+            raise ServiceFailed(f"cannot be opened: {error.strerror}", file=str(path)) from None
+        self.fresh = os.fstat(self._file).st_size == 0
+        self.link = FIRST[1]
+        if not self.fresh:
+            self.link = self.read()[1]
+
+    def read(self) -> tuple[int, str]:
+        """Return number and link of the file; those before the first row if it is empty."""
+        return head_content(os.pread(self._file, HEAD_BYTES, 0))
+
+    def move(self, number: int, link: str) -> None:
+        """Make a newer link durable; raises OSError."""
+        os.pwrite(self._file, f"{number:018d} {link}\n".encode(), 0)
+        os.fdatasync(self._file)
+        self.link, self.fresh = link, False
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+def head_content(record: bytes) -> tuple[int, str]:
+    """Number and link of a head file; unreadable content matches no journal."""
+    if not record:
+        return FIRST
+    words = record.decode("ascii", "replace").split()
+    if len(words) == 2 and words[0].isdecimal():
+        return int(words[0]), words[1]
+    return 0, "unreadable"
+
 
 FORMAT: Final = 3
 SCHEMA = """

@@ -54,7 +54,7 @@ def health(
     from rocefort.rollout.live.health import health_of
     from rocefort.validators.checks import rules
     from rocefort.validators.rules.live.subject import HealthLimits, LiveSubject
-    from rocefort.verification.findings_output import write_findings
+    from rocefort.verification.findings import write_findings
 
     found = health_of(
         fabric,

@@ -45,8 +45,7 @@ from rocefort.rollout.planning.sealed_files import (
     tool,
 )
 from rocefort.rollout.planning.signing import sign
-from rocefort.rollout.planning.trial_timer import with_trial_time
-from rocefort.rollout.planning.waves import make_waves
+from rocefort.rollout.planning.waves import make_waves, with_trial_time
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.rules.verification.subject import verify

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from rocefort.base.errors import BadInput, Refused
 from rocefort.models.change.plan import Plan
-from rocefort.rollout.journal import run_history
 from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.runs import contents_of
 from rocefort.rollout.plan.fabric_of_run import load_fabric_of_run, with_stored_fabric
-from rocefort.rollout.planning.plan_file import read_plan
 from rocefort.rollout.planning.rollback import applied_of, plan_back
+from rocefort.rollout.planning.sealed_files import read_plan
 
 ANEW = "make the rollback plan again: `rocefort rollback`"
 
@@ -22,7 +22,7 @@ def back_of(run: RunDirectory, author: str) -> Plan:
     Raises Refused if nothing was confirmed, a run is unfinished, or the journal is damaged.
     """
     plan = read_plan(run.plan)
-    contents = run_history.contents_of(run.journal, plan.digest)
+    contents = contents_of(run.journal, plan.digest)
     if contents.damage:
         how = "undo the change in the fabric's files, then `rocefort plan` plans the rollback"
         raise Refused(f"is damaged: {contents.damage}", file=contents.path, how=how)

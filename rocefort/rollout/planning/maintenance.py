@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from rocefort.base.errors import Problem, Refused
 from rocefort.change.effects.drain import silent
 from rocefort.change.effects.switch_configs import SwitchConfigs
-from rocefort.dialects.placeholders import references
+from rocefort.dialects.secrets import references
 from rocefort.dialects.words import in_words, line
 from rocefort.models.base import Frozen
 from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirement

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from rocefort.base.errors import Refused
-from rocefort.dialects.commit_conditions import conditions_of
+from rocefort.dialects.changes import conditions_of
 from rocefort.models.change.plan import Change, ChangeKind, DrainedChange, Plan, Wave
 from rocefort.models.device.secret import PLACEHOLDER, is_reference
 from rocefort.models.hardware.hardware import Family

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from napalm_cloudengine import regular_file
-from rocefort.base.child_environment import environment
 from rocefort.base.errors import BadInput, Refused, ServiceFailed
+from rocefort.base.processes import environment
 from rocefort.rollout.journal.run_directory import RunDirectory
 
 NAMESPACE = "rocefort-plan"  # a signature for another purpose does not count for a plan

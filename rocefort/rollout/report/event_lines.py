@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import ExitCode
 from rocefort.base.json_output import json_text
 from rocefort.models.base import Frozen
 from rocefort.models.wording import count_of

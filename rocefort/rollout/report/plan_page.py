@@ -30,10 +30,9 @@ from rocefort.reports.blocks import (
     code,
     first_words,
 )
-from rocefort.reports.page_table import PageColumn, PageTable, as_json_value
+from rocefort.reports.page_parts import PageColumn, PageTable, as_json_value
 from rocefort.reports.wording import name_ranges
-from rocefort.reports.writers.html import html_of
-from rocefort.reports.writers.pages import PageHead, framed_page
+from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 from rocefort.rollout.planning.plan_policy import PlanPolicy
 from rocefort.rollout.report.plan_report import (
     CHECKS,

@@ -1,17 +1,47 @@
-"""Plan as a table for approval, and procedures for changes that no trial can make."""
+"""Plan as a table for approval, and manual steps as instructions and lines to type."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from rocefort.change.report.changes import changes_report
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.wording import duration, listing
 from rocefort.reports.blocks import Block, Code, Items, Note, Section, Table, Tone, columns
-from rocefort.rollout.outputs import PlanOutput
-from rocefort.rollout.report.instructions import Instruction, instructions_report
+from rocefort.rollout.outputs import PlanOutput, Procedure, Procedures, ProcedureStep
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """Manual step: a sentence, and the lines to type, which are never wrapped."""
+
+    what: str
+    lines: tuple[str, ...] = ()
+
+
+def procedure_of(title: str, steps: Iterable[Instruction]) -> Procedure:
+    """Return a procedure for programs."""
+    return Procedure(
+        title=title, steps=tuple(ProcedureStep(what=s.what, commands=s.lines) for s in steps)
+    )
+
+
+def procedures_report(done: Procedures) -> Iterator[Block]:
+    """Show procedures one after the other."""
+    for each in done.procedures:
+        steps = [Instruction(step.what, step.commands) for step in each.steps]
+        yield from instructions_report(each.title, steps)
+
+
+def instructions_report(title: str, steps: Sequence[Instruction]) -> Iterator[Block]:
+    """Show a title and numbered steps; lines to type are indented below their step."""
+    yield Note(title)
+    for number, step in enumerate(steps, 1):
+        yield Section(f"{number}. {step.what}", (Code(step.lines),) if step.lines else ())
+
 
 CHECKS = (
     "checks of every switch: its own diff is the planned one, the configuration is read back, BGP "

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import ExitCode
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import code
-from rocefort.reports.page_table import PageColumn, PageTable, as_json_value
+from rocefort.reports.page_parts import PageColumn, PageTable, as_json_value
 from rocefort.reports.writers.pages import PageHead, framed_page
 from rocefort.rollout.journal import progress as words
 from rocefort.rollout.journal.events import Phase

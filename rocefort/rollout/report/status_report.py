@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import ExitCode
 from rocefort.models.base import Frozen
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone
 from rocefort.rollout.journal import progress as words

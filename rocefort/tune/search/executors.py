@@ -18,8 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from rocefort.base.errors import BadInput, RocefortError, ServiceFailed
-from rocefort.base.extras import install_command
+from rocefort.base.errors import BadInput, RocefortError, ServiceFailed, install_command
 from rocefort.tune.model import SimulationRun
 from rocefort.tune.search.jobs import Batch, run_batch
 

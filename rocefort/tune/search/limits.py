@@ -13,8 +13,8 @@ from rocefort.models.units import KBYTE
 from rocefort.tune.model import Settings
 from rocefort.tune.scenario import Scenario
 from rocefort.tune.simulator.layout import Ground
-from rocefort.validators.facts.buffer_budget import PortDemand, port_demands
 from rocefort.validators.facts.ecn_grades import Grade, Thresholds, congestions_of, grades
+from rocefort.validators.facts.headroom import PortDemand, port_demands
 from rocefort.validators.facts.roce_ports import ports_by_device
 
 KB = 1000

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from rocefort.base.errors import BadInput
-from rocefort.base.extras import install_command
+from rocefort.base.errors import BadInput, install_command
 from rocefort.models.fabric.congestion_control import DcqcnParameters
 from rocefort.tune.model import Completion, Measures, QueueUse, Simulation, SimulationRun
 from rocefort.tune.scenario import Scenario

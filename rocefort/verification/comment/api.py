@@ -29,7 +29,7 @@ from urllib.request import (
 
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.base.secret_masking import masked
-from rocefort.validators.batfish.time_limits import ended_after
+from rocefort.validators.batfish.access import ended_after
 from rocefort.verification.comment.answers import Refusal
 
 PASSING: Final = frozenset({429, 500, 502, 503, 504})  # answers of a service under load

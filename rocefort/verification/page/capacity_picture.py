@@ -1,10 +1,12 @@
-"""The capacity picture of the report page: demand against capacity, whole and after a failure."""
+"""The capacity picture of the report page, and the utilisation of switches."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rocefort.models.network.network import End, Link, Network, Node, Role
 from rocefort.reports.wording import name_ranges
 from rocefort.validators.capacity.capacity_results import CapacityReport, Use
 from rocefort.verification.capacity import (
@@ -15,7 +17,94 @@ from rocefort.verification.capacity import (
     percent,
     verdicts,
 )
-from rocefort.verification.page.utilisation import level
+
+LEVELS = ((0.25, "u1"), (0.5, "u2"), (0.75, "u3"), (1.0, "u4"))  # share up to; CSS classes
+OVER, UNKNOWN = "over", "unknown"
+
+
+def level(share: float | None) -> str:
+    """Return the CSS class of a share."""
+    if share is None:
+        return UNKNOWN
+    return next((name for most, name in LEVELS if share <= most), OVER)
+
+
+class Utilisation:
+    """Utilisation of the switches; None if hardware, cabling or servers are unknown."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._used: defaultdict[str, set[str]] = defaultdict(set)
+        for end in _cabled(network):
+            self._used[end.device].add(end.interface)
+        self._servers: Counter[str] = Counter()
+        for server in network.servers or ():
+            self._servers[server.port.device] += server.speed_gbps
+        self._uplinks = self._uplinks_gbps()
+
+    def _uplinks_gbps(self) -> dict[str, int]:
+        speeds: Counter[str] = Counter()
+        unknown = set()
+        for link in self._network.links or ():
+            for end in (link.a, link.b):
+                speed = self._network.speed_gbps(end)
+                speeds[end.device] += speed or 0
+                if not speed:
+                    unknown.add(end.device)
+        return {name: gbps for name, gbps in speeds.items() if name not in unknown}
+
+    def ports(self, node: Node) -> tuple[int, int] | None:
+        """Return the ports of a switch in use, and all its ports."""
+        network = self._network
+        cabled = network.links is not None
+        served = network.servers is not None or node.role is Role.SPINE
+        if node.hardware is None or not (cabled and served):
+            return None
+        return len(self._used[node.name]), len(node.port_names)
+
+    def gbps(self, node: Node) -> tuple[int, int] | None:
+        """Return the Gb/s of a leaf's servers, and of its uplinks."""
+        if node.role is not Role.LEAF or self._network.servers is None:
+            return None
+        uplinks = self._uplinks.get(node.name)
+        return (self._servers[node.name], uplinks) if uplinks else None
+
+    def ports_level(self, node: Node) -> str:
+        """Return the CSS class of the share of ports in use."""
+        return level(_share(self.ports(node)))
+
+    def load_level(self, node: Node) -> str:
+        """Return the CSS class of a leaf's load."""
+        return level(_share(self.gbps(node)))
+
+    def link_level(self, link: Link) -> str:
+        """Return the CSS class of a link: the load of the leaf at its end."""
+        nodes = (self._network.by_name.get(end.device) for end in (link.a, link.b))
+        leaves = [node for node in nodes if node and node.role is Role.LEAF]
+        return self.load_level(leaves[0]) if len(leaves) == 1 else UNKNOWN
+
+    def words(self, node: Node, before: str = "") -> str:
+        """`9 of 64 ports in use, 200 Gb/s of servers on 400 of uplinks`; empty if unknown."""
+        ports, gbps = self.ports(node), self.gbps(node)
+        parts = [f"{ports[0]} of {ports[1]} ports in use"] if ports else []
+        parts += [f"{gbps[0]} Gb/s of servers on {gbps[1]} of uplinks"] if gbps else []
+        return f"{before}{', '.join(parts)}" if parts else ""
+
+
+def _share(part: tuple[int, int] | None) -> float | None:
+    return part[0] / part[1] if part and part[1] else None
+
+
+def _cabled(network: Network) -> Iterator[End]:
+    """Return every cabled port of a switch."""
+    for link in network.links or ():
+        yield link.a
+        yield link.b
+    for server in network.servers or ():
+        yield from server.ports
+    for exit_ in network.exits or ():
+        yield End(device=exit_.leaf, interface=exit_.port)
+
 
 LABELS = {"leaf": "uplinks", "spine": "links", "bisection": "half of the leaves to the others"}
 BAR, GAP = 11, 2  # heights in the drawing

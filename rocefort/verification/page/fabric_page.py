@@ -16,7 +16,7 @@ from rocefort.dialects.data import sources_of
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Node, Position, Sources
 from rocefort.validators.checks import check, titles
-from rocefort.validators.facts.buffer_budget import PortDemand, port_demands
+from rocefort.validators.facts.headroom import PortDemand, port_demands
 from rocefort.validators.routing.engine import ENGINE, analyse
 from rocefort.validators.rules.verification.subject import verify, verify_failures
 from rocefort.verification.capacity import DemandFile, capacity_of

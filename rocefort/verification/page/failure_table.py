@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocefort.reports.page_table import PageColumn, PageTable, Row
+from rocefort.reports.page_parts import PageColumn, PageTable, Row
 from rocefort.validators.routing_results import FailureEffect, FailureStudy, PairLoss
 from rocefort.verification.failures import circles_text, failure_groups, title
 

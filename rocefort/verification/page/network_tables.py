@@ -1,8 +1,10 @@
-"""The tables of the report page: addresses, cabling and lossless ports, as rows of plain values."""
+"""The tables of the report page: addresses, cabling, lossless ports, packed configurations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from rocefort.design.table_rows import bond_rows, exit_rows
 from rocefort.design.tables import cable_facts
@@ -10,8 +12,32 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.policy import SegmentPolicy
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Link, Network, Node
-from rocefort.reports.page_table import PageColumn, PageTable, Row
+from rocefort.reports.page_parts import PageColumn, PageTable, Row
 from rocefort.verification.page.content import PageContent
+
+Part = int | str  # the number of a run, or a line that is nowhere else
+
+
+def packed_texts(texts: Mapping[str, str]) -> dict[str, object]:
+    """Texts by device as parts, which joined by line feeds are the text again.
+
+    Lines that are there more than once make runs between those that are there once: switches that
+    are alike differ in addresses and names, and share the lines between them.
+    """
+    split = {name: text.split("\n") for name, text in texts.items()}
+    count = Counter(line for lines in split.values() for line in lines)
+    runs: dict[str, int] = {}
+    parts = {name: list(_parts(lines, count, runs)) for name, lines in split.items()}
+    return {"runs": list(runs), "texts": parts}
+
+
+def _parts(lines: Sequence[str], count: Counter[str], runs: dict[str, int]) -> Iterator[Part]:
+    for common, some in groupby(lines, key=lambda line: count[line] > 1):
+        if common:
+            yield runs.setdefault("\n".join(some), len(runs))
+        else:
+            yield from some
+
 
 KINDS_OF_PORT = {"loopback": "loopback", "management": "management port"}
 

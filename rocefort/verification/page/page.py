@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Network, Role
 from rocefort.models.wording import count_of
-from rocefort.reports.page_table import PageTable, as_json_value
+from rocefort.reports.page_parts import PageTable, as_json_value
 from rocefort.reports.wording import (
     because,
     by_cause,
@@ -21,8 +21,7 @@ from rocefort.reports.wording import (
 )
 from rocefort.reports.writers.pages import PageHead, framed_page
 from rocefort.validators.routing_results import RoutingState, SegmentPair, SessionStatus
-from rocefort.verification.page.alerts import alerts_of
-from rocefort.verification.page.capacity_picture import picture
+from rocefort.verification.page.capacity_picture import LEVELS, OVER, picture
 from rocefort.verification.page.content import (
     BufferFit,
     DeviceBudget,
@@ -37,14 +36,13 @@ from rocefort.verification.page.findings_section import (
     UNJUDGED,
     WAIVED,
     VerdictGroup,
+    alerts_of,
     groups_of,
     worst_of,
 )
-from rocefort.verification.page.network_tables import tables_of
-from rocefort.verification.page.packed_configs import packed_texts
+from rocefort.verification.page.network_tables import packed_texts, tables_of
 from rocefort.verification.page.paths import paths_of
 from rocefort.verification.page.topology import topology_of
-from rocefort.verification.page.utilisation import LEVELS, OVER
 
 __all__ = ["BufferFit", "DeviceBudget", "PageContent", "PortBudget", "Provenance", "page"]
 

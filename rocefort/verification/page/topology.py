@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.wording import count_of
-from rocefort.reports.page_table import packed_column
+from rocefort.reports.page_parts import packed_column
+from rocefort.verification.page.capacity_picture import Utilisation
 from rocefort.verification.page.findings_section import SEVERITIES, UNJUDGED, WAIVED, WorstVerdicts
-from rocefort.verification.page.utilisation import Utilisation
 
 Speeds = Counter[int | None]  # number of links by Gb/s
 

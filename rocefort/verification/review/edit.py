@@ -1,4 +1,4 @@
-"""Steps of `remove` and `rename`: edit a fabric in memory, prove what stays, and list the steps."""
+"""`remove` and `rename`: edit a fabric in memory, prove what stays, and report it."""
 
 from __future__ import annotations
 
@@ -21,18 +21,101 @@ from rocefort.change.difference import ComparedSide, difference
 from rocefort.change.edit import Versions, read_fabric, versions_of, whole_word
 from rocefort.change.expand import by_place, lost_pairs, new_cables, new_switches
 from rocefort.change.growth_results import ChangedName, Removal, Renaming
+from rocefort.change.report.growth import (
+    addition_text,
+    additions_text,
+    cable_table,
+    capacity_blocks,
+    check_text,
+    kept_text,
+    proof_table,
+    size_text,
+    switch_table,
+)
 from rocefort.design.load.demand import DEMAND_FILE
 from rocefort.design.load.load import load_catalogue
 from rocefort.design.remove import EditedFabric
 from rocefort.design.remove import remove as without
-from rocefort.design.rename import rename as with_name
+from rocefort.design.remove import rename as with_name
 from rocefort.models.change.compare import compare, effect_of
 from rocefort.models.finding import Finding
 from rocefort.models.network.network import Network
-from rocefort.models.wording import listing
+from rocefort.models.wording import count_of, listing
+from rocefort.reports.blocks import Block, Items, Note, Section, Table, Tone, columns
 from rocefort.reports.wording import group_items, name_ranges
 from rocefort.validators.rules.verification.growth import prove
+from rocefort.verification.review.advice_section import advice_section
 from rocefort.verification.review.review import retired_ids
+
+
+def removal_report(removal: Removal, *, written: bool) -> Iterator[Block]:
+    """Show the removal; written: whether the file was changed."""
+    lines = count_of(removal.lines, "line")
+    kept = f"every other byte kept{', except:' if removal.beside else ''}"
+    done = f"{lines} removed, {kept}"
+    would = f"not written; {lines} would be removed, {kept}"
+    yield Note(
+        f"{removal.fabric} shrinks: {size_text(removal.before)} -> {size_text(removal.after)}"
+    )
+    yield Note(f"{removal.file}: {done if written else would}")
+    comments = (f"a comment above a removed item stays: {text}" for text in removal.comments)
+    yield from _notes(removal.beside)
+    yield from _notes((*comments, *removal.mentions))
+    if removal.switches:
+        yield switch_table("removed switch", removal.switches)
+    if removal.servers:
+        yield Note(f"removed servers: {listing(name_ranges(removal.servers))}")
+    if removal.cables:
+        yield Section("", (cable_table("unplug, when drained", "from", removal.cables),))
+    yield Section("", tuple(capacity_blocks(removal.before, removal.after)))
+    yield proof_table(
+        (
+            ("stays", kept_text(removal.proof)),
+            ("goes", f"{additions_text(removal.proof)} of them"),
+            *((("changes", text)) for text in removal.changes),
+            ("check", check_text(removal.warnings, removal.not_judged)),
+        )
+    )
+    yield from _warnings(removal.warnings)
+    if removal.advice:
+        yield advice_section(removal.advice, compared=True)
+    in_steps = {name for each in removal.advice for name in (*each.devices, *each.servers)}
+    others = {*(switch.name for switch in removal.switches), *removal.servers} - in_steps
+    yield from _notes((*removal.unplug, *([removal.connections] if others else [])))
+
+
+def renaming_report(renaming: Renaming, *, written: bool) -> Iterator[Block]:
+    """Show the rename; written: whether the file was changed."""
+    values = count_of(len(renaming.paths), "value")
+    done = f"{values} changed, every other byte kept"
+    would = f"not written; {values} would change, every other byte kept"
+    yield Note(f"{renaming.fabric}: {renaming.old} is renamed {renaming.new}")
+    yield Note(f"{renaming.file}: {done if written else would}")
+    yield from _notes((", ".join(renaming.paths), *renaming.mentions))
+    rows = tuple(
+        (", ".join(name_ranges(one.devices)), one.before, one.after) for one in renaming.changed
+    )
+    if rows:
+        yield Section("", (Table(columns("switch", "before", "after"), rows),))
+    kept = listing(map(addition_text, renaming.kept))
+    changed = "nothing but names and descriptions"
+    checked = check_text(renaming.warnings, 0)
+    yield proof_table((("stays", kept), ("changes", changed), ("check", checked)))
+    yield from _warnings(renaming.warnings)
+    if renaming.advice:
+        yield advice_section(renaming.advice, compared=True)
+    else:  # a server: the advice on a switch has this step
+        yield from _notes((renaming.connections,))
+
+
+def _notes(texts: Sequence[str]) -> Iterator[Block]:
+    if texts:
+        yield Items(tuple(texts))
+
+
+def _warnings(warnings: Sequence[str]) -> Iterator[Block]:
+    yield from (Note(f"warning: {warning}", Tone.WARNING) for warning in warnings)
+
 
 NAMES_BEFORE_PLAN = f"before `plan`: {{}} the connections file, because {PLAN_REFUSES}"
 REFUSAL = "it cannot be changed so"

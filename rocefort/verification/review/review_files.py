@@ -10,7 +10,7 @@ from pydantic import Field
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Finding, Report
 from rocefort.reports.writers.markdown import LIMIT, markdown_of
-from rocefort.verification.review.fabrics_report import reviews_comment
+from rocefort.verification.review.fabrics import reviews_comment
 from rocefort.verification.review.results import RemovedFabric, Review, Reviews, UnreviewedFabric
 from rocefort.verification.review.sections import review_comment
 

@@ -10,9 +10,8 @@ from rocefort.models.finding import Finding, Severity
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import first_words
 from rocefort.reports.wording import file_lines, name_ranges
-from rocefort.reports.writers.html import html_of
-from rocefort.reports.writers.pages import PageHead, framed_page
-from rocefort.verification.review.fabrics_report import headline_of, others_of
+from rocefort.reports.writers.pages import PageHead, framed_page, html_of
+from rocefort.verification.review.fabrics import headline_of, others_of
 from rocefort.verification.review.results import Review, Reviews
 from rocefort.verification.review.sections import intent_line, notes_of, sections_of
 from rocefort.verification.review.verdict import (

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import HARDWARE
-from rocefort.base.repository import Site
+from rocefort.base.repository import HARDWARE, Site
 from rocefort.design.derive.derive import derive
 from rocefort.lab.demo.fabric_demo import DemoWriter, raise_thresholds, run_demo
 from rocefort.validators.engine_choice import Engine

@@ -19,7 +19,7 @@ import yaml
 
 from rocefort.base.command_line import names
 from rocefort.base.command_line.completion import answer
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.validators.rules.registry import registered
 
 LIMIT_S = 30.0

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 
 Rocefort = Callable[..., Any]
 TABLES = "known here: addresses, bonds, cabling, devices, exits, links, ports, profiles"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rocefort.base import secret_masking
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.load.hardware_catalogue import _catalogue
 
 Rocefort = Callable[..., Any]

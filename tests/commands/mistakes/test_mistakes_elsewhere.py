@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from messages import messages
+from outputs import messages
 
-from rocefort.base.paths import HARDWARE, INVENTORY
+from rocefort.base.repository import HARDWARE, INVENTORY
 
 Rocefort = Callable[..., Any]
 CONNECTIONS = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from messages import messages
+from outputs import messages
 
 Edits = list[tuple[str, str]]
 Marked = list[tuple[str, str]]  # the begin of the text below which the mark is, and the sentence

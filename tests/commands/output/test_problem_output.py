@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from outputs import refusals
 
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import ExitCode
 from rocefort.verification import judged
 
 Rocefort = Callable[..., Any]

@@ -22,7 +22,7 @@ from rocefort.base import json_output, output
 from rocefort.base.command_line.verbosity import _formatter
 from rocefort.base.errors import BadInput, Problem
 from rocefort.base.internal_errors import described
-from rocefort.base.progress_display.live_line import ERASE_REST, LiveLine
+from rocefort.base.progress_display import ERASE_REST, LiveLine
 from rocefort.base.streams import VisibleOutput, visible_streams
 from rocefort.models.finding import Finding, Report, Severity, Where
 from rocefort.reports.blocks import (
@@ -41,8 +41,8 @@ from rocefort.reports.formats.sarif import problems_sarif
 from rocefort.reports.output import write_blocks
 from rocefort.reports.problem_results import ProblemOutput, ProblemsOutput
 from rocefort.reports.writers import terminal
-from rocefort.reports.writers.html import html_of
 from rocefort.reports.writers.markdown import markdown_of
+from rocefort.reports.writers.pages import html_of
 
 PAYLOADS = {
     "CSI": "\x1b[2J",

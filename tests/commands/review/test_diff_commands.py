@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from canonical import canonical
 
-from rocefort.base.paths import HARDWARE, PROFILES
+from rocefort.base.repository import HARDWARE, PROFILES
 from rocefort.change.compare import compare_sides
 from rocefort.change.report.diff import DifferenceOptions, diff_report
 from rocefort.design import git_revisions

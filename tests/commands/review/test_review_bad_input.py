@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from messages import messages
+from outputs import messages
 
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.base.paths import HARDWARE
+from rocefort.base.repository import HARDWARE
 
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]

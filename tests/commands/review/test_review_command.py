@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
-from messages import messages
+from outputs import messages
 
 from rocefort.base.errors import BadInput
 from rocefort.validators.engine_choice import Engine

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from messages import messages
+from outputs import messages
 
 from rocefort.reports.writers.markdown import LIMIT
 from rocefort.validators.engine_choice import Engine

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.base.paths import HARDWARE, PROFILES
-from rocefort.base.repository import Site
+from rocefort.base.repository import HARDWARE, PROFILES, Site
 
 Clone = Any  # of tests/commands/conftest.py
 Review = Callable[..., Any]

@@ -11,10 +11,10 @@ from text_faults import Found, Line, findings_of, write_texts
 
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import render_all
-from rocefort.models.device.bgp import Bgp
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc
 from rocefort.models.device.lossless import AiEcn, AiEcnQueue, Pfc, PfcProfile
+from rocefort.models.device.routing import Bgp
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.vote import Vote
 from rocefort.validators.checks import check, rules

@@ -13,9 +13,9 @@ from text_faults import Found, Line, findings_of, with_faults, write_texts
 
 from rocefort.design.infer import infer
 from rocefort.design.subject import subject_of_texts
-from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
+from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.network.network import Network, Node, Role, RoleEvidence
 from rocefort.validators.checks import check, rules
 from rocefort.validators.rules.running.subject import VoteSubject

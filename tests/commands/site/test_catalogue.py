@@ -13,7 +13,7 @@ import pytest
 from json_schema import refused
 
 from rocefort.base.documents.read import read_document
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.design.derive.derive import derive
 from rocefort.emulator.switch.shared_lines import Pool
 from rocefort.lab.emulated_site import switch_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.fleet.connections import load_connections
 
 Rocefort = Callable[..., Any]

@@ -18,7 +18,7 @@ import yaml
 
 from rocefort.design.derive.derive import derive
 from rocefort.design.subject import subject_of_derived
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 from rocefort.lab.emulated_site import Rehearsal, rehearse
 
 Rocefort = Callable[..., Any]

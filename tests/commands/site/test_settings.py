@@ -15,8 +15,8 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from rocefort.base import options
-from rocefort.base.documents.toml import read_toml
-from rocefort.base.paths import ROOT
+from rocefort.base.documents.read import read_toml
+from rocefort.base.repository import ROOT
 from rocefort.site.settings import Settings, setting_of, settings_schema
 from rocefort.tasks import cli
 from rocefort.validators.batfish.access import LIMIT_S

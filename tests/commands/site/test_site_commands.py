@@ -15,9 +15,8 @@ import pytest
 import yaml
 from json_schema import refused
 
-from rocefort.base.documents.read import read_document
-from rocefort.base.documents.toml import read_toml
-from rocefort.base.paths import PACKAGE, ROOT
+from rocefort.base.documents.read import read_document, read_toml
+from rocefort.base.repository import PACKAGE, ROOT
 from rocefort.fleet.connections import load_connections
 from rocefort.rollout.journal.run_directory import RunDirectory
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.base.paths import HARDWARE, PROFILES
+from rocefort.base.repository import HARDWARE, PROFILES
 
 Rocefort = Callable[..., Any]
 Clone = Any  # of tests/commands/conftest.py

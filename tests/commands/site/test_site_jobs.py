@@ -22,7 +22,7 @@ from comment_platform import GITHUB_TOKEN, GITLAB_TOKEN, Platform, serving
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from rocefort.base.paths import ROOT, TEMPLATES
+from rocefort.base.repository import ROOT, TEMPLATES
 from rocefort.site.init import FILES
 from rocefort.verification.review.review_files import MARK
 

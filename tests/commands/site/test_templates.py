@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.base.paths import ROOT
+from rocefort.base.repository import ROOT
 from rocefort.rollout.planning.sealed_files import site_files
 
 PAGE = (ROOT / "docs/how-to/templates.md").read_text(encoding="utf-8")

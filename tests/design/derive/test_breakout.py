@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from rocefort.base.documents.read import Document, read_document
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.load import LoadedFabric, load_catalogue
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.hardware.breakout import parts_of
+from rocefort.models.hardware.media import parts_of
 from rocefort.models.network.network import Network
 from rocefort.validators.checks import check
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rocefort.base.documents.read import Document, read_document
 from rocefort.base.documents.validate import validate
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.derive.lossless import Multiples, multiples
 from rocefort.design.load.load import LoadedFabric, load_catalogue

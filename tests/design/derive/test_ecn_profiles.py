@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 from rocefort.base.documents.read import Document, read_document
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.load import LoadedFabric, load_catalogue
 from rocefort.design.load.profiles import profiles_of
 from rocefort.dialects.network_text import render_all
-from rocefort.models.device.drop_profile import DropLimits, DropProfile, QueueMarking
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue
-from rocefort.models.fabric.ecn import AiEcnProfile, StaticEcn
+from rocefort.models.device.lossless import AiEcn, AiEcnQueue, DropLimits, DropProfile, QueueMarking
 from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.fabric.lossless import AiEcnProfile, StaticEcn
 
 Edit = Callable[..., Path]
 HEPS = read_document(INVENTORY / "heps" / "fabric.yaml")

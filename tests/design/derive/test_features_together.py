@@ -14,7 +14,7 @@ from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.lab.state_model import routing_of
 from rocefort.validators.checks import check
-from rocefort.validators.facts.buffer_budget import port_demands
+from rocefort.validators.facts.headroom import port_demands
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 Edit = Callable[..., Path]

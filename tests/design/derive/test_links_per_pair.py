@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rocefort.base.documents.read import Document, read_document
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue
 from rocefort.design.tables import ShowTable, show_csv

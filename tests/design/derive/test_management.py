@@ -11,8 +11,7 @@ import pytest
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import render_all
 from rocefort.models.device.interface import DrrQueue
-from rocefort.models.device.management import Acl, AclRule, Netconf, Snmp, Syslog
-from rocefort.models.device.users import Vty
+from rocefort.models.device.management import Acl, AclRule, Netconf, Snmp, Syslog, Vty
 
 Edit = Callable[..., Path]
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from planned import make_changes
 from spelled_texts import spelled
 
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs
 from rocefort.design.importing.import_texts import import_fabric

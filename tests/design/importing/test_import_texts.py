@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import BadInput, Refused
-from rocefort.base.paths import HARDWARE
+from rocefort.base.repository import HARDWARE
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.importing.hardware import SwitchInputs, read_facts
 from rocefort.design.importing.import_texts import facts_of, import_fabric, imported_report

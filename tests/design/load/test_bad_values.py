@@ -12,8 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import HARDWARE
-from rocefort.base.repository import Site
+from rocefort.base.repository import HARDWARE, Site
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.load import load_catalogue
 from rocefort.dialects.network_text import read_back, render_all

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.load.demand import demand_beside, load_demand
 from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, gbps, terabytes

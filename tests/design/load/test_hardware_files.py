@@ -10,7 +10,7 @@ from rocefort.base.errors import BadInput
 from rocefort.base.repository import Site
 from rocefort.design.load.hardware_catalogue import Shelf, load_catalogue
 from rocefort.models.hardware.hardware import Hardware
-from rocefort.models.hardware.interface_types import MEDIA
+from rocefort.models.hardware.media import MEDIA
 
 CATALOGUE = load_catalogue()
 SEVEN = {

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from rocefort import __version__
 from rocefort.base.documents.read import read_document
 from rocefort.base.options import SchemaDocument
-from rocefort.base.paths import INVENTORY, PROFILES
+from rocefort.base.repository import INVENTORY, PROFILES
 from rocefort.design.load.json_schema import (
     DEMAND_SCHEMA_FILE,
     MODELINE,

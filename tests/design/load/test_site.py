@@ -10,8 +10,7 @@ import pytest
 
 from rocefort.base.documents.read import document_of
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import HARDWARE, INVENTORY, PROFILES
-from rocefort.base.repository import SHIPPED, Site, site_of
+from rocefort.base.repository import HARDWARE, INVENTORY, PROFILES, SHIPPED, Site, site_of
 from rocefort.design.derive.derive import derive
 from rocefort.design.expand import GrowthRequest, grow
 from rocefort.design.load.hardware_catalogue import load_catalogue

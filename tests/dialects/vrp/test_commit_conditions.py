@@ -8,7 +8,7 @@ from planned import make_changes
 from rocefort.change.report.changes import changes_report
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.load.load import load_catalogue
-from rocefort.dialects.commit_conditions import conditions_of
+from rocefort.dialects.changes import conditions_of
 from rocefort.dialects.network_text import render_all
 from rocefort.models.hardware.commit_conditions import Requirement
 from rocefort.models.hardware.hardware import SyntaxFamily

@@ -15,15 +15,6 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.change.compare import classify, compare
 from rocefort.models.change.edits import Edit
 from rocefort.models.change.plan import ChangeKind, digest_of
-from rocefort.models.device.bgp import (
-    Bgp,
-    BgpGroup,
-    BgpPeer,
-    PolicyNode,
-    PrefixEntry,
-    PrefixList,
-    RoutePolicy,
-)
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DrrQueue, Interface, InterfacePfc, PfcThreshold
 from rocefort.models.device.lossless import (
@@ -35,8 +26,26 @@ from rocefort.models.device.lossless import (
     PfcProfile,
     PfcTimer,
 )
-from rocefort.models.device.management import Acl, AclRule, Netconf, Snmp, Syslog
-from rocefort.models.device.users import LocalUser, Ssh, SshUser, Vty
+from rocefort.models.device.management import (
+    Acl,
+    AclRule,
+    LocalUser,
+    Netconf,
+    Snmp,
+    Ssh,
+    SshUser,
+    Syslog,
+    Vty,
+)
+from rocefort.models.device.routing import (
+    Bgp,
+    BgpGroup,
+    BgpPeer,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+)
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 PORT = "interfaces[100GE1/0/1]"

@@ -11,7 +11,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.commands import index

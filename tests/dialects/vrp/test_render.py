@@ -12,11 +12,11 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_node
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render, template_of
-from rocefort.models.device.bgp import Bgp, BgpGroup, BgpPeer, PrefixList, RoutePolicy
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc, OtherThreshold, PfcThreshold
 from rocefort.models.device.lossless import DiffservDomain, Pfc, PfcProfile, PfcTimer
-from rocefort.models.device.users import LocalUser
+from rocefort.models.device.management import LocalUser
+from rocefort.models.device.routing import Bgp, BgpGroup, BgpPeer, PrefixList, RoutePolicy
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.base.errors import BadInput, Refused
-from rocefort.dialects.placeholders import filled_line, references
+from rocefort.dialects.secrets import filled_line, references
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved, check_typed, masked_text, stated_secret
-from rocefort.models.device.bgp import Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
+from rocefort.models.device.routing import Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.secret import Authentication, placeholder
 from rocefort.models.hardware.hardware import SyntaxFamily
 

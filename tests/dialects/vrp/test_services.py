@@ -20,15 +20,17 @@ from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.models.device.device import Device
-from rocefort.models.device.telemetry import (
+from rocefort.models.device.management import (
     Collector,
     DestinationGroup,
+    LocalUser,
     Sampling,
     SensorGroup,
     Subscription,
+    TaskGroupGrant,
     Telemetry,
+    UserGroup,
 )
-from rocefort.models.device.users import LocalUser, TaskGroupGrant, UserGroup
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], frozenset[tuple[str, ...]]]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.emulator.switch.faults import LineFault
-from rocefort.emulator.switch.personality import Personality, TrialMode
+from rocefort.emulator.switch.personality import LineFault, Personality, TrialMode
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 

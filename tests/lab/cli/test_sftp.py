@@ -13,7 +13,7 @@ import asyncssh
 import pytest
 
 from rocefort.emulator.cli.server import LabServer
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 from rocefort.emulator.switch.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]

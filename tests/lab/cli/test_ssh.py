@@ -17,8 +17,7 @@ from rocefort.emulator.cli.server import LabServer, run_in_thread
 from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 from rocefort.emulator.state.model import ComputedRoutes, EmulatedState
 from rocefort.emulator.state.state_faults import Port
-from rocefort.emulator.switch.faults import LineFault
-from rocefort.emulator.switch.personality import Personality
+from rocefort.emulator.switch.personality import LineFault, Personality
 from rocefort.emulator.switch.state_source import PeerState
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily

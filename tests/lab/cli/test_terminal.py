@@ -12,7 +12,7 @@ import pytest
 
 from rocefort.emulator.cli.server import LabServer
 from rocefort.emulator.cli.terminal import ERASE, MORE
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 from rocefort.emulator.switch.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.emulator.show.flash import saved_text
+from rocefort.emulator.show.hardware import saved_text
 from rocefort.emulator.switch.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]

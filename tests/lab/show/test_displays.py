@@ -18,7 +18,7 @@ from napalm_cloudengine.displays.system import read_clock, read_version
 from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.running_state import read_topic
-from rocefort.dialects.vrp.saved_displays import read_display
+from rocefort.dialects.vrp.saved_text import read_display
 from rocefort.emulator.state.model import ComputedRoutes, EmulatedState
 from rocefort.emulator.state.routes import BgpRoute
 from rocefort.emulator.state.state_faults import STATE_FAULTS, Port, read_state_fault

@@ -12,7 +12,7 @@ import pytest
 from napalm_cloudengine import pinging
 from napalm_cloudengine.displays import lldp
 from napalm_cloudengine.displays.shown import DisplayAnswer
-from rocefort.emulator.show.ping_replies import printed
+from rocefort.emulator.show.routing import printed
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.state.state_faults import Port, read_state_fault
 from rocefort.emulator.switch.state_source import EchoReply, EchoRequest

@@ -12,8 +12,13 @@ import pytest
 
 from rocefort.base.errors import BadInput
 from rocefort.emulator.cli.server import LabServer
-from rocefort.emulator.switch.faults import FAULTS, NEEDS_LINE, LineFault, read_fault
-from rocefort.emulator.switch.personality import Personality
+from rocefort.emulator.switch.personality import (
+    FAULTS,
+    NEEDS_LINE,
+    LineFault,
+    Personality,
+    read_fault,
+)
 from rocefort.emulator.switch.switch import EmulatedSwitch
 
 if TYPE_CHECKING:

@@ -11,18 +11,7 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import (
-    ai_ecn,
-    bgp,
-    commits,
-    interfaces,
-    lldp,
-    pfc,
-    queues,
-    routing,
-    system,
-    trial,
-)
+from napalm_cloudengine.displays import bgp, commits, interfaces, lldp, lossless, routing, system
 from napalm_cloudengine.displays.block import LabelledDisplay
 from napalm_cloudengine.displays.interface_fields import read_interfaces
 from napalm_cloudengine.displays.interfaces import BLOCKS, BRIEF, MANAGEMENT, PORT_V200, PORT_V300
@@ -249,8 +238,8 @@ def _interface(sample: str, block: LabelledDisplay, row: Row) -> tuple[str, Read
 CASES: list[tuple[str, Read, Write, list[Row]]] = [
     (
         "dcb",
-        pfc.PORTS.read,
-        pfc.PORTS.write,
+        lossless.PORTS.read,
+        lossless.PORTS.write,
         [
             {"interface": "25GE1/0/1", "profile": "default", "status": "ENABLE(M)"}
             | {"ets_profile": "default", "ets_status": "ENABLE", "app_profile": "-"},
@@ -260,14 +249,14 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     ),
     (
         "dcb-pfc-profile",
-        pfc.read_profiles,
-        lambda rows: pfc.write_profiles(rows, 2),
+        lossless.read_profiles,
+        lambda rows: lossless.write_profiles(rows, 2),
         [{"name": "default", "queues": [3]}, {"name": "lossless", "queues": [4]}],
     ),
     (
         "dcb-pfc",
-        pfc.COUNTERS.read,
-        pfc.COUNTERS.write,
+        lossless.COUNTERS.read,
+        lossless.COUNTERS.write,
         [
             PORT
             | {"rx_frames": 118_000_880, "rx_rate": 43_000, "deadlocks": 1}
@@ -276,14 +265,14 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     ),
     (
         "dcb-pfc-buffer-v300-g1",
-        pfc.read_thresholds,
-        lambda rows: pfc.THRESHOLDS.write(rows, "v300-g1"),
+        lossless.read_thresholds,
+        lambda rows: lossless.THRESHOLDS.write(rows, "v300-g1"),
         [PORT | {"xon": "550(K)", "xoff": "600(K)"}],
     ),
     (
         "dcb-pfc-buffer-v300-g2",
-        pfc.read_thresholds,
-        lambda rows: pfc.THRESHOLDS.write(rows, "v300-g2"),
+        lossless.read_thresholds,
+        lambda rows: lossless.THRESHOLDS.write(rows, "v300-g2"),
         [
             PORT
             | {"guaranteed": "1600(B)", "xon_lowest": "640(B)", "xon_offset": "50(K)"}
@@ -292,8 +281,8 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     ),
     (
         "dcb-pfc-buffer-v200",
-        pfc.read_thresholds,
-        lambda rows: pfc.THRESHOLDS.write(rows, "v200"),
+        lossless.read_thresholds,
+        lambda rows: lossless.THRESHOLDS.write(rows, "v200"),
         [
             PORT
             | {"guaranteed": "12(C)", "xon": "90(C)", "xon_offset": "18(C)"}
@@ -302,14 +291,14 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     ),
     (
         "qos-ecn-statistics",
-        queues.ECN_MARKS.read,
-        queues.ECN_MARKS.write,
+        lossless.ECN_MARKS.read,
+        lossless.ECN_MARKS.write,
         [{"interface": "10GE1/0/1", "marked_packets": 0}],
     ),
     (
         "ai-ecn-calculated-state",
-        ai_ecn.STATE.read,
-        lambda rows: ai_ecn.STATE.write(rows, version="1.0.1"),
+        lossless.STATE.read,
+        lambda rows: lossless.STATE.write(rows, version="1.0.1"),
         [
             PORT
             | {"low_bytes": 204_800, "high_bytes": 614_400, "percent": 5, "mode": "BBR"}
@@ -322,14 +311,14 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     ),
     (
         "qos-queue-statistics-interface",
-        queues.read_queues,
-        queues.STATISTICS.write,
+        lossless.read_queues,
+        lossless.STATISTICS.write,
         [_queue(0, 0, 0, 0, 0), _queue(1, 54, 5676, 3, 300)],
     ),
     (
         "qos-queue-statistics-slot",
-        queues.OF_SLOT.read,
-        lambda rows: queues.OF_SLOT.write(rows, interface="10GE1/0/1"),
+        lossless.OF_SLOT.read,
+        lambda rows: lossless.OF_SLOT.write(rows, interface="10GE1/0/1"),
         [_queue(5, 0, 0, 0, 0), _queue(6, 1330, 195_356, 0, 0) | {"passed_bps": 152}],
     ),
     (
@@ -520,7 +509,7 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     _interface("interface-port-v200", PORT_V200, PORT_10GE | V200),
     _interface("interface-management", MANAGEMENT, METH),
 ]
-MODULES = (pfc, ai_ecn, queues, lldp, routing, bgp, system, commits, interfaces)
+MODULES = (lossless, lldp, routing, bgp, system, commits, interfaces)
 NAMES = [case[0] for case in CASES]
 
 
@@ -552,7 +541,7 @@ def test_every_form_says_where_it_is_printed_so() -> None:
     forms += [
         *BLOCKS,
         lldp.DETAIL,
-        trial.STATUS,
+        commits.STATUS,
         *(b for b in vars(system).values() if isinstance(b, LabelledDisplay)),
     ]
     assert len(tables) == 16

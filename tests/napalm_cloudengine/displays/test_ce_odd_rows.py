@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing
+from napalm_cloudengine.displays import bgp, lldp, lossless, routing
 from napalm_cloudengine.displays.interfaces import read_names
 from napalm_cloudengine.displays.shown import DisplayAnswer, Rows, UnreadableError, UnreadLine
 
@@ -52,15 +52,15 @@ TABLES: dict[str, Read] = {
     "bgp-peer-v300": peers,
     "bgp-peer": peers,
     "ip-routing-table": of_rows(routing.read_routes),
-    "dcb": of_rows(pfc.PORTS.read),
-    "dcb-pfc": of_rows(pfc.COUNTERS.read),
-    "dcb-pfc-profile": of_rows(pfc.read_profiles),
-    "dcb-pfc-buffer-v300-g1": of_rows(pfc.read_thresholds),
-    "dcb-pfc-buffer-v300-g2": of_rows(pfc.read_thresholds),
-    "dcb-pfc-buffer-v200": of_rows(pfc.read_thresholds),
-    "ai-ecn-calculated-state": of_rows(ai_ecn.STATE.read),
-    "qos-queue-statistics-interface": of_rows(queues.read_queues),
-    "qos-ecn-statistics": of_rows(queues.ECN_MARKS.read),
+    "dcb": of_rows(lossless.PORTS.read),
+    "dcb-pfc": of_rows(lossless.COUNTERS.read),
+    "dcb-pfc-profile": of_rows(lossless.read_profiles),
+    "dcb-pfc-buffer-v300-g1": of_rows(lossless.read_thresholds),
+    "dcb-pfc-buffer-v300-g2": of_rows(lossless.read_thresholds),
+    "dcb-pfc-buffer-v200": of_rows(lossless.read_thresholds),
+    "ai-ecn-calculated-state": of_rows(lossless.STATE.read),
+    "qos-queue-statistics-interface": of_rows(lossless.read_queues),
+    "qos-ecn-statistics": of_rows(lossless.ECN_MARKS.read),
     "interface-brief-v300": of_rows(read_names),
     "interface-brief-v200": of_rows(read_names),
 }
@@ -204,7 +204,7 @@ def test_rows_below_a_damaged_name_are_not_those_of_the_port_above() -> None:
     block = [lines[first], lines[first + 1], other, lines[first + 1]]
     carried = " " * 10 + lines[first][10:].replace(" 4 ", " 5 ", 1)
     odd = "\n".join([*lines[:first], *block, carried, lines[first + 1], "-" * 89])
-    rows = pfc.COUNTERS.read(DisplayAnswer("display dcb pfc", odd))
+    rows = lossless.COUNTERS.read(DisplayAnswer("display dcb pfc", odd))
     assert [(row["interface"], row["queue"]) for row in rows] == [("100GE1/0/1", 4)]
     assert len(rows.unread) == 4
 

@@ -6,11 +6,11 @@ import pytest
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import ai_ecn, bgp, commits, lldp, pfc, system
+from napalm_cloudengine.displays import bgp, commits, lldp, lossless, system
+from napalm_cloudengine.displays.commits import TrialStatus, read_trial
 from napalm_cloudengine.displays.interface_fields import read_ports
 from napalm_cloudengine.displays.interfaces import read_names
 from napalm_cloudengine.displays.shown import DisplayAnswer, UnreadableError
-from napalm_cloudengine.displays.trial import TrialStatus, read_trial
 
 DETAIL = vendor_display("lldp-neighbor")
 
@@ -219,7 +219,7 @@ def test_the_most_pfc_profiles_need_not_be_shown() -> None:
     text = vendor_display("dcb-pfc-profile")
     line = next(line for line in text.split("\n") if "Maximum" in line)
     odd = changed(text, f"{line}\n", "")
-    assert pfc.read_profiles(DisplayAnswer("display", odd)) == pfc.read_profiles(
+    assert lossless.read_profiles(DisplayAnswer("display", odd)) == lossless.read_profiles(
         DisplayAnswer("display", text)
     )
 
@@ -232,10 +232,10 @@ def test_the_state_of_a_trial_may_have_a_remark() -> None:
 def test_ai_ecn_has_eight_queues() -> None:
     text = vendor_display("ai-ecn-calculated-state")
     [line, *_] = [line for line in text.split("\n") if line.startswith("100GE1/0/1 ")]
-    whole = ai_ecn.STATE.read(DisplayAnswer("display", text))
+    whole = lossless.STATE.read(DisplayAnswer("display", text))
     for queue in ("8", "-"):
         odd = changed(text, line, line.replace("  4 ", f"  {queue} ", 1))
-        rows = ai_ecn.STATE.read(DisplayAnswer("display", odd))
+        rows = lossless.STATE.read(DisplayAnswer("display", odd))
         assert [row for row in whole if row not in rows] == [whole[0]]
         assert [each.why.partition(" is ")[0] for each in rows.unread] == [f"'{queue}'"]
 
@@ -281,7 +281,7 @@ PORT = {"interface": "100GE1/0/1", "queue": 4, "xoff": "600(K)"}
     ],
 )
 def test_thresholds_are_read_by_the_titles_of_their_columns(text: str, row: object) -> None:
-    assert pfc.read_thresholds(DisplayAnswer("display dcb pfc buffer", text)) == [row]
+    assert lossless.read_thresholds(DisplayAnswer("display dcb pfc buffer", text)) == [row]
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_thresholds_are_read_by_the_titles_of_their_columns(text: str, row: obje
 )
 def test_columns_that_are_not_known_or_too_few_are_refused(heading: str, what: str) -> None:
     with pytest.raises(UnreadableError, match=what):
-        pfc.read_thresholds(DisplayAnswer("display", f"{heading}\n100GE1/0/1 4 600(K) 550(K)"))
+        lossless.read_thresholds(DisplayAnswer("display", f"{heading}\n100GE1/0/1 4 600(K) 550(K)"))
 
 
 def test_lldp_in_brief_is_read_by_the_titles_of_its_columns() -> None:

@@ -33,7 +33,7 @@ from rocefort.rollout.controller.requests import approve
 from rocefort.rollout.journal.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.status import status
+from rocefort.rollout.journal.runs import status
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.signing import sign_text
 

@@ -21,7 +21,7 @@ from rocefort.rollout.journal import lock
 from rocefort.rollout.journal.events import Phase
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.lock import holder, locked, one_controller, shared_directory
-from rocefort.rollout.journal.status import status
+from rocefort.rollout.journal.runs import status
 from rocefort.rollout.operator import user
 
 NOBODY = 65534

@@ -22,7 +22,7 @@ from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.journal.events import ApplyRules, Phase
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.fabric_of_run import KeptFabric
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
+from rocefort.rollout.planning.sealed_files import read_plan, write_plan
 
 PlanOf = Callable[[Path], Plan]
 SICK = ApplyRules(max_unavailable=1, allow_sick=True)  # the leaves do not run what is intended yet

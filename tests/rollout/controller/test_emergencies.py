@@ -16,7 +16,7 @@ from rocefort.models.change.plan import Plan
 from rocefort.rollout.journal.events import ApplyRules, Phase, RunStarted
 from rocefort.rollout.journal.journal import WITHOUT_HEAD, open_journal
 from rocefort.rollout.operator import user
-from rocefort.rollout.planning.plan_file import write_plan
+from rocefort.rollout.planning.sealed_files import write_plan
 
 Command = Callable[..., Any]
 WHO: dict[str, Any] = {"tool": "1", "host": "h", "process": 1, "user": "u"}

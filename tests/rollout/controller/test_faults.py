@@ -16,11 +16,11 @@ import pytest
 import yaml
 
 import napalm_cloudengine.dialogue
-from rocefort.emulator.switch.faults import FAULTS, LineFault
+from rocefort.emulator.switch.personality import FAULTS, LineFault
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
+from rocefort.rollout.planning.sealed_files import read_plan, write_plan
 
 CANARY = "leaf08"
 LINE = "description detector 4"

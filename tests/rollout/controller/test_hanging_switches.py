@@ -11,7 +11,7 @@ import pytest
 
 from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.emulator.switch.faults import LineFault
+from rocefort.emulator.switch.personality import LineFault
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.fleet.nornir_session import end_fleet, open_fleet
 from rocefort.lab.emulated_site import Rehearsal

@@ -19,7 +19,7 @@ from hypothesis import settings
 from rollout_events import make_event
 
 from rocefort.base.errors import Refused, RocefortError, ServiceFailed
-from rocefort.rollout.journal import status as status_module
+from rocefort.rollout.journal import runs as status_module
 from rocefort.rollout.journal.events import Event, Phase
 from rocefort.rollout.journal.journal import (
     DAMAGED,
@@ -29,8 +29,7 @@ from rocefort.rollout.journal.journal import (
     restore_head,
 )
 from rocefort.rollout.journal.lock import holder, locked
-from rocefort.rollout.journal.run_history import contents_of
-from rocefort.rollout.journal.status import status
+from rocefort.rollout.journal.runs import contents_of, status
 from rocefort.rollout.operator import user
 
 EVENT = make_event("canary", "leaf08", "load", Phase.INTENT, "two lines\nin one")

@@ -20,8 +20,8 @@ from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.emulator.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
+from rocefort.rollout.controller.durations import result_within
 from rocefort.rollout.controller.requests import request_abort, request_pause
-from rocefort.rollout.controller.timeout import result_within
 
 SOME = [
     Personality("survives", "present"),

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from rollout_events import make_event
 
-from rocefort.base.errors import BadInput, Refused
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import BadInput, ExitCode, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.emulator.switch.personality import Personality
 from rocefort.emulator.switch.switch import EmulatedSwitch
@@ -20,12 +19,12 @@ from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.requests import approve, request_abort, request_pause
-from rocefort.rollout.controller.trial_label import persist_id
+from rocefort.rollout.controller.trial_owner import persist_id
 from rocefort.rollout.journal.events import ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.rollout.journal.history import history_of
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.status import status
+from rocefort.rollout.journal.runs import status
 from rocefort.rollout.journal.text_store import KeptTexts
 from rocefort.rollout.planning.rollback import plan_back
 

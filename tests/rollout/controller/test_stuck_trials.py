@@ -12,7 +12,7 @@ import pytest
 from personalities import STUCK
 
 from rocefort.base.clock import utc_now
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import ExitCode
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import apply
@@ -21,7 +21,7 @@ from rocefort.rollout.controller import controller
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.journal.events import Event, Phase
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.run_history import rollout_status
+from rocefort.rollout.journal.runs import rollout_status
 from rocefort.rollout.report.event_lines import WaveLines
 
 PlanOf = Callable[[Path], Plan]

@@ -24,7 +24,7 @@ from shared_lab import SharedLab
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
-from rocefort.rollout.planning.plan_file import write_plan
+from rocefort.rollout.planning.sealed_files import write_plan
 
 Command = Callable[..., Any]
 Record = Callable[[str, object], None]

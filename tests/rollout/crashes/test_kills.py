@@ -36,7 +36,7 @@ from rocefort.lab.options import LabOptions
 from rocefort.models.change.plan import Change, Plan
 from rocefort.models.network.network import Network
 from rocefort.rollout.plan.make_plan import make_plan
-from rocefort.rollout.planning.plan_file import write_plan
+from rocefort.rollout.planning.sealed_files import write_plan
 from rocefort.validators.routing.engine import solve
 
 Record = Callable[[str, object], None]

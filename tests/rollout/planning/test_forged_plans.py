@@ -30,7 +30,7 @@ from rocefort.rollout.plan.base_policy import policy_of_base
 from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.rollout.plan.rederive import refuse_forged
 from rocefort.rollout.planning import sealed_files
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
+from rocefort.rollout.planning.sealed_files import read_plan, write_plan
 from rocefort.rollout.planning.signing import sign
 
 PlanOf = Callable[[Path], Plan]

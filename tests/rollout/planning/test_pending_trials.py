@@ -13,9 +13,9 @@ from nornir.core import Nornir
 from rocefort.base.errors import DeviceFailed
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
-from rocefort.rollout.controller.trial_label import run_on_switch
+from rocefort.rollout.controller.trial_owner import run_on_switch
 from rocefort.rollout.journal.events import Phase
-from rocefort.rollout.journal.status import status
+from rocefort.rollout.journal.runs import status
 from rocefort.rollout.plan import make_plan as plan_module
 from rocefort.rollout.plan.make_plan import running_at_rest
 from rocefort.rollout.planning.pending_trials import ForeignTrial, trial_problems

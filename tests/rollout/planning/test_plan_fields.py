@@ -39,7 +39,7 @@ from rocefort.rollout.journal.events import Phase, RunEnded, RunningConfig, RunS
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.rollout.plan.rederive import NOT_COMPARED, differences
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
+from rocefort.rollout.planning.sealed_files import read_plan, write_plan
 
 Command = Callable[..., Any]
 MODELS = (

@@ -11,8 +11,7 @@ import pytest
 from canonical import canonical
 
 from rocefort.base.errors import BadInput, Refused
-from rocefort.base.paths import HARDWARE, PROFILES
-from rocefort.base.repository import Site
+from rocefort.base.repository import HARDWARE, PROFILES, Site
 from rocefort.change.effects.switch_configs import running_digest
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
@@ -29,9 +28,8 @@ from rocefort.rollout.plan.console import console_procedure
 from rocefort.rollout.plan.make_plan import PlanOptions, devices_of, make_plan, sealed_fabric
 from rocefort.rollout.planning import sealed_files as files
 from rocefort.rollout.planning.maintenance import NeedsMaintenance
-from rocefort.rollout.planning.plan_file import read_plan, write_plan
-from rocefort.rollout.report.instructions import procedures_report
-from rocefort.rollout.report.plan_report import plan_report, procedure_report
+from rocefort.rollout.planning.sealed_files import read_plan, write_plan
+from rocefort.rollout.report.plan_report import plan_report, procedure_report, procedures_report
 
 EditHeps = Callable[..., Path]
 MakePlan = Callable[..., Plan]

@@ -27,12 +27,10 @@ from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.fleet.running_configs import running_of
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Change
-from rocefort.models.device.bgp import Bfd, Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
-from rocefort.models.device.drop_profile import ColourLimits, DropProfile
-from rocefort.models.device.eth_trunk import Bond
-from rocefort.models.device.interface import ETHERNET_MTU, DrrQueue, Interface, PfcThreshold
-from rocefort.models.device.lossless import Pfc, PfcProfile, PfcTimer
+from rocefort.models.device.interface import ETHERNET_MTU, Bond, DrrQueue, Interface, PfcThreshold
+from rocefort.models.device.lossless import ColourLimits, DropProfile, Pfc, PfcProfile, PfcTimer
+from rocefort.models.device.routing import Bfd, Bgp, BgpGroup, BgpPeer
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions

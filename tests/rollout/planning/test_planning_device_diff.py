@@ -10,9 +10,9 @@ from rocefort.dialects.vrp.device_diff import changed_lines, same_change
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.models.change.plan import Change
-from rocefort.models.device.bgp import Bgp
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
+from rocefort.models.device.routing import Bgp
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 G1 = SyntaxFamily.V300_G1

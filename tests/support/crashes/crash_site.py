@@ -18,8 +18,8 @@ from crash_plans import OLD, SETTLE_S, Case, text_of
 
 from napalm_cloudengine import CloudEngineDriver, parse
 from napalm_cloudengine.answers import PromptAnswer, answer_to
-from napalm_cloudengine.replies import SwitchReply
-from napalm_cloudengine.ssh_client import SessionBrokenError
+from napalm_cloudengine.connect import SessionBrokenError
+from napalm_cloudengine.framing import SwitchReply
 from napalm_cloudengine.transport import CloudEngineSSH
 from rocefort.base.errors import DeviceFailed, RocefortError
 from rocefort.emulator.cli.session import CliSession
@@ -29,7 +29,7 @@ from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.rollout.controller.device_steps import DeviceSteps
 from rocefort.rollout.controller.protocols import Baseline, Outcome
-from rocefort.rollout.controller.trial_label import TrialLabel
+from rocefort.rollout.controller.trial_owner import TrialLabel
 from rocefort.rollout.journal.events import RolloutProblem, SwitchState
 
 READS = ("display ", "system-view", "return", "screen-length")

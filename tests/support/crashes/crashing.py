@@ -26,7 +26,7 @@ from rocefort.models.hardware.hardware import Family
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
-from rocefort.rollout.controller.trial_label import TrialLabel, label_of
+from rocefort.rollout.controller.trial_owner import TrialLabel, label_of
 from rocefort.rollout.journal.events import OperatorRequest, RolloutOutcome
 from rocefort.rollout.journal.history import history_of
 from rocefort.rollout.journal.journal import JournalFailed, SqliteJournal, open_journal

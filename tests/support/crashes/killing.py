@@ -24,7 +24,7 @@ from pathlib import Path
 
 from judging_kills import Judge
 
-from rocefort.base.exit_codes import ExitCode
+from rocefort.base.errors import ExitCode
 from rocefort.emulator.switch.audit_log import AuditRecord, read_audit_log
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")

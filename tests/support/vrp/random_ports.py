@@ -26,15 +26,11 @@ from random_values import (
     Pool,
 )
 
-from rocefort.models.device.drop_profile import (
-    ColourLimits,
-    DropLimits,
-    DropProfile,
-    QueueMarking,
-    Unit,
-)
-from rocefort.models.device.eth_trunk import HIGHEST_ID, MANUAL, Bond, BondMode
 from rocefort.models.device.interface import (
+    HIGHEST_ID,
+    MANUAL,
+    Bond,
+    BondMode,
     DrrQueue,
     Interface,
     InterfacePfc,
@@ -42,18 +38,24 @@ from rocefort.models.device.interface import (
     PfcThreshold,
 )
 from rocefort.models.device.lossless import (
+    Colour,
+    ColourLimits,
     DiffservDomain,
+    DropLimits,
+    DropProfile,
     DscpMap,
     Pfc,
     PfcProfile,
     PfcTimer,
     PfcTurnOff,
+    Phb,
+    QueueMarking,
+    Unit,
 )
 from rocefort.models.device.packet_filters import (
     Filters,
 )
-from rocefort.models.device.priorities import Colour, Phb
-from rocefort.models.hardware.breakout import PortSplit
+from rocefort.models.hardware.media import PortSplit
 
 
 def domains(pool: Pool) -> tuple[DiffservDomain, ...]:

@@ -33,30 +33,29 @@ from random_values import (
     Pool,
 )
 
-from rocefort.models.device.bgp import (
-    Bfd,
-    Bgp,
-    BgpGroup,
-    BgpPeer,
-    PolicyNode,
-    PrefixEntry,
-    PrefixList,
-    RoutePolicy,
-)
 from rocefort.models.device.device import Device
-from rocefort.models.device.lossless import (
-    AiEcn,
-    AiEcnQueue,
-)
+from rocefort.models.device.lossless import AiEcn, AiEcnQueue
 from rocefort.models.device.management import (
     Acl,
     AclRule,
+    Collector,
+    DestinationGroup,
+    LocalUser,
     Netconf,
+    Sampling,
+    SensorGroup,
     Snmp,
     SnmpGroup,
     SnmpUser,
     SnmpView,
+    Ssh,
+    SshUser,
+    Subscription,
     Syslog,
+    TaskGroupGrant,
+    Telemetry,
+    UserGroup,
+    Vty,
 )
 from rocefort.models.device.packet_filters import (
     Behavior,
@@ -68,16 +67,18 @@ from rocefort.models.device.packet_filters import (
     PortRange,
     TrafficPolicy,
 )
-from rocefort.models.device.static_routes import StaticRoute, Vrf
-from rocefort.models.device.telemetry import (
-    Collector,
-    DestinationGroup,
-    Sampling,
-    SensorGroup,
-    Subscription,
-    Telemetry,
+from rocefort.models.device.routing import (
+    Bfd,
+    Bgp,
+    BgpGroup,
+    BgpPeer,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+    StaticRoute,
+    Vrf,
 )
-from rocefort.models.device.users import LocalUser, Ssh, SshUser, TaskGroupGrant, UserGroup, Vty
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 

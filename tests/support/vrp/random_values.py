@@ -9,10 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from rocefort.models.device.drop_profile import (
-    NO_DROP_PROFILES,
-)
-from rocefort.models.device.eth_trunk import HIGHEST_ID
+from rocefort.models.device.interface import HIGHEST_ID
+from rocefort.models.device.lossless import NO_DROP_PROFILES
 from rocefort.models.device.packet_filters import (
     PortRange,
 )

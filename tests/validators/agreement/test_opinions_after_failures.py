@@ -18,8 +18,8 @@ from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.lab.compare_tables import Opinions, compare_tables, tables_of
 from rocefort.lab.experiments.opinions import Batfish
+from rocefort.lab.network import Opinions, compare_tables, tables_of
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.batfish.engine import RouteRow

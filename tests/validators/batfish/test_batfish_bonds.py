@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from rocefort.models.device.device import Device
-from rocefort.models.device.eth_trunk import Bond
-from rocefort.models.device.interface import Interface
+from rocefort.models.device.interface import Bond, Interface
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.network.network import End, Network
 from rocefort.validators.batfish.engine import ask

@@ -19,7 +19,7 @@ from rocefort.models.device.packet_filters import (
     Filters,
     TrafficPolicy,
 )
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import StaticRoute
 from rocefort.models.finding import Finding, Report
 from rocefort.models.network.network import Network, Node
 from rocefort.validators.batfish.snapshot import snapshot_files

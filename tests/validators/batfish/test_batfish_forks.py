@@ -17,8 +17,7 @@ from rocefort.base.errors import Refused
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Network, Sources
-from rocefort.validators.batfish.access import Service
-from rocefort.validators.batfish.time_limits import ENDING
+from rocefort.validators.batfish.access import ENDING, Service
 from rocefort.validators.engine_choice import Engine, StudyOptions, run
 from rocefort.validators.failures.impact import FailureCosts, difference
 from rocefort.validators.failures.study import dense, single_failures, study

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.bgp import (
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.routing import (
     BgpGroup,
     BgpPeer,
     PolicyNode,
@@ -19,8 +21,6 @@ from rocefort.models.device.bgp import (
     PrefixList,
     RoutePolicy,
 )
-from rocefort.models.device.device import Device
-from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.engine import ask
 from rocefort.validators.batfish.recording import record, replay

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.bgp import (
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.routing import (
     Bgp,
     BgpGroup,
     BgpPeer,
@@ -17,8 +19,6 @@ from rocefort.models.device.bgp import (
     PrefixList,
     RoutePolicy,
 )
-from rocefort.models.device.device import Device
-from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import (
     End,
     Link,

@@ -11,7 +11,7 @@ from rocefort.base.errors import BadInput
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.reports.writers.terminal import text_of
-from rocefort.validators.capacity import failure_scope
+from rocefort.validators.capacity import symmetry
 from rocefort.validators.capacity.capacity import capacity
 from rocefort.validators.routing.engine import analyse
 from rocefort.verification.capacity import capacity_report
@@ -32,7 +32,7 @@ def network(clos: Clos) -> Network:
 
 
 def test_what_is_quick_is_studied_whole(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failure_scope, "QUICK", 9 * 8)
+    monkeypatch.setattr(symmetry, "QUICK", 9 * 8)
     found = capacity(network, DEMAND)
     assert (len(found.failures), found.failures_note, found.seed) == (9, "", None)
     assert found == capacity(network, DEMAND, scope="single")
@@ -42,7 +42,7 @@ def test_what_is_quick_is_studied_whole(network: Network, monkeypatch: pytest.Mo
 def test_what_is_not_quick_says_so_and_claims_nothing(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failure_scope, "QUICK", 9 * 8 - 1)
+    monkeypatch.setattr(symmetry, "QUICK", 9 * 8 - 1)
     found = capacity(network, DEMAND)
     assert found.failures == ()
     assert found.failures_note == f"{TOLD}, or single:100 for a sample"

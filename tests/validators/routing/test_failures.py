@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import read_back, render_all
-from rocefort.models.device.bgp import BgpGroup
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.packet_filters import Flow
-from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
+from rocefort.models.device.routing import DEFAULT_ROUTE, BgpGroup, StaticRoute
 from rocefort.models.network.network import LosslessIntent, Network, Role, Sources
 from rocefort.validators.failures.study import (
     MOST,

@@ -10,12 +10,11 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import StaticRoute
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.validators.capacity.capacity import capacity
-from rocefort.validators.capacity.forwarded_loads import ForwardedLoads, loads_of
-from rocefort.validators.capacity.link_loads import Loads, PortLoads
+from rocefort.validators.capacity.link_loads import ForwardedLoads, Loads, PortLoads, loads_of
 from rocefort.validators.capacity.traffic_matrix import spread
 from rocefort.validators.failures.study import dense, single_failures
 from rocefort.validators.routing.engine import analyse

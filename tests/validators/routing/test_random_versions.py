@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.base.errors import Refused
-from rocefort.models.device.bgp import Bgp
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import Bgp, StaticRoute
 from rocefort.models.network.network import End, Network
 from rocefort.validators.failures.study import count_singles, single_failures
 from rocefort.validators.routing.engine import Solution, analyse

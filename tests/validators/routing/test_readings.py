@@ -9,7 +9,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.models.device.bgp import PrefixList
+from rocefort.models.device.routing import PrefixList
 from rocefort.models.finding import Finding, NotJudged, Report, Where
 from rocefort.models.network.network import Network, Sources, TextLine
 from rocefort.validators.batfish.snapshot import snapshot_files

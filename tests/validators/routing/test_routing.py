@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.base.errors import Refused
-from rocefort.models.device.bgp import BgpGroup, PrefixEntry, PrefixList
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
+from rocefort.models.device.routing import BgpGroup, PrefixEntry, PrefixList
 from rocefort.models.network.network import End, Link, Network, Role, Sources
 from rocefort.validators.routing.bgp import denying
 from rocefort.validators.routing.engine import analyse, solve

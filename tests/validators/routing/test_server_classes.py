@@ -21,7 +21,7 @@ from rocefort.models.device.packet_filters import (
     Flow,
     TrafficPolicy,
 )
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import StaticRoute
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.reports.writers.terminal import text_of

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from rocefort.models.device.packet_filters import Flow
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import StaticRoute
 from rocefort.models.network.network import LosslessIntent, Network, Sources
 from rocefort.tasks import cli
 from rocefort.validators.checks import check

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocefort.models.device.bgp import BgpGroup
+from rocefort.models.device.routing import BgpGroup
 from rocefort.models.finding import Finding, Severity, Waiver
 from rocefort.models.network.network import Network, Sources
 from rocefort.validators.routing.engine import solve

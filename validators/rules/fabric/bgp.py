@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ForeignDesign
 from rocefort.dialects.words import line
-from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.device.routing import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node, Role, TextLine
 from rocefort.models.wording import listing

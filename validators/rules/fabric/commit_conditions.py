@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rocefort.dialects.changes import conditions_of
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirement
 from rocefort.models.hardware.hardware import Family

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.device.defaults import without_port_defaults
-from rocefort.models.device.eth_trunk import MANUAL, trunk_name, trunk_number
-from rocefort.models.device.interface import Interface
+from rocefort.models.device.interface import MANUAL, Interface, trunk_name, trunk_number
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Server
 from rocefort.models.wording import count_of

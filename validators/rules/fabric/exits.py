@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Network
 
-from rocefort.models.device.bgp import BgpSettings
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import NO_DOMAIN
-from rocefort.models.device.static_routes import DEFAULT_ROUTE
+from rocefort.models.device.routing import DEFAULT_ROUTE, BgpSettings
 from rocefort.models.finding import Severity
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Node

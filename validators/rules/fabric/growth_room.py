@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
-from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.hardware.media import whole_port
 from rocefort.models.network.network import Network, Reserved, Role
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.facts.links import towards_spines

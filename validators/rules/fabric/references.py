@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.models.device.interface import (
-    DEFAULT_VLAN,
-    Interface,
-    gateway_vlan,
-)
+from rocefort.models.device.interface import DEFAULT_VLAN, Interface, gateway_vlan
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node
 from rocefort.models.wording import listing

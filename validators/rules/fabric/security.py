@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.models.device.users import PREDEFINED_GROUPS, SHORTEST_USER_NAME, LocalUser
+from rocefort.models.device.management import PREDEFINED_GROUPS, SHORTEST_USER_NAME, LocalUser
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
 from rocefort.models.wording import count_of, listing

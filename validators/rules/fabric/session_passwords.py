@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.models.device.bgp import BgpSettings
+from rocefort.models.device.routing import BgpSettings
 from rocefort.models.device.secret import CIPHER, CLEAR, is_reference
 from rocefort.validators.rules.missing import Missing
 from rocefort.validators.rules.registry import Subject, Verdict

@@ -14,8 +14,8 @@ from rocefort.models.device.interface import (
     gateway_vlan,
 )
 from rocefort.models.finding import Severity
-from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import expand_ports
+from rocefort.models.hardware.media import whole_port
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Node, Role, Server
 from rocefort.models.wording import count_of, listing

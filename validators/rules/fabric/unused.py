@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rocefort.models.device.device import Device
-from rocefort.models.device.drop_profile import DEFAULT_PROFILE
 from rocefort.models.device.interface import DEFAULT_DOMAIN
-from rocefort.models.device.lossless import BUILT_IN_PROFILE
-from rocefort.models.device.static_routes import FACTORY_VRF
+from rocefort.models.device.lossless import BUILT_IN_PROFILE, DEFAULT_PROFILE
+from rocefort.models.device.routing import FACTORY_VRF
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
 from rocefort.validators.facts.references import GROUP, POLICY, PREFIXES, VRF, references

@@ -11,13 +11,13 @@ from rocefort.models.hardware.hardware import Fact, Family
 from rocefort.models.network.network import LosslessIntent, Node, Port
 from rocefort.models.units import KBYTE, kbytes
 from rocefort.models.wording import count_of
-from rocefort.validators.facts.buffer_budget import port_demand
 from rocefort.validators.facts.ecn_grades import static_xoff_limit
 from rocefort.validators.facts.headroom import (
     RESPONSE_QUANTA,
     CellBuffer,
     cell_headroom,
     headroom_bytes,
+    port_demand,
 )
 from rocefort.validators.facts.overview import LosslessSwitch
 from rocefort.validators.rules.missing import (

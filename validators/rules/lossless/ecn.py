@@ -11,8 +11,7 @@ from rocefort.models.network.network import Node
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.facts.ecn_grades import strict_kmin_limit
 from rocefort.validators.facts.roce_ports import QUEUE_UNKNOWN, lossless_queues, paused_queues
-from rocefort.validators.rules.lossless.ecn_margin import judge_static
-from rocefort.validators.rules.lossless.ecn_queues import static_rows
+from rocefort.validators.rules.lossless.ecn_margin import judge_static, static_rows
 from rocefort.validators.rules.missing import QUEUE, Missing
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

@@ -1,4 +1,4 @@
-"""Comparison of static ECN with PFC on one switch: its grade of "marks before pauses"."""
+"""Comparison of static ECN with PFC on one switch, queue by queue."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocefort.models.device.drop_profile import DropLimits, low_at_most_high
 from rocefort.models.device.interface import Interface
+from rocefort.models.device.lossless import DropLimits, QueueMarking, low_at_most_high
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import LosslessIntent, Node
+from rocefort.models.hardware.hardware import Family
+from rocefort.models.network.network import End, LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import count_of
-from rocefort.validators.facts.buffer_budget import port_demand
 from rocefort.validators.facts.ecn_grades import (
     LOOP_US,
     Congestion,
@@ -23,10 +23,48 @@ from rocefort.validators.facts.ecn_grades import (
     grades,
     strict_kmin_limit,
 )
+from rocefort.validators.facts.headroom import port_demand
 from rocefort.validators.facts.overview import LosslessSwitch
-from rocefort.validators.rules.lossless.ecn_queues import in_bytes, kb, limits_of
 from rocefort.validators.rules.missing import XOFF, Missing
 from rocefort.validators.rules.registry import Subject, Verdict
+
+WHOLE_FROM = 1000  # kbytes from which on no fraction is printed
+
+
+def static_rows(node: Node) -> Iterator[tuple[Interface, QueueMarking]]:
+    """Queues of ports that have ECN by a drop profile."""
+    for interface in node.device.interfaces:
+        for row in interface.markings:
+            if row.ecn:
+                yield interface, row
+
+
+def limits_of(node: Node, row: QueueMarking) -> DropLimits | None:
+    """Kmin, Kmax and Pmax of a queue's ECN; None where its profile has none."""
+    profile = node.device.drop_profile(row.profile) if row.profile is not None else None
+    return profile.ecn if profile else None
+
+
+def in_bytes(limits: DropLimits, family: Family | None) -> tuple[int, int] | None:
+    """Kmin and Kmax in bytes; None where the unit is not known in bytes."""
+    if limits.unit == "bytes":
+        return limits.low, limits.high
+    if limits.unit == "cells" and family and family.cell_bytes:
+        cell = family.cell_bytes.value
+        return limits.low * cell, limits.high * cell
+    return None  # percent of a queue whose depth changes with the load
+
+
+def end_of(node: Node, interface: Interface) -> End:
+    """A port as the place of a verdict."""
+    return End(device=node.name, interface=interface.name)
+
+
+def kb(size_bytes: float) -> str:
+    """Size in kbytes as text: `7 KB`, `18.75 KB`, `19367 KB`."""
+    size = size_bytes / KBYTE
+    return f"{size:.0f} KB" if size >= WHOLE_FROM else f"{size:.4g} KB"
+
 
 PAPER_BETA = 8  # DCQCN, SIGCOMM 2015: share of the free buffer that a dynamic xoff takes
 MEANING = {

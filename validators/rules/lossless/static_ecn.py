@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocefort.models.device.drop_profile import DropLimits, DropProfile, low_at_most_high
+from rocefort.models.device.lossless import DropLimits, DropProfile, low_at_most_high
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.hardware import Family, Range
 from rocefort.models.network.network import Node
 from rocefort.models.wording import listing
-from rocefort.validators.rules.lossless.ecn_queues import end_of, limits_of, static_rows
+from rocefort.validators.rules.lossless.ecn_margin import end_of, limits_of, static_rows
 from rocefort.validators.rules.missing import Need, of_family
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from rocefort.base.documents.suggest import nearest
+from rocefort.models.base import natural
 from rocefort.models.change.edits import Edit
 from rocefort.models.finding import Finding, Severity, Where
-from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Node
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Place, Verdict, rule

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from rocefort.models.device.bgp import BgpPeer
 from rocefort.models.device.defaults import without_port_defaults
 from rocefort.models.device.interface import gateway_vlan
+from rocefort.models.device.routing import BgpPeer
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Role, RoleEvidence
 from rocefort.models.wording import count_of, listing

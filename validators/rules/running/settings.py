@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import Literal
 
-from rocefort.models.base import Frozen
-from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.base import Frozen, natural
 from rocefort.models.device.interface import ETHERNET_MTU, Interface
-from rocefort.models.keyed import natural
+from rocefort.models.device.routing import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.network.network import End, Network, Node
 from rocefort.models.vote import Vote
 from rocefort.models.wording import listing

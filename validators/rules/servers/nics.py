@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from rocefort.models.fabric.nic import NicProfile
+from rocefort.models.fabric.hosts import NicProfile
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Server
 from rocefort.models.wording import listing

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rocefort.dialects.eos import access_name, applied_policies, rules_of
+from rocefort.models.base import natural
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
-from rocefort.models.keyed import natural
 from rocefort.models.network.network import Network
 from rocefort.models.wording import listing
 from rocefort.validators.facts.links import effective_mtu

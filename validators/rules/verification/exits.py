@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 
 from rocefort.base.errors import Refused
-from rocefort.models.device.static_routes import DEFAULT_ROUTE
+from rocefort.models.device.routing import DEFAULT_ROUTE
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import Network, Role

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address
 
-from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
+from rocefort.models.device.routing import DEFAULT_ROUTE, StaticRoute
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.network import Node
 from rocefort.models.wording import count_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import HARDWARE
+from rocefort.base.repository import HARDWARE
 from rocefort.dialects.syntax_families import FAMILY_FILE
 from rocefort.dialects.vrp.commands.format import FormatNode, parse_format
 from rocefort.models.hardware.hardware import Fact, Family, Range, SyntaxFamily, ValueSet

@@ -11,7 +11,7 @@ from rocefort.dialects.vrp.commands.catalogue import Row, rows_by_view
 from rocefort.dialects.vrp.commands.format import FormatMatch, MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
 from rocefort.dialects.vrp.commands.syntax import Syntax, rows_with
-from rocefort.models.keyed import natural
+from rocefort.models.base import natural
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from rocefort.dialects.vrp.text.names import (
     split_ports,
 )
 from rocefort.dialects.vrp.text.secrets import STORED, cipher_of
-from rocefort.models.device.eth_trunk import trunk_number
-from rocefort.models.hardware.breakout import SPLIT_TYPE
+from rocefort.models.device.interface import trunk_number
+from rocefort.models.hardware.media import SPLIT_TYPE
 
 LINE_LIMIT = 3100  # characters of a command line, V300R023C00
 Tokens = tuple[str, ...]

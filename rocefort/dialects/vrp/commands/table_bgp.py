@@ -12,7 +12,7 @@ from rocefort.dialects.vrp.commands.command import (
     wider,
 )
 from rocefort.dialects.vrp.readers import routing
-from rocefort.models.device.bgp import HOLD_S, KEEPALIVE_S, Bfd
+from rocefort.models.device.routing import HOLD_S, KEEPALIVE_S, Bfd
 
 AF4 = "ipv4-family unicast"
 TIMERS = f"keepalive {KEEPALIVE_S} hold {HOLD_S}"

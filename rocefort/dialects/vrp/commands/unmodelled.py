@@ -1,16 +1,116 @@
-"""Unmodelled lines in two groups: commands of the table, and other lines."""
+"""Unmodelled lines: commands of real switches outside of the scope, and others."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 
 from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, SYSTEM, Row
 from rocefort.dialects.vrp.commands.format import MatchFailure, read_all, words_of
-from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
 from rocefort.dialects.vrp.commands.match import rows_of
 from rocefort.dialects.vrp.commands.syntax import Syntax, site_rows
 from rocefort.models.network.network import TextLine
+
+# First words by view, and by their section of the V300R023C00 command reference.
+SECTIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "system": {
+        "System_Time": ("clock timezone", "clock daylight-saving-time"),
+        "SSH": (
+            *("ssh server cipher", "ssh server hmac", "ssh server key-exchange"),
+            *("ssh server dh-exchange min-len", "ssh server publickey", "ssh server rsa-key"),
+            *("ssh client cipher", "ssh client hmac", "ssh client key-exchange"),
+            *("ssh client first-time", "ssh client publickey", "ssh authorization-type default"),
+            *("ssh ipv6 server-source", "ssh user .. sftp-directory", "ssh authentication-type"),
+        ),
+        "Telnet": ("telnet server-source", "telnet ipv6 server-source"),
+        "FTP": ("ftp server source", "ftp ipv6 server source"),
+        "PKI": ("pki realm", "ssl policy"),
+        "Information_Management": ("info-center logfile compression",),
+        "DNS": ("dns resolve", "dns server", "dns domain"),
+        "CLI-based_Device_Login": ("user-interface maximum-vty", "user-interface con"),
+        "First_Login_to_a_Device": ("header",),
+        "License": ("license",),
+        "STP_and_RSTP_and_MSTP": (
+            *("stp mode", "stp bridge-address", "stp v-stp", "stp flush", "stp instance"),
+            *("stp bpdu-protection", "stp tc-protection", "stp pathcost-standard", "stp enable"),
+        ),
+        "Routing_Management": ("router id",),  # the rules have BGP's own id
+        "NetStream": ("netstream",),
+        "SNMP": ("snmp-agent local-engineid", "snmp-agent trap", "snmp-agent proxy protocol"),
+        "NTP": ("ntp unicast-peer", "ntp server source-interface", "ntp ipv6 server"),
+        "Ethernet_Interface": ("error-down auto-recovery",),
+    },
+    "aaa": {
+        "AAA": (
+            *("authentication-scheme", "authorization-scheme", "accounting-scheme"),
+            *("recording-scheme", "domain", "local-user .. ftp-directory"),
+        ),
+    },
+    # No change of a route or of a session that comes up: CR `timer connect-retry`, `undo
+    # synchronization` (the default), `peer bfd block` (how soon a failure is seen), communities
+    # (only route-policies with them, which are refused), and `default ipv4-unicast` (a text has
+    # `peer X enable` either way).
+    "bgp": {
+        "BGP": (
+            *("timer connect-retry", "peer .. timer connect-retry", "undo synchronization"),
+            *("peer .. bfd block", "peer .. log-change"),
+            "undo default ipv4-unicast",
+        ),
+    },
+    "bgp-af": {
+        "BGP": (
+            *("undo synchronization", "peer .. advertise-community"),
+            *("peer .. advertise-ext-community",),
+        ),
+    },
+    "interface": {
+        "Ethernet_Interface": ("device transceiver",),
+        "Eth-Trunk": ("lacp priority",),
+        "STP_and_RSTP_and_MSTP": ("stp root-protection", "stp bpdu-filter"),
+        "NetStream": ("netstream",),
+        "Interface_Basic": ("port crc-statistics",),
+    },
+}
+# From published configurations of a CE6880, a CE12800, a CE8850, a CE5810 and an S5735 of the V600
+# releases, whose commands V300 shares in part; no vendor page.
+FIELD: Mapping[str, tuple[str, ...]] = {
+    "system": (
+        *("hwtacacs", "stack", "device board", "vm-manager", "stp root", "stp disable"),
+        *("language character-set", "authentication-profile", "access-user", "warranty"),
+        *("mac-address update arp", "qos schedule-profile", "free-rule-template", "http"),
+        *("dot1x-access-profile", "mac-access-profile", "web-manager", "dot1x enable"),
+    ),
+    "aaa": (
+        *("default-domain admin", "undo local-user policy security-enhance"),
+        *("local-aaa-user", "local-user authentication lock"),
+    ),
+    "interface": ("stp instance", "stp disable", "port-security", "qos lr", "stack-port"),
+}
+
+
+def _prefixes(view: str) -> Iterator[str]:
+    for section in SECTIONS.get(view, {}).values():
+        yield from section
+    yield from FIELD.get(view, ())
+
+
+@cache
+def _patterns(view: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """First words of the commands of a view, the longest first, with a pattern of lines."""
+    ordered = sorted(_prefixes(view), key=len, reverse=True)
+    words = ((each, re.escape(each).replace(r"\.\.", r"\S+")) for each in ordered)
+    return tuple((each, re.compile(rf"{pattern}(?!\S)")) for each, pattern in words)
+
+
+def ignored_command(view: str, text: str) -> str:
+    """Return the first words of a known command out of scope; empty for any other line."""
+    bare = text.removeprefix("undo ")
+    for words, pattern in _patterns(view):
+        if pattern.match(text) or pattern.match(bare):
+            return words
+    return ""
+
 
 UNDO = "undo"
 UNKNOWN_VIEW = ""

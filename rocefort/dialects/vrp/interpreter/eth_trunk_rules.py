@@ -13,7 +13,7 @@ from rocefort.dialects.vrp.commands.command import ROUTED, SWITCHED, begins_with
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, children_at
-from rocefort.models.device.eth_trunk import trunk_name, trunk_number
+from rocefort.models.device.interface import trunk_name, trunk_number
 
 HEAD = "interface "
 JOINS = "eth-trunk "

@@ -9,8 +9,8 @@ from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines
-from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import SyntaxFamily
+from rocefort.models.hardware.media import whole_port
 from rocefort.models.network.network import TextLine
 
 

@@ -13,7 +13,7 @@ from rocefort.dialects.vrp.commands.format import words_of
 from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.tree_edit import Lines, children_at, put_line, remove
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.models.hardware.breakout import parts_of, whole_port
+from rocefort.models.hardware.media import parts_of, whole_port
 
 HEAD = "port split dimension interface"
 

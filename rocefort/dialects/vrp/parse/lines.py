@@ -13,25 +13,28 @@ from typing import Any, Literal, get_args, get_origin
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import QUEUES, Row
 from rocefort.dialects.vrp.parse.bindings import (
+    SHAPES,
     UNDO,
+    WORD,
     Assignment,
     FieldBinding,
     FieldStep,
+    Pattern,
     Value,
     bindings_of,
     models_of_views,
+    pattern_of,
 )
-from rocefort.dialects.vrp.parse.patterns import SHAPES, WORD, Pattern, pattern_of
 from rocefort.dialects.vrp.readers import arguments
-from rocefort.dialects.vrp.readers.draft import NOT_MODELLED, BadArgumentError, Log, Part
+from rocefort.dialects.vrp.readers.arguments import NOT_MODELLED, BadArgumentError, Log, Part
 from rocefort.dialects.vrp.text.names import (
     interface_name,
     is_address,
     snmp_version_words,
     split_ports,
 )
-from rocefort.models.device import priorities
-from rocefort.models.hardware.breakout import SPLIT_TYPE
+from rocefort.models.device import lossless
+from rocefort.models.hardware.media import SPLIT_TYPE
 
 RANGE = re.compile(r"(\d+)-(\d+)")
 
@@ -284,6 +287,6 @@ def _number(limits: str, what: str) -> arguments.Number:
     A range that depends on the family is not checked.
     """
     if limits == QUEUES:
-        return arguments.number(priorities.QUEUES[0], priorities.QUEUES[-1], what)
+        return arguments.number(lossless.QUEUES[0], lossless.QUEUES[-1], what)
     match = RANGE.fullmatch(limits)
     return arguments.number(int(match[1]), int(match[2]), what) if match else arguments.whole

@@ -11,12 +11,12 @@ from pydantic import ValidationError
 
 from napalm_cloudengine.text import lines_of, words_of
 from rocefort.base.errors import BadInput, Problem
+from rocefort.dialects.choose import COMWARE, NoConfigurationError, looks_like
 from rocefort.dialects.data import ParsedConfig
-from rocefort.dialects.detect import COMWARE, NoConfigurationError, looks_like
 from rocefort.dialects.vrp.parse.kept_lines import kept_lines
 from rocefort.dialects.vrp.parse.lines import UNMODELLED, View, read
 from rocefort.dialects.vrp.readers import interface, lossless
-from rocefort.dialects.vrp.readers.draft import BadArgumentError, Log, Part
+from rocefort.dialects.vrp.readers.arguments import BadArgumentError, Log, Part
 from rocefort.dialects.vrp.text.config_tree import RETURN, is_noise, release_in
 from rocefort.dialects.vrp.text.secrets import masked_text
 from rocefort.models.device.device import Device

@@ -14,8 +14,8 @@ from typing import Any
 
 from rocefort.dialects.vrp.commands.syntax import Syntax, family_of
 from rocefort.dialects.vrp.interpreter.port_split import HEAD
-from rocefort.models.hardware.breakout import parts_of
 from rocefort.models.hardware.hardware import SyntaxFamily
+from rocefort.models.hardware.media import parts_of
 
 REFRESH = "port split refresh"
 REFRESHED = frozenset({SyntaxFamily.V200})

@@ -17,7 +17,7 @@ from rocefort.dialects.vrp.patch.marks import LAST
 from rocefort.dialects.vrp.patch.port_split import rows_without, vanishing
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DEFAULT_DOMAIN, Interface
-from rocefort.models.device.priorities import PHB_QUEUE
+from rocefort.models.device.lossless import PHB_QUEUE
 from rocefort.models.wording import listing
 
 Queues = frozenset[int]

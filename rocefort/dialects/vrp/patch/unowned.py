@@ -30,7 +30,7 @@ from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.commands.unmodelled import FAMILY_VIEW, view_of
 from rocefort.dialects.vrp.patch.changed_rows import INTERFACE, ConfigRows
 from rocefort.dialects.vrp.patch.rulebook.commands import UNDO
-from rocefort.models.hardware.breakout import parts_of
+from rocefort.models.hardware.media import parts_of
 
 Path = tuple[str, ...]  # the lines that open the views of a line, and the line itself
 Maker = Callable[[Path, str], bool]  # whether a command in a view makes an object again

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocefort.dialects.vrp.readers import arguments
-from rocefort.dialects.vrp.readers.draft import NOT_MODELLED, BadArgumentError, Part
-from rocefort.models.device.eth_trunk import HIGHEST_ID, MOST_LINKS, trunk_number
-from rocefort.models.device.interface import kind_of
+from rocefort.dialects.vrp.readers.arguments import NOT_MODELLED, BadArgumentError, Part
+from rocefort.models.device.interface import HIGHEST_ID, MOST_LINKS, kind_of, trunk_number
 
 STRICT, BY_WEIGHT = "pq", "drr"  # facts of a queue's row
 

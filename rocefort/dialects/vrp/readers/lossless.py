@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocefort.dialects.vrp.readers import arguments
-from rocefort.dialects.vrp.readers.draft import NOT_MODELLED, BadArgumentError, Part
-from rocefort.models.device.drop_profile import Unit
+from rocefort.dialects.vrp.readers.arguments import NOT_MODELLED, BadArgumentError, Part
+from rocefort.models.device.lossless import Unit
 
 SLOT = "1"  # the one slot of a box switch; lines of other slots are not modelled
 PFC_OFF = "pfc off"  # fact of a switch on which no port pauses, regardless of its lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rocefort.dialects.vrp.readers import arguments
-from rocefort.dialects.vrp.readers.draft import NOT_MODELLED, Part
+from rocefort.dialects.vrp.readers.arguments import NOT_MODELLED, Part
 from rocefort.dialects.vrp.text.names import interface_name
 
 SOURCE = re.compile(r"(?P<match>any|(?P<ip>\d\S*) (?P<wildcard>\d\S*))", re.ASCII)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rocefort.dialects.vrp.readers import arguments
-from rocefort.dialects.vrp.readers.draft import NOT_MODELLED, Part
+from rocefort.dialects.vrp.readers.arguments import NOT_MODELLED, Part
 from rocefort.dialects.vrp.text.acl_words import ORDER, prefix_of, saved_rule
 from rocefort.models.device.packet_filters import PortRange
 

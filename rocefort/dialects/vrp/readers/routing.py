@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from rocefort.dialects.vrp.readers import arguments
-from rocefort.dialects.vrp.readers.draft import NOT_MODELLED, Part
+from rocefort.dialects.vrp.readers.arguments import NOT_MODELLED, Part
 from rocefort.dialects.vrp.text import secrets
 from rocefort.dialects.vrp.text.names import is_address
-from rocefort.models.device.bgp import Bfd
-from rocefort.models.device.static_routes import NULL, STATIC_PREFERENCE, StaticRoute
+from rocefort.models.device.routing import NULL, STATIC_PREFERENCE, Bfd, StaticRoute
 
 Read = bool | None
 

@@ -17,7 +17,7 @@ from rocefort.dialects.frr import kernel_name
 from rocefort.lab.twin.topology import BACKSTAGE
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.device import Device
-from rocefort.models.device.priorities import PHB_QUEUE, default_queue
+from rocefort.models.device.lossless import PHB_QUEUE, default_queue
 
 TABLE = "queues"
 DIRECTIONS = ("in", "out")

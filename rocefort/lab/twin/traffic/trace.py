@@ -9,7 +9,7 @@ from typing import Any
 
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput
-from rocefort.lab.twin.lab_status import LabHop, LabTrace
+from rocefort.lab.twin.status import LabHop, LabTrace
 from rocefort.lab.twin.topology import BACKSTAGE, Topology
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT

@@ -12,8 +12,7 @@ from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.models.change.compare import compare
 from rocefort.models.device.device import Device
-from rocefort.models.device.eth_trunk import Bond
-from rocefort.models.device.interface import Interface
+from rocefort.models.device.interface import Bond, Interface
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 G1 = SyntaxFamily.V300_G1

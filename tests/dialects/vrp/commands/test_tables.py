@@ -20,7 +20,7 @@ from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.models.change.compare import classify, compare
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.static_routes import StaticRoute, Vrf
+from rocefort.models.device.routing import StaticRoute, Vrf
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 G1 = SyntaxFamily.V300_G1

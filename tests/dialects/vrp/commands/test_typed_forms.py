@@ -12,7 +12,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from rocefort.base.errors import BadInput
-from rocefort.base.paths import INVENTORY
+from rocefort.base.repository import INVENTORY
 from rocefort.design.config_directory import decoded
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.data import ParsedConfig

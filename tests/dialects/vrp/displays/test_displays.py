@@ -6,7 +6,7 @@ import pytest
 from vendor_displays import vendor_display
 
 from napalm_cloudengine.displays.lldp import Neighbor
-from rocefort.dialects.vrp.saved_displays import read_display
+from rocefort.dialects.vrp.saved_text import read_display
 
 BRIEF = """\
 <leaf01>display lldp neighbor brief

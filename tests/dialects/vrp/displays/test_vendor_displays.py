@@ -9,7 +9,7 @@ from vendor_displays import vendor_display
 
 from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.dialects.vrp.running_state import read_topic
-from rocefort.dialects.vrp.saved_displays import read_display
+from rocefort.dialects.vrp.saved_text import read_display
 from rocefort.models.network.observed import QueueSeen, StateTopic
 
 

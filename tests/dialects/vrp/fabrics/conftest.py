@@ -17,8 +17,8 @@ from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.load.load import LoadedFabric
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.hardware.breakout import part_speed_gbps, parts_of
 from rocefort.models.hardware.hardware import Hardware
+from rocefort.models.hardware.media import part_speed_gbps, parts_of
 from rocefort.models.network.network import Network
 
 Data = dict[str, Any]

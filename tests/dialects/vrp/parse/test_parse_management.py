@@ -17,8 +17,8 @@ from rocefort.models.device.management import (
     SnmpUser,
     SnmpView,
     Syslog,
+    Vty,
 )
-from rocefort.models.device.users import Vty
 from rocefort.models.network.network import TextLine
 
 HEAD = "sysname a\n"

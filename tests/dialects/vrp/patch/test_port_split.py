@@ -20,8 +20,8 @@ from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.models.change.plan import ChangeKind
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
-from rocefort.models.hardware.breakout import PortSplit, parts_of
 from rocefort.models.hardware.hardware import SyntaxFamily
+from rocefort.models.hardware.media import PortSplit, parts_of
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
 HEAD = "port split dimension interface"

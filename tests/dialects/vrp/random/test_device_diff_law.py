@@ -12,8 +12,7 @@ from random_values import TEMPLATES
 
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.dialects.changes import change_of
-from rocefort.dialects.placeholders import filled_line
-from rocefort.dialects.secrets import with_known_secrets
+from rocefort.dialects.secrets import filled_line, with_known_secrets
 from rocefort.dialects.vrp.device_diff import same_change
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render

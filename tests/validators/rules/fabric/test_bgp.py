@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.bgp import Bfd, BgpGroup
+from rocefort.models.device.routing import Bfd, BgpGroup
 from rocefort.models.network.network import End, Link, Reserved, TextLine
 from rocefort.validators.checks import check
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.bgp import BgpGroup
+from rocefort.models.device.routing import BgpGroup
 from rocefort.models.network.network import TextLine
 
 Change = Callable[[Any], Any]

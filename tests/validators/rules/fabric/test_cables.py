@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.hardware.transceivers import PHYS, ROWS, default_fec, media_at, phy_of
+from rocefort.models.hardware.media import PHYS, ROWS, default_fec, media_at, phy_of
 from rocefort.models.network.network import End
 
 Change = Callable[[Any], Any]

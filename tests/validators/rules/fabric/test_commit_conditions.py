@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.hardware.breakout import PortSplit
 from rocefort.models.hardware.commit_conditions import Condition, Requirement
 from rocefort.models.hardware.hardware import AboveUpperEcn, Card
+from rocefort.models.hardware.media import PortSplit
 from rocefort.models.network.network import TextLine
 
 Change = Callable[[Any], Any]

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.eth_trunk import Bond
-from rocefort.models.device.interface import Interface, InterfacePfc, PfcThreshold
+from rocefort.models.device.interface import Bond, Interface, InterfacePfc, PfcThreshold
 from rocefort.models.network.network import End
 
 Change = Callable[[Any], Any]

@@ -8,9 +8,15 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.bgp import BgpPeer, PolicyNode, PrefixEntry, PrefixList, RoutePolicy
 from rocefort.models.device.interface import Interface, InterfacePfc
-from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.device.routing import (
+    BgpPeer,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+    StaticRoute,
+)
 from rocefort.models.network.exits import Exit, PrefixRange
 
 Change = Callable[[Any], Any]

@@ -8,16 +8,25 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.bgp import BgpGroup, PolicyNode, RoutePolicy
 from rocefort.models.device.interface import Interface, InterfacePfc
-from rocefort.models.device.management import Snmp, SnmpGroup, SnmpUser, SnmpView, Syslog
-from rocefort.models.device.static_routes import FACTORY_VRF, StaticRoute
-from rocefort.models.device.telemetry import (
+from rocefort.models.device.management import (
     Collector,
     DestinationGroup,
     Sampling,
+    Snmp,
+    SnmpGroup,
+    SnmpUser,
+    SnmpView,
     Subscription,
+    Syslog,
     Telemetry,
+)
+from rocefort.models.device.routing import (
+    FACTORY_VRF,
+    BgpGroup,
+    PolicyNode,
+    RoutePolicy,
+    StaticRoute,
 )
 
 Change = Callable[[Any], Any]

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.management import Snmp
-from rocefort.models.device.users import LocalUser, Ssh, UserGroup, Vty
+from rocefort.models.device.management import LocalUser, Snmp, Ssh, UserGroup, Vty
 from rocefort.models.network.network import TextLine
 
 Change = Callable[[Any], Any]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.management import Acl, AclRule
+from rocefort.models.device.management import Acl, AclRule, Vty
 from rocefort.models.device.packet_filters import (
     Behavior,
     Classifier,
@@ -20,7 +20,6 @@ from rocefort.models.device.packet_filters import (
     PortRange,
     TrafficPolicy,
 )
-from rocefort.models.device.users import Vty
 from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
 from rocefort.models.network.network import Segment, TextLine
 

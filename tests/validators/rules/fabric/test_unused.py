@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.bgp import PolicyNode, PrefixList, RoutePolicy
-from rocefort.models.device.drop_profile import DropProfile, QueueMarking
+from rocefort.models.device.lossless import DropProfile, QueueMarking
 from rocefort.models.device.packet_filters import (
     Behavior,
     Classifier,
@@ -17,7 +16,7 @@ from rocefort.models.device.packet_filters import (
     Filters,
     TrafficPolicy,
 )
-from rocefort.models.device.static_routes import FACTORY_VRF, Vrf
+from rocefort.models.device.routing import FACTORY_VRF, PolicyNode, PrefixList, RoutePolicy, Vrf
 from rocefort.models.network.network import TextLine
 
 Change = Callable[[Any], Any]

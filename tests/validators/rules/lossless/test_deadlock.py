@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import derive
-from rocefort.models.device.bgp import PolicyNode, PrefixEntry, PrefixList, RoutePolicy
 from rocefort.models.device.interface import Interface
+from rocefort.models.device.routing import PolicyNode, PrefixEntry, PrefixList, RoutePolicy
 from rocefort.models.network.network import TextLine
 from rocefort.validators.routing.buffer_dependencies import (
     Buffer,

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.drop_profile import ColourLimits, DropLimits, DropProfile, QueueMarking
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue
+from rocefort.models.device.lossless import (
+    AiEcn,
+    AiEcnQueue,
+    ColourLimits,
+    DropLimits,
+    DropProfile,
+    QueueMarking,
+)
 from rocefort.models.hardware.hardware import Fact
 
 Change = Callable[[Any], Any]

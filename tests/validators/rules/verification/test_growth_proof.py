@@ -10,8 +10,8 @@ import pytest
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
-from rocefort.models.device.bgp import BgpPeer
 from rocefort.models.device.interface import Interface
+from rocefort.models.device.routing import BgpPeer
 from rocefort.models.network.network import Network
 from rocefort.validators.rules.verification.growth import prove
 

@@ -1,9 +1,4 @@
-"""Display of progress on standard error: a live line, plain lines, or JSON.
-
-A thread writes the line and the lines, so that also a long step without events shows its elapsed
-time. No display hides the cursor: a killed command leaves the terminal usable. A closed standard
-error, a full disk or a lost terminal silences a display and ends no command.
-"""
+"""Display of progress on standard error: a live line, plain lines, or JSON."""
 
 from __future__ import annotations
 
@@ -13,14 +8,157 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TextIO
+from dataclasses import dataclass
+from typing import Protocol, TextIO
 
+from pydantic import Field
+from rich.console import Console, OverflowMethod
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from napalm_cloudengine.text import visible_line
+from rocefort.base.json_output import json_text
 from rocefort.base.progress import Phase, ProgressEvent, reported_to
-from rocefort.base.progress_display.state import Clock, ProgressState
 from rocefort.base.streams import for_codes, is_terminal
+from rocefort.models.base import Frozen
 
-if TYPE_CHECKING:
-    from rocefort.base.progress_display.live_line import LiveLine
+
+class ProgressOutput(Frozen):
+    """Event of a step, one line of JSON on standard error."""
+
+    elapsed_s: float = Field(description="Time since the command began, s.", examples=[1.204])
+    phase: Phase = Field(description="Begin, advance or end of a step, or a note beside the steps.")
+    step: str = Field(description="Name of the step.", examples=["failures"])
+    within: tuple[str, ...] = Field(
+        description="Steps that contain it, the outermost first.", examples=[["verify"]]
+    )
+    done: int = Field(description="Items that are done.", examples=[400])
+    total: int = Field(description="Number of items; 0: they are not counted.", examples=[1088])
+    limit_s: float = Field(description="Time limit of the step, s; 0: none.", examples=[0])
+    detail: str = Field(description="Sentence of a note.", examples=["verified by: embedded"])
+
+
+def event_json(event: ProgressEvent, elapsed_s: float) -> str:
+    """Return an event as JSON without a line end."""
+    content = ProgressOutput(
+        elapsed_s=round(elapsed_s, 3),
+        phase=event.phase,
+        step=event.step,
+        within=event.within,
+        done=event.done,
+        total=event.total,
+        limit_s=event.limit_s,
+        detail=event.detail,
+    )
+    return json_text(content, indent=None)
+
+
+BAR = 20  # columns
+LEAST = 60  # columns of a terminal with room for a bar
+ERASE_REST = "\x1b[K"
+
+
+class LiveLine:
+    """Line on standard error, as wide and as coloured as that is."""
+
+    def __init__(self, write: Callable[[str], None], console: Console | None = None) -> None:
+        self._write = write
+        self._console = console or Console(
+            stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=False
+        )
+        self._drawn = False
+
+    def draw(self, sentence: str, share: float | None) -> None:
+        """Draw the line; share: done part of the step, None draws no bar."""
+        console = self._console
+        width = console.width - 1  # a terminal may wrap after its last column
+        too_long: OverflowMethod = "crop" if console.options.ascii_only else "ellipsis"
+        line: Table | Text = Text(visible_line(sentence))
+        if share is not None and width >= LEAST:
+            bar, text, line = ProgressBar(total=1.0, completed=share, width=BAR), line, Table.grid()
+            line.add_column(width=BAR + 1)
+            line.add_column(width=width - BAR - 1, no_wrap=True, overflow=too_long)
+            line.add_row(bar, text)
+        with console.capture() as drawn:
+            console.print(line, width=width, no_wrap=True, overflow=too_long)
+        self._write(f"\r{drawn.get().rstrip()}{ERASE_REST}")
+        self._drawn = True
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._drawn:
+            self._write(f"\r{ERASE_REST}")
+            self._drawn = False
+
+
+Clock = Callable[[], float]  # seconds
+ESTIMATE_AFTER_S = 5.0  # an estimate from less is a guess
+ESTIMATE_SHARE = 0.05  # least share of the items that are done
+ROUND_S = 5  # an estimate is no more exact
+
+
+@dataclass(slots=True)
+class OpenStep:
+    """Step that has begun: its newest event, and its begin."""
+
+    event: ProgressEvent
+    begun: float
+
+    def text(self, now: float) -> str:
+        """Name, count, and elapsed time with its limit."""
+        event = self.event
+        count = f" {event.done:,} of {event.total:,}" if event.total else ""
+        limit = f" ({now - self.begun:.0f} s, limit {event.limit_s:g} s)" if event.limit_s else ""
+        return f"{event.step}{count}{limit}"
+
+    def left_s(self, now: float) -> int | None:
+        """Estimate of the remaining seconds; None where it would be a guess."""
+        event, elapsed = self.event, now - self.begun
+        enough = elapsed >= ESTIMATE_AFTER_S and event.done >= event.total * ESTIMATE_SHARE
+        if not event.even or not event.done or not enough:
+            return None
+        exact = elapsed * (event.total - event.done) / event.done
+        return max(ROUND_S, ROUND_S * round(exact / ROUND_S))
+
+
+class ProgressState:
+    """Open steps of a command, the outermost first; title: the command."""
+
+    def __init__(self, title: str, clock: Clock) -> None:
+        self.title, self.clock = title, clock
+        self.begun = clock()
+        self.open: list[OpenStep] = []
+
+    def take(self, event: ProgressEvent) -> None:
+        """Take one event."""
+        level = len(event.within)
+        if event.phase is Phase.BEGIN:
+            self.open.append(OpenStep(event, self.clock()))
+        elif event.phase is Phase.END:
+            del self.open[level:]
+        elif event.phase is Phase.ADVANCE:
+            self.open[level].event = event
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the command began."""
+        return self.clock() - self.begun
+
+    @property
+    def share(self) -> float | None:
+        """Done share of the innermost counted step; None: no open step is counted."""
+        counted = [step.event for step in self.open if step.event.total]
+        return counted[-1].done / counted[-1].total if counted else None
+
+    def sentence(self) -> str:
+        """Open steps, elapsed time of the command, and an honest estimate."""
+        now, steps = self.clock(), list(self.open)
+        left = next((left for step in steps if (left := step.left_s(now)) is not None), None)
+        names = ": ".join([self.title, *(step.text(now) for step in steps)])
+        rest = f", about {left} s left" if left is not None else ""
+        return f"{names}, {now - self.begun:.0f} s{rest}"
+
 
 AUTO, PLAIN, JSON, NONE = "auto", "plain", "json", "none"  # rocefort.base.options.ProgressOption
 FIRST_LINE_S, NEXT_LINE_S = 10.0, 5.0  # a quick command in a pipe prints no line
@@ -87,7 +225,6 @@ class JsonEvents:
             if event.done < event.total and elapsed - self._last_s < JSON_EVERY_S:
                 return
             self._last_s = elapsed
-        from rocefort.base.progress_display.events import event_json  # noqa: PLC0415 - pydantic is slow
 
         self._write(f"{event_json(event, elapsed)}\n")
 
@@ -120,8 +257,6 @@ class LateLine:
             if not self._state.open or self._state.elapsed_s < LIVE_AFTER_S:
                 return
             if self._line is None:
-                from rocefort.base.progress_display.live_line import LiveLine  # noqa: PLC0415 - rich is slow
-
                 self._line = LiveLine(self._write)
             self._line.draw(self._state.sentence(), self._state.share)
 

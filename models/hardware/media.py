@@ -1,15 +1,112 @@
-"""Media of cables by speed: name of the physical layer, FEC and reach.
-
-A medium is a product category (`dac`, `sr4`). With a port's speed it is a physical layer of
-IEEE 802.3 or of a multi-source agreement. A value that neither defines is None, and no rule
-passes it.
-"""
+"""Ports by speed: media, FEC and reach, split ports, and interface types of NetBox."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AfterValidator, WithJsonSchema
+
+from rocefort.models.effect import KEY, SAME, KeyedRow
+
+# V300R023C00 command reference, `port split`.
+
+
+MOST_PARTS = 4  # of a port; V300R023C00, `port split`: the largest are 4*25GE, 4*50GE, 4*100GE
+SPLIT_TYPE = rf"([2-{MOST_PARTS}])\*(\d{{1,3}})GE"
+
+
+def check_split_type(value: str) -> str:
+    """Accept `4*25GE`: the number of parts, and the speed of each."""
+    if not re.fullmatch(SPLIT_TYPE, value, re.ASCII):
+        raise ValueError(
+            f"{value[:60]!r} is not a way to split a port; write 4*25GE: two to {MOST_PARTS} parts "
+            "and the speed of each"
+        )
+    return value
+
+
+SplitType = Annotated[
+    str,
+    AfterValidator(check_split_type),
+    WithJsonSchema({"type": "string", "pattern": f"^{SPLIT_TYPE}$"}),
+]
+
+
+@cache
+def parts_of(port: str, split_type: str) -> tuple[str, ...]:
+    """Return the names of the parts of a split port, in order."""
+    count = int(split_type.partition("*")[0])
+    return tuple(f"{port}:{number}" for number in range(1, count + 1))
+
+
+@cache
+def part_speed_gbps(split_type: str) -> int:
+    """Return the speed of each part, Gb/s: 25 for `4*25GE`."""
+    return int(split_type.partition("*")[2].removesuffix("GE"))
+
+
+def whole_port(interface: str) -> str:
+    """Return the front-panel port of a part; a whole port is its own."""
+    return interface.partition(":")[0]
+
+
+class PortSplit(KeyedRow):
+    """Port with its split type."""
+
+    port: Annotated[str, KEY]
+    type: Annotated[SplitType, SAME]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the interfaces that replace the port."""
+        return parts_of(self.port, self.type)
+
+
+class Medium(NamedTuple):
+    """Speed of a port in Gb/s, and its form factor."""
+
+    speed_gbps: int
+    form_factor: str
+
+
+# NetBox, dcim.choices.InterfaceTypeChoices: types of a data center switch.
+MEDIA = {
+    "1000base-t": Medium(1, "RJ45"),
+    "1000base-x-sfp": Medium(1, "SFP"),
+    "10gbase-t": Medium(10, "RJ45"),
+    "10gbase-x-sfpp": Medium(10, "SFP+"),
+    "25gbase-x-sfp28": Medium(25, "SFP28"),
+    "40gbase-x-qsfpp": Medium(40, "QSFP+"),
+    "50gbase-x-sfp28": Medium(50, "SFP28"),
+    "50gbase-x-sfp56": Medium(50, "SFP56"),
+    "100gbase-x-qsfp28": Medium(100, "QSFP28"),
+    "100gbase-x-qsfpdd": Medium(100, "QSFP-DD"),
+    "100gbase-x-sfpdd": Medium(100, "SFP-DD"),
+    "200gbase-x-qsfp56": Medium(200, "QSFP56"),
+    "200gbase-x-qsfpdd": Medium(200, "QSFP-DD"),
+    "400gbase-x-osfp": Medium(400, "OSFP"),
+    "400gbase-x-qsfp112": Medium(400, "QSFP112"),
+    "400gbase-x-qsfpdd": Medium(400, "QSFP-DD"),
+    "800gbase-x-osfp": Medium(800, "OSFP"),
+    "800gbase-x-qsfpdd": Medium(800, "QSFP-DD"),
+}
+
+
+def check_medium(value: str) -> str:
+    """Accept an interface type of NetBox whose speed and form factor are known here."""
+    if value not in MEDIA:
+        near = get_close_matches(value, MEDIA, n=1, cutoff=0.0)
+        raise ValueError(f"unknown interface type {value[:60]!r}; the nearest is {near[0]!r}")
+    return value
+
+
+MediumName = Annotated[str, AfterValidator(check_medium)]
+
 
 Fec = Literal["none", "base-r", "rs"]  # as `fec mode` has them, V300R023C00
 CableMedium = Literal[

@@ -1,15 +1,101 @@
-"""PFC: ports, profiles, counters and thresholds.
-
-Later rows of a port may omit the port's name: this is confirmed only for
-`display dcb pfc deadlock trigger status`. The form of a profile with several queues is not
-confirmed.
-"""
+"""Lossless queues: PFC, AI-ECN, and statistics of the egress queues."""
 
 import re
 from typing import Any
 
 from napalm_cloudengine.displays.shown import DisplayAnswer, Rows
 from napalm_cloudengine.displays.table import DisplayTable, Form, Row
+
+_AI_ECN_RULE = "-" * 125
+# A hyphen replaces a missing value while the function is abnormal (table 1).
+STATE = DisplayTable(
+    "display ai-ecn calculated state",
+    {
+        "": Form(
+            source='command reference V300R023C00, "display ai-ecn calculated state"',
+            head=f"""\
+AI-ECN Model Version : {{version}}
+Mode : NN - Model inference    BBR - Heuristic inference    STATIC - Static threshold
+{_AI_ECN_RULE}
+Interface       Queue   Low-Threshold   High-Threshold   Probability   Mode                \
+Active model       Actived time
+                               (Byte)           (Byte)           (%)
+{_AI_ECN_RULE}""",
+            row="{interface:<15i} {queue:>5d} {low_bytes:>15?} {high_bytes:>16?} {percent:>13?}    "
+            "{mode:<3} {model:>27}   {since:*}",
+            foot=_AI_ECN_RULE,
+        )
+    },
+    key=("interface", "queue"),
+    carried=True,
+    cells={
+        "queue": re.compile("[0-7]"),
+        "since": re.compile(r"-|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII),
+    },
+)
+
+
+_QUEUE_RULE = " " + "-" * 94
+_TITLES = (
+    " Queue   CIR/PIR              Passed     Pass Rate"
+    "             Dropped     Drop Rate  Drop Time"
+)
+# A rate that cannot be collected is a hyphen (table 1). CIR and PIR: kbit/s, or a share with `%`.
+_QUEUE_ROW = f"""\
+ {{queue:>5d}} {{cir:>9}} {{passed_packets:>19d}} {{passed_pps:>13?}} \
+{{dropped_packets:>19d}} {{dropped_pps:>13?}} {{drop_time:>10*}}
+ {{pir:>15}} {{passed_bytes:>19d}} {{passed_bps:>13?}} {{dropped_bytes:>19d}} {{dropped_bps:>13?}}
+{_QUEUE_RULE}"""
+STATISTICS = DisplayTable(
+    "display qos queue statistics interface {}",
+    {
+        "": Form(
+            source='configuration guide V300R023C00, "Example for Configuring Queue Shaping"',
+            head=f"""\
+{_TITLES}
+        (% or kbps)   (Packets/Bytes)    (pps/bps)      (Packets/Bytes)    (pps/bps)
+{_QUEUE_RULE}""",
+            row=_QUEUE_ROW,
+        )
+    },
+    key=("queue",),
+)
+OF_SLOT = DisplayTable(  # written for each port of a slot, one below the other
+    "display qos queue statistics slot {}",
+    {
+        "": Form(
+            source='command reference V300R023C00, "display qos queue statistics"',
+            head=f"""\
+ Queue statistics info: interface {{interface}}
+{_QUEUE_RULE}
+{_TITLES}
+     (% or kbps)     (Packets/Bytes)     (pps/bps)     (Packets/Bytes)     (pps/bps)
+{_QUEUE_RULE}""",
+            row=_QUEUE_ROW,
+        )
+    },
+)
+
+ECN_MARKS = DisplayTable(
+    "display qos ecn statistics",
+    {
+        "": Form(
+            source='command reference V300R023C00, "display qos ecn statistics"',
+            head=f"Interface          ECN-marked packets\n{'-' * 36}",
+            row="{interface:<20i} {marked_packets:>9d}",
+        )
+    },
+    key=("interface",),
+)
+
+
+def read_queues(shown: DisplayAnswer) -> Rows[Row]:
+    """Read the queues of a port; raises UnreadableError where it shows none."""
+    rows = STATISTICS.read(shown)
+    if not rows:
+        raise shown.wrong(1, "no queue at all")
+    return rows
+
 
 _REFERENCE = "command reference V300R023C00, "
 
@@ -77,8 +163,8 @@ _HEADROOM = """\
 Hdrm:       Headroom buffer threshold
 Guaranteed: PFC guaranteed buffer threshold
 """
-_RULE = "-" * 84
-_ROW = "{interface:<14i} {queue:>5d} {guaranteed:>13} "
+_PFC_RULE = "-" * 84
+_PFC_ROW = "{interface:<14i} {queue:>5d} {guaranteed:>13} "
 _SIZE = re.compile(r"-|(?<!\d)\d+\([BCDKM]\)", re.ASCII)
 THRESHOLDS = DisplayTable(
     "display dcb pfc buffer",
@@ -99,11 +185,11 @@ Interface      Queue            Xon           Xoff
 {_LEGEND}{_HEADROOM}B:bytes   \tK:kilobytes   \tD:dynamic alpha
 The actual PFC backpressure stop threshold is the higher value between the value of
 xon-lowest and the difference between the value of xoff and the value of xon-offset.\x20
-{_RULE}
+{_PFC_RULE}
 Interface      Queue    Guaranteed     Xon-Lowest  Xon-Offset       Xoff        Hdrm
-{_RULE}""",
-            row=_ROW + "{xon_lowest:>14} {xon_offset:>11} {xoff:>10} {hdrm:>11}",
-            foot=_RULE,
+{_PFC_RULE}""",
+            row=_PFC_ROW + "{xon_lowest:>14} {xon_offset:>11} {xoff:>10} {hdrm:>11}",
+            foot=_PFC_RULE,
         ),
         "v200": Form(
             source="AI Fabric best practice, EDOC1100155250 (f1a44286)",
@@ -113,11 +199,11 @@ Interface      Queue    Guaranteed     Xon-Lowest  Xon-Offset       Xoff        
 The actual PFC backpressure stop threshold is the higher value between the value of
 xon and the difference between the value of xoff and the value of xon-offset.
 C:cells   B:bytes   K:kilobytes   M:megabytes   D:dynamic alpha
-{_RULE}
+{_PFC_RULE}
 Interface      Queue    Guaranteed            Xon  Xon-Offset       Xoff        Hdrm
-{_RULE}""",
-            row=_ROW + "{xon:>14} {xon_offset:>11} {xoff:>10} {hdrm:>11}",
-            foot=_RULE,
+{_PFC_RULE}""",
+            row=_PFC_ROW + "{xon:>14} {xon_offset:>11} {xoff:>10} {hdrm:>11}",
+            foot=_PFC_RULE,
         ),
     },
     key=("interface", "queue"),

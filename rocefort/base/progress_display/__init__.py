@@ -1,1 +1,0 @@
-"""Displays of a command's progress, on standard error."""
