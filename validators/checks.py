@@ -14,7 +14,12 @@ from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.network.servers import HostPlan, HostsSeen
 from rocefort.validators.facts.overview import Overview
-from rocefort.validators.rules.live.subject import IntendedState, LiveSubject, Readings, intended_of
+from rocefort.validators.rules.live.subject import (
+    IntendedState,
+    LiveSubject,
+    SwitchReadings,
+    intended_of,
+)
 from rocefort.validators.rules.registry import Rule, Subject, registered
 from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject, VoteSubject
 from rocefort.validators.rules.servers.subject import HostSubject
@@ -73,7 +78,7 @@ def _subjects(
 
 def check_live(  # noqa: PLR0913 - network, readings, rules and options
     network: Network,
-    readings: Readings,
+    readings: SwitchReadings,
     sources: Sources | None = None,
     *,
     run: Sequence[Rule] | None = None,

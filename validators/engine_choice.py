@@ -14,7 +14,7 @@ from rocefort.validators.batfish.access import Service
 from rocefort.validators.failures.study import single_failures
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.external_peers import with_outside
-from rocefort.validators.routing.readings import Readings, readings
+from rocefort.validators.routing.readings import NetworkReadings, readings
 from rocefort.validators.routing.running_lines import as_it_runs
 from rocefort.validators.routing.version_changes import change_of, change_since, common_switches
 from rocefort.validators.routing_results import RoutingChange, RoutingState
@@ -48,7 +48,7 @@ class VerificationResult:
     report: Report
     state: RoutingState
     engines: tuple[str, ...]
-    readings: Readings  # of the texts; state and solution are of the first one
+    readings: NetworkReadings  # of the texts; state and solution are of the first one
     note: str = ""
     solution: Solution | None = None  # of the embedded engine, if it ran
     solutions: tuple[Solution, ...] = ()  # of every reading
@@ -141,7 +141,7 @@ def _ask(
 
 
 def _by_batfish(
-    read: Readings, sources: Sources, service: Service, options: StudyOptions
+    read: NetworkReadings, sources: Sources, service: Service, options: StudyOptions
 ) -> VerificationResult:
     """Verify with Batfish alone; the embedded engine adds causes if it models the network.
 

@@ -118,7 +118,7 @@ class Approvals(Frozen):
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
+class WaveApproval:
     """Approval of one wave of one plan, for one run of it.
 
     run: a random word that identifies the run, so that an approval is not valid for another run.

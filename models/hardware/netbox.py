@@ -165,7 +165,7 @@ class ModuleType(_NetBox):
     rocefort: CardFacts = Field(description="Facts that NetBox does not have.")
 
 
-class SwitchFacts(Frozen):
+class AddedFacts(Frozen):
     """Facts of a switch that NetBox does not have."""
 
     template: Template | None = Field(
@@ -207,7 +207,7 @@ class DeviceType(_NetBox):
         validation_alias=AliasChoices("module-bays", "module_bays"),
         description="Bays of a chassis.",
     )
-    rocefort: SwitchFacts = Field(description="Facts that NetBox does not have.")
+    rocefort: AddedFacts = Field(description="Facts that NetBox does not have.")
 
     @model_validator(mode="after")
     def _cards_have_bays(self) -> DeviceType:
@@ -258,7 +258,7 @@ def _refuse_absent(ports: tuple[PortRange, ...], field: str, ranges: tuple[PortR
         raise ValueError(f"{field} name {absent[0]}, which is not a port; it has {listing(ports)}")
 
 
-_SHARED = SwitchFacts.model_fields.keys() & Hardware.model_fields.keys() - {"breakout", "cards"}
+_SHARED = AddedFacts.model_fields.keys() & Hardware.model_fields.keys() - {"breakout", "cards"}
 
 
 def _media(interfaces: tuple[TypedInterface, ...], slot: str) -> Iterator[PortMedium]:

@@ -24,7 +24,7 @@ from rocefort.models.hardware.media import CableMedium
 from rocefort.models.network.exits import Exit
 
 
-class Role(StrEnum):
+class SwitchRole(StrEnum):
     """Role of a switch in the Clos."""
 
     SPINE = "spine"
@@ -74,7 +74,7 @@ class Node(Frozen):
     """
 
     device: Device
-    role: Role | None = None
+    role: SwitchRole | None = None
     # Evidence for an inferred role, and against it.
     role_by: tuple[RoleEvidence, ...] = Field(default=(), exclude_if=lambda rows: not rows)
     role_against: tuple[RoleEvidence, ...] = Field(default=(), exclude_if=lambda rows: not rows)
@@ -450,13 +450,13 @@ class Network(Frozen):
             if (interface := self.interface(end)) is not None
         )
 
-    def role(self, role: Role) -> tuple[Node, ...]:
+    def role(self, role: SwitchRole) -> tuple[Node, ...]:
         """Nodes of one role, in order of id, then of name, whatever the order of `nodes`."""
         return self._by_role.get(role, ())
 
     @cached_property
-    def _by_role(self) -> dict[Role | None, tuple[Node, ...]]:
-        by_role: dict[Role | None, list[Node]] = defaultdict(list)
+    def _by_role(self) -> dict[SwitchRole | None, tuple[Node, ...]]:
+        by_role: dict[SwitchRole | None, list[Node]] = defaultdict(list)
         for node in sorted(self.nodes, key=lambda n: (n.id is None, n.id or 0, natural(n.name))):
             by_role[node.role].append(node)
         return {role: tuple(nodes) for role, nodes in by_role.items()}

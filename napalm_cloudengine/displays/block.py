@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from napalm_cloudengine.displays.layout import Layout
+from napalm_cloudengine.displays.layout import PrintedLine
 from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
 from napalm_cloudengine.displays.table import Row
 
@@ -28,14 +28,14 @@ class LabelledDisplay:
     also: str = ""
 
     @cached_property
-    def lines(self) -> tuple[Layout, ...]:
+    def lines(self) -> tuple[PrintedLine, ...]:
         """Return the lines of the block."""
-        return tuple(map(Layout.of, self.text.split("\n")))
+        return tuple(map(PrintedLine.of, self.text.split("\n")))
 
     @cached_property
-    def _read(self) -> tuple[Layout, ...]:
+    def _read(self) -> tuple[PrintedLine, ...]:
         """Return lines with values, those with the longest literal text first."""
-        others = map(Layout.of, self.also.split("\n")) if self.also else ()
+        others = map(PrintedLine.of, self.also.split("\n")) if self.also else ()
         lines = (line for line in (*self.lines, *others) if line.cells)
         return tuple(sorted(lines, key=lambda line: -len(line.own)))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from napalm_cloudengine.displays.interfaces import BLOCKS, PORT_V300
-from napalm_cloudengine.displays.layout import Layout, TableCell
+from napalm_cloudengine.displays.layout import PrintedLine, TableCell
 from napalm_cloudengine.displays.shown import DisplayAnswer, Rows, UnreadableError, UnreadLine
 from napalm_cloudengine.displays.table import Row
 
@@ -240,7 +240,7 @@ def _labels_of_fields(fields: frozenset[str]) -> Iterator[_Label]:
             seen.add((cell.name, pattern))
 
 
-def _label_pattern(line: Layout, number: int, lines: list[Layout]) -> str:
+def _label_pattern(line: PrintedLine, number: int, lines: list[PrintedLine]) -> str:
     """Return a pattern of a field: the words before it, and its line where others have them."""
     cell = line.cells[number]
     label, value = _label(cell), _VALUES[cell.kind]

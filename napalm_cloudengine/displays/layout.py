@@ -24,14 +24,14 @@ class TableCell:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PrintedLine:
     """One line of a form."""
 
     cells: tuple[TableCell, ...]
     after: str
 
     @classmethod
-    def of(cls, text: str) -> "Layout":
+    def of(cls, text: str) -> "PrintedLine":
         """Read a format."""
         cells, after = [], ""
         for before, name, spec, _ in Formatter().parse(text):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from napalm_cloudengine.displays.block import LabelledDisplay
-from napalm_cloudengine.displays.layout import Layout
+from napalm_cloudengine.displays.layout import PrintedLine
 from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
 from napalm_cloudengine.displays.table import DisplayTable, Form
 
@@ -115,7 +115,7 @@ def read_version(shown: DisplayAnswer) -> SoftwareVersion:
 
 def device_named(line: DisplayLine) -> str | None:
     """Return the model or series in the first line of `display device`; None for another line."""
-    match = Layout.of(_STATUS).expression.fullmatch(line.text.strip())
+    match = PrintedLine.of(_STATUS).expression.fullmatch(line.text.strip())
     return match[1] if match else None
 
 

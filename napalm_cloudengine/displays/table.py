@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from napalm_cloudengine.displays.layout import Layout, TableCell
+from napalm_cloudengine.displays.layout import PrintedLine, TableCell
 from napalm_cloudengine.displays.shown import (
     DisplayAnswer,
     DisplayLine,
@@ -44,9 +44,9 @@ class Form:
     titles: int = 0
 
     @cached_property
-    def lines(self) -> tuple[Layout, ...]:
+    def lines(self) -> tuple[PrintedLine, ...]:
         """Return the lines of a row, without rulers."""
-        return tuple(Layout.of(line) for line in self.row.split("\n") if "{" in line)
+        return tuple(PrintedLine.of(line) for line in self.row.split("\n") if "{" in line)
 
     @cached_property
     def heading(self) -> tuple[tuple[str, ...], ...]:
@@ -69,7 +69,7 @@ class Form:
     @cached_property
     def totals(self) -> tuple[TableCell, ...]:
         """Return the cells above the columns."""
-        lines = (Layout.of(line) for line in self.head.split("\n") if "{" in line)
+        lines = (PrintedLine.of(line) for line in self.head.split("\n") if "{" in line)
         return tuple(cell for line in lines for cell in line.cells)
 
     @cached_property
@@ -87,7 +87,9 @@ class Form:
     def _formats(self) -> tuple[str, str]:
         """Return head and row as Python formats."""
         texts = (self.head.split("\n"), self.row.split("\n"))
-        head, row = ("\n".join(Layout.of(line).format_of() for line in lines) for lines in texts)
+        head, row = (
+            "\n".join(PrintedLine.of(line).format_of() for line in lines) for lines in texts
+        )
         return head, row
 
     def write(self, rows: Iterable[Mapping[str, Any]], **totals: object) -> str:
@@ -218,7 +220,7 @@ class DisplayTable:
         shown: DisplayAnswer,
         line: DisplayLine,
         form: Form,
-        layout: Layout,
+        layout: PrintedLine,
         name: str | None = None,
     ) -> Row:
         """Read the cells of a line; name: of the row above, for rows that may omit it."""
@@ -237,7 +239,7 @@ class DisplayTable:
         return row
 
     def _certain(
-        self, line: DisplayLine, form: Form, layout: Layout, texts: list[str] | None
+        self, line: DisplayLine, form: Form, layout: PrintedLine, texts: list[str] | None
     ) -> list[str] | None:
         """Return the texts of a row whose cells may be empty or have blanks; None if not certain.
 
@@ -258,7 +260,7 @@ class DisplayTable:
         port = texts[names.index(self.spaced)] if self.spaced else ""
         return texts if clear or is_interface(port) else None
 
-    def _columns(self, line: DisplayLine, form: Form, layout: Layout) -> list[str] | None:
+    def _columns(self, line: DisplayLine, form: Form, layout: PrintedLine) -> list[str] | None:
         """Return the texts of a line below the titles of its columns; None if it is not in them."""
         titles = next(x for x in reversed(form.head.split("\n")) if x.strip("- "))
         found = (self._title if self.titles else _TITLE).finditer(titles)
@@ -360,7 +362,7 @@ class _RowReader:
             row |= below
         return row
 
-    def _further_line(self, first: DisplayLine, layout: Layout, key: str) -> Row | None:
+    def _further_line(self, first: DisplayLine, layout: PrintedLine, key: str) -> Row | None:
         """Read a further line of a row; None where the next row begins without it."""
         noted = len(self.unread)
         while self.index < len(self.lines):
@@ -381,7 +383,7 @@ class _RowReader:
         self._note(first, self.shown.wrong(first.number, what), key)
         return None
 
-    def _cells(self, line: DisplayLine, layout: Layout) -> Row:
+    def _cells(self, line: DisplayLine, layout: PrintedLine) -> Row:
         return self.table.cells_of(self.shown, line, self.form, layout, self.name)
 
     def _begins_row(self, line: DisplayLine) -> bool:

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from napalm_cloudengine.text import visible_line
 from rocefort.base.json_output import json_text
-from rocefort.base.progress import Phase, ProgressEvent, reported_to
+from rocefort.base.progress import ProgressEvent, StepPhase, reported_to
 from rocefort.base.streams import for_codes, is_terminal
 from rocefort.models.base import Frozen
 
@@ -28,7 +28,9 @@ class ProgressOutput(Frozen):
     """Event of a step, one line of JSON on standard error."""
 
     elapsed_s: float = Field(description="Time since the command began, s.", examples=[1.204])
-    phase: Phase = Field(description="Begin, advance or end of a step, or a note beside the steps.")
+    phase: StepPhase = Field(
+        description="Begin, advance or end of a step, or a note beside the steps."
+    )
     step: str = Field(description="Name of the step.", examples=["failures"])
     within: tuple[str, ...] = Field(
         description="Steps that contain it, the outermost first.", examples=[["verify"]]
@@ -133,11 +135,11 @@ class ProgressState:
     def take(self, event: ProgressEvent) -> None:
         """Take one event."""
         level = len(event.within)
-        if event.phase is Phase.BEGIN:
+        if event.phase is StepPhase.BEGIN:
             self.open.append(OpenStep(event, self.clock()))
-        elif event.phase is Phase.END:
+        elif event.phase is StepPhase.END:
             del self.open[level:]
-        elif event.phase is Phase.ADVANCE:
+        elif event.phase is StepPhase.ADVANCE:
             self.open[level].event = event
 
     @property
@@ -170,7 +172,7 @@ JSON_EVERY_S = 0.5  # between two advances of a step
 Write = Callable[[str], None]
 
 
-class Display(Protocol):
+class ProgressDisplay(Protocol):
     """Display of events. every_s: interval of `tick`, which a thread calls; 0: no thread."""
 
     every_s: float
@@ -221,7 +223,7 @@ class JsonEvents:
     def __call__(self, event: ProgressEvent, /) -> None:
         """Take one event."""
         elapsed = self._clock() - self._begun
-        if event.phase is Phase.ADVANCE:
+        if event.phase is StepPhase.ADVANCE:
             if event.done < event.total and elapsed - self._last_s < JSON_EVERY_S:
                 return
             self._last_s = elapsed
@@ -273,7 +275,7 @@ class LateLine:
 class Ticking:
     """Listener of a display; its thread begins with the first event."""
 
-    def __init__(self, display: Display) -> None:
+    def __init__(self, display: ProgressDisplay) -> None:
         self._display = display
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -312,7 +314,7 @@ def progress_display(kind: str, command: str) -> Iterator[None]:
         ticking.close()
 
 
-def _display(kind: str, command: str, stream: TextIO) -> Display:
+def _display(kind: str, command: str, stream: TextIO) -> ProgressDisplay:
     if kind == JSON:
         return JsonEvents(_lasting_write(stream))
     state = ProgressState(command, time.monotonic)

@@ -12,7 +12,7 @@ from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, Problem
 from rocefort.base.progress import tracked
 from rocefort.dialects.choose import NoConfigurationError, dialect_of, load_dialect, reader_of
-from rocefort.dialects.data import Display, ParsedConfig, SavedPart, UnreadOutput
+from rocefort.dialects.data import ParsedConfig, SavedDisplays, SavedPart, UnreadOutput
 from rocefort.dialects.words import in_words
 from rocefort.models.wording import listing
 
@@ -47,7 +47,7 @@ class DisplayFile:
 
     path: Path
     device: str
-    display: Display
+    display: SavedDisplays
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ConfigDirectory:
 @dataclass
 class _DirectoryFiles:
     configs: dict[str, ConfigFile] = field(default_factory=dict)
-    displays: list[tuple[Path, str | None, Display]] = field(default_factory=list)
+    displays: list[tuple[Path, str | None, SavedDisplays]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 

@@ -19,8 +19,8 @@ from rocefort.models.network.network import (
     Link,
     Network,
     Node,
-    Role,
     RoleEvidence,
+    SwitchRole,
     cables_by_address,
 )
 
@@ -155,8 +155,8 @@ WEIGHTS = {
     RoleEvidence.BGP: 1,
 }
 NAMES = {
-    Role.SPINE: re.compile("spine", re.IGNORECASE),
-    Role.LEAF: re.compile("leaf|tor(?![a-z])", re.IGNORECASE),
+    SwitchRole.SPINE: re.compile("spine", re.IGNORECASE),
+    SwitchRole.LEAF: re.compile("leaf|tor(?![a-z])", re.IGNORECASE),
 }
 
 
@@ -214,7 +214,7 @@ def with_roles(
     """
     graph = _Graph(nodes, links, claims)
     serving = {node.name for node in nodes if _serves(node)}
-    leaves = serving | {node.name for node in nodes if _name_says(node) is Role.LEAF}
+    leaves = serving | {node.name for node in nodes if _name_says(node) is SwitchRole.LEAF}
     spines = _spines(graph, leaves)
     leaves = {name for name in leaves if name not in spines and graph.near[name] & spines}
     roles = {}
@@ -224,7 +224,9 @@ def with_roles(
     return tuple(_with_role(node, *roles[node.name]) for node in nodes)
 
 
-def _with_role(node: Node, role: Role | None, evidence: Mapping[RoleEvidence, Role]) -> Node:
+def _with_role(
+    node: Node, role: SwitchRole | None, evidence: Mapping[RoleEvidence, SwitchRole]
+) -> Node:
     if node.role is not None or role is None:
         return node
     by = tuple(kind for kind in RoleEvidence if evidence.get(kind) is role)
@@ -240,7 +242,7 @@ def _serves(node: Node) -> bool:
     )
 
 
-def _name_says(node: Node) -> Role | None:
+def _name_says(node: Node) -> SwitchRole | None:
     said = [role for role, pattern in NAMES.items() if pattern.search(node.name)]
     return said[0] if len(said) == 1 else None
 
@@ -252,27 +254,27 @@ def _spines(graph: _Graph, leaves: Set[str]) -> set[str]:
         own_leaves = leaves - {node.name}
         common = graph.near[node.name] & own_leaves
         named = _name_says(node)
-        free = named is Role.SPINE or node.name not in leaves
+        free = named is SwitchRole.SPINE or node.name not in leaves
         most = len(common) >= FEWEST_LEAVES and 2 * len(common) >= len(own_leaves)
-        if free and (most or (named is Role.SPINE and common)):
+        if free and (most or (named is SwitchRole.SPINE and common)):
             spines.add(node.name)
     return spines
 
 
 def _evidence(
     graph: _Graph, node: Node, serving: Set[str], spines: Set[str], leaves: Set[str]
-) -> dict[RoleEvidence, Role]:
+) -> dict[RoleEvidence, SwitchRole]:
     """Role of a switch by each kind of evidence; without known neighbours there is none."""
     near = graph.near[node.name]
-    evidence: dict[RoleEvidence, Role] = {}
+    evidence: dict[RoleEvidence, SwitchRole] = {}
     if not near & (spines | leaves):
         return evidence
     if node.name in serving:
-        evidence[RoleEvidence.GATEWAYS] = Role.LEAF
+        evidence[RoleEvidence.GATEWAYS] = SwitchRole.LEAF
     if node.name in spines:
-        evidence[RoleEvidence.NEIGHBOURS] = Role.SPINE
+        evidence[RoleEvidence.NEIGHBOURS] = SwitchRole.SPINE
     elif near & spines and not near & leaves:
-        evidence[RoleEvidence.NEIGHBOURS] = Role.LEAF
+        evidence[RoleEvidence.NEIGHBOURS] = SwitchRole.LEAF
     if named := _name_says(node):
         evidence[RoleEvidence.NAME] = named
     if like := _like(graph, node.name, spines, leaves):
@@ -280,30 +282,30 @@ def _evidence(
     return evidence
 
 
-def _like(graph: _Graph, name: str, spines: Set[str], leaves: Set[str]) -> Role | None:
+def _like(graph: _Graph, name: str, spines: Set[str], leaves: Set[str]) -> SwitchRole | None:
     """Role of the other switches with the same BGP groups, or the AS number of the spines."""
     groups = graph.groups(name)
     like = {
         role
-        for role, members in ((Role.SPINE, spines), (Role.LEAF, leaves))
+        for role, members in ((SwitchRole.SPINE, spines), (SwitchRole.LEAF, leaves))
         for other in members - {name}
         if groups & graph.groups(other)
-        or (role is Role.SPINE and None is not graph.asn(name) == graph.asn(other))
+        or (role is SwitchRole.SPINE and None is not graph.asn(name) == graph.asn(other))
     }
     return like.pop() if len(like) == 1 else None
 
 
-def _decided(evidence: Mapping[RoleEvidence, Role]) -> Role | None:
+def _decided(evidence: Mapping[RoleEvidence, SwitchRole]) -> SwitchRole | None:
     """Role with more weight; one piece of evidence is enough only if it is not of neighbours."""
-    weight = dict.fromkeys(Role, 0)
+    weight = dict.fromkeys(SwitchRole, 0)
     for kind, role in evidence.items():
         weight[role] += WEIGHTS[kind]
-    if weight[Role.SPINE] == weight[Role.LEAF]:
+    if weight[SwitchRole.SPINE] == weight[SwitchRole.LEAF]:
         return None
     best = max(weight, key=lambda role: weight[role])
     alone = [kind for kind, role in evidence.items() if role is best]
     # A router beside the spines has sessions with them, as a leaf has.
-    return None if best is Role.LEAF and alone == [RoleEvidence.NEIGHBOURS] else best
+    return None if best is SwitchRole.LEAF and alone == [RoleEvidence.NEIGHBOURS] else best
 
 
 def infer(name: str, nodes: Iterable[Node], heard: Sequence[LldpNeighbour] = ()) -> Network:

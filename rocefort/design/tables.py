@@ -21,7 +21,7 @@ from rocefort.models.base import Frozen, natural
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.port_allocation import peer_at
 from rocefort.models.hardware.media import COPPER, CableMedium, phy_of
-from rocefort.models.network.network import End, Link, Network, Node, Reserved, Role, Server
+from rocefort.models.network.network import End, Link, Network, Node, Reserved, Server, SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Cell, Note, Table, columns, plain
 
@@ -137,7 +137,7 @@ def _use(interface: Interface, cable: str | None, segment: str | None) -> str | 
 
 def _ports(network: Network) -> Iterator[Row]:
     uses = _uses(network)
-    ids = {role: {node.id for node in network.role(role)} for role in Role}
+    ids = {role: {node.id for node in network.role(role)} for role in SwitchRole}
     for node in _nodes(network):
         kept = _reserved_ports(node, ids, network.reserved)
         for name in _port_names(node):
@@ -160,13 +160,15 @@ def _port_names(node: Node) -> list[str]:
 
 
 def _reserved_ports(
-    node: Node, ids: Mapping[Role, set[int | None]], reserved: Reserved | None
+    node: Node, ids: Mapping[SwitchRole, set[int | None]], reserved: Reserved | None
 ) -> dict[str, str]:
     """Fabric ports of the capacity by what they wait for: a peer, or a further link to one."""
     if node.role is None or reserved is None:
         return {}
-    spine = node.role is Role.SPINE
-    role, peers = (Role.LEAF, reserved.leaves) if spine else (Role.SPINE, reserved.spines)
+    spine = node.role is SwitchRole.SPINE
+    role, peers = (
+        (SwitchRole.LEAF, reserved.leaves) if spine else (SwitchRole.SPINE, reserved.spines)
+    )
     most = peers * reserved.links_per_pair
     waited = ((port, *peer_at(place, peers)) for place, port in enumerate(node.fabric_places))
     return {
@@ -225,7 +227,7 @@ def _nodes(network: Network) -> list[Node]:
     """Spines, leaves, then switches of an unknown role."""
     rest = (node for node in network.nodes if node.role is None)
     ordered = sorted(rest, key=lambda node: natural(node.name))
-    return [*network.role(Role.SPINE), *network.role(Role.LEAF), *ordered]
+    return [*network.role(SwitchRole.SPINE), *network.role(SwitchRole.LEAF), *ordered]
 
 
 def _cables(network: Network) -> list[Link]:

@@ -209,7 +209,7 @@ class ExtraLine:
 
 
 @dataclass(frozen=True)
-class Display:
+class SavedDisplays:
     """Content of saved displays.
 
     neighbours: those with a name; port "" where it is not an interface's name.
@@ -237,7 +237,7 @@ class SavedPart:
 
     device: str | None = None
     text: str = ""
-    display: Display | None = None
+    display: SavedDisplays | None = None
     unread: tuple[UnreadOutput, ...] = ()
 
 

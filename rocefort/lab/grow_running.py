@@ -17,7 +17,7 @@ from rocefort.lab.twin import requirements
 from rocefort.lab.twin.cli_process import grow_file, grown_file, lines_run
 from rocefort.lab.twin.grow import grow_lab, grown_topology, shrink_lab
 from rocefort.lab.twin.registry import write_whole
-from rocefort.lab.twin.topology import BACKSTAGE, Topology, topology_of
+from rocefort.lab.twin.topology import BACKSTAGE, TwinTopology, topology_of
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network, Node
 from rocefort.validators.routing.external_peers import with_outside
@@ -105,7 +105,7 @@ def _grow_lines(twin: Twin, network: Network, texts: dict[str, str]) -> None:
         raise ServiceFailed(problem, where=twin.record.name)
 
 
-def _topology_growth(old: Topology, new: Topology) -> TopologyGrowth:
+def _topology_growth(old: TwinTopology, new: TwinTopology) -> TopologyGrowth:
     def names(nodes: Iterable[str], before: Iterable[str]) -> tuple[str, ...]:
         old_names = set(before)
         return tuple(name for name in nodes if name not in old_names)

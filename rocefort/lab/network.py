@@ -51,7 +51,7 @@ class NextHopDifference:
 
 
 @dataclass(frozen=True)
-class Opinions:
+class OpinionCounts:
     """Number of compared (switch, prefix) pairs, and the differing ones."""
 
     engine: str
@@ -59,7 +59,7 @@ class Opinions:
     differences: tuple[NextHopDifference, ...]
 
 
-def three_opinions(network: Network, tables: Tables) -> Opinions:
+def three_opinions(network: Network, tables: Tables) -> OpinionCounts:
     """Compare kernels with the embedded engine; raises Refused as it does."""
     solution = analyse(network)
     return compare_tables(solution.state, tables, solution.ties)
@@ -67,7 +67,7 @@ def three_opinions(network: Network, tables: Tables) -> Opinions:
 
 def compare_tables(
     state: RoutingState, tables: Tables, ties: Ties, who: tuple[str, str] = KERNEL_ENGINE
-) -> Opinions:
+) -> OpinionCounts:
     """Compare kernels with an engine's answers, or with recorded ones, of these switches.
 
     ties: next hops that only an arbitrary tie-breaker separates. If a switch may use fewer, two
@@ -87,7 +87,7 @@ def compare_tables(
         for each in pairs
         if each.kernel != each.engine and not each.is_free_choice(ties(each.switch, each.prefix))
     )
-    return Opinions(state.engine, len(pairs), differences)
+    return OpinionCounts(state.engine, len(pairs), differences)
 
 
 def tables_of(state: RoutingState, switches: Collection[str]) -> dict[str, dict[IPv4Network, Hops]]:
@@ -172,7 +172,7 @@ def recabled(network: Network, broken: Sequence[ActiveFault]) -> Network:
 class PredictionCheck:
     """Whether the kernels match the engine's prediction; seconds: how long it took them."""
 
-    opinions: Opinions
+    opinions: OpinionCounts
     seconds: float
 
     @property
@@ -181,7 +181,7 @@ class PredictionCheck:
         return not self.opinions.differences
 
     @property
-    def nothing(self) -> Opinions:
+    def nothing(self) -> OpinionCounts:
         """Comparison of nothing, for a check that was stopped."""
         return replace(self.opinions, compared=0, differences=())
 

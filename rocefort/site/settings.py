@@ -37,7 +37,7 @@ def _check_address(value: str) -> str:
     return value
 
 
-class Settings(Frozen):
+class SiteSettings(Frozen):
     """Defaults of a site for options; None: the default of the option."""
 
     connections: Path | None = Field(
@@ -73,7 +73,7 @@ class Settings(Frozen):
 
 def settings_schema() -> str:
     """Return the JSON Schema of rocefort.toml."""
-    return schema_of(Settings, "settings")
+    return schema_of(SiteSettings, "settings")
 
 
 def load_settings(path: Path) -> dict[str, str]:
@@ -81,7 +81,7 @@ def load_settings(path: Path) -> dict[str, str]:
 
     Relative paths start at the folder of the file.
     """
-    settings = validate(Settings, read_toml(path))
+    settings = validate(SiteSettings, read_toml(path))
     given = settings.model_dump(exclude_none=True)
     return {
         key: str(path.parent / value if isinstance(value, Path) else value)

@@ -171,13 +171,13 @@ def comment(
     """
     from rocefort.base.json_output import Done
     from rocefort.reports.output import done_report
-    from rocefort.verification.comment.api import Limits
+    from rocefort.verification.comment.api import RetryTimes
     from rocefort.verification.comment.keep import keep_comment, review_text
     from rocefort.verification.comment.platforms import thread_of
     from rocefort.verification.review.review_files import no_review_markdown
 
     text = review_text(review)
-    thread = thread_of(Limits())
+    thread = thread_of(RetryTimes())
     if thread is None:
         message = "no comment: no open pull request has this commit any more"
     else:

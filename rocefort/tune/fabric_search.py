@@ -25,7 +25,7 @@ from rocefort.tune.scenario import Limits, Marking, Scenario, SearchSpace
 from rocefort.tune.search.jobs import Base
 from rocefort.tune.search.limits import FabricLimits, Refusal
 from rocefort.tune.search.points import CELL_KBYTES, NIC_VALUES, Space, Values, axes_of
-from rocefort.tune.search.search import Reference
+from rocefort.tune.search.search import ReferenceSettings
 from rocefort.tune.simulator.layout import Cable, Ground, Pair
 from rocefort.validators.capacity.traffic_matrix import spread
 from rocefort.validators.facts.headroom import DELAY_NS_PER_M, RESPONSE_QUANTA
@@ -143,7 +143,7 @@ def marking_of_profile(
 
 def profile_references(
     library: Library, scenario: Scenario, speeds: Iterable[int], refusal: Refusal
-) -> Iterator[Reference]:
+) -> Iterator[ReferenceSettings]:
     """Yield the static profiles that have thresholds for these speeds."""
     gbps = tuple(speeds)
     for name in library.names("ecn"):
@@ -153,10 +153,10 @@ def profile_references(
         marking = marking_of_profile(chosen.profile, gbps, scenario.port_gbps)
         if marking is not None:
             settings = Settings(ecn=marking)
-            yield Reference(name, chosen.profile.source or "", settings, refusal(settings))
+            yield ReferenceSettings(name, chosen.profile.source or "", settings, refusal(settings))
 
 
-def byte_tuning_start(refusal: Refusal) -> Reference:
+def byte_tuning_start(refusal: Refusal) -> ReferenceSettings:
     """Return the start point of ByteTuning, experience values for H3C at 25 Gb/s."""
     settings = Settings(
         ecn=Marking(kmin_kbytes=200 * CELL_KBYTES, kmax_kbytes=1200 * CELL_KBYTES, pmax_percent=20),
@@ -164,7 +164,7 @@ def byte_tuning_start(refusal: Refusal) -> Reference:
         headroom_kbytes=140 * CELL_KBYTES,
     )
     source = "ByteTuning, doi 10.1109/TCC.2025.3525496 (experience values), cells of 208 bytes"
-    return Reference("bytetuning-start", source, settings, refusal(settings))
+    return ReferenceSettings("bytetuning-start", source, settings, refusal(settings))
 
 
 KB = 1000
@@ -192,7 +192,7 @@ class FabricSearch:
     speeds: tuple[int, ...]
     bases: tuple[Base, ...]
     space: Space
-    references: tuple[Reference, ...]
+    references: tuple[ReferenceSettings, ...]
 
     def thresholds(self, values: Values) -> dict[SpeedGbps, EcnThresholds]:
         """Return the ECN profile's thresholds of a candidate."""
@@ -227,7 +227,7 @@ def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch
     values = _values(derived, nic=nic)
     space = Space(axes_of(values), lambda chosen: _settings(chosen, base_gbps, speeds), limits)
     own = _own_reference(derived, library, speeds, base_gbps)
-    own = Reference(own.name, own.source, own.settings, limits(own.settings))
+    own = ReferenceSettings(own.name, own.source, own.settings, limits(own.settings))
     others = profile_references(library, bases[0].scenario, speeds, limits)
     return FabricSearch(
         name=network.name,
@@ -286,7 +286,7 @@ def _values(derived: DerivedNetwork, *, nic: bool) -> SearchSpace:
 
 def _own_reference(
     derived: DerivedNetwork, library: Library, speeds: tuple[int, ...], base_gbps: int
-) -> Reference:
+) -> ReferenceSettings:
     """Return the thresholds that a fabric has today."""
     lossless = derived.lossless
     chosen = library.get("ecn", lossless.ecn)
@@ -302,7 +302,7 @@ def _own_reference(
         xoff_kbytes=lossless.xoff_kbytes * KBYTE / KB,
         xon_kbytes=lossless.xon_kbytes * KBYTE / KB,
     )
-    return Reference(f"as it is ({lossless.ecn})", source, settings)
+    return ReferenceSettings(f"as it is ({lossless.ecn})", source, settings)
 
 
 def _bases(  # noqa: PLR0913, PLR0917 - parts of a fabric

@@ -40,7 +40,7 @@ from rocefort.tune.search.points import (
     published_space,
     settings_of,
 )
-from rocefort.tune.search.search import METHODS, Reference, Search, SearchOptions
+from rocefort.tune.search.search import METHODS, ReferenceSettings, Search, SearchOptions
 from rocefort.tune.simulator.layout import ground_of
 from rocefort.tune.simulator.simulate import require_numba, simulate
 
@@ -84,13 +84,13 @@ class SearchRequest:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """Scenarios, space and references of a search; fabric: what a winner is written to."""
 
     name: str
     bases: tuple[Base, ...]
     space: Space
-    references: tuple[Reference, ...]
+    references: tuple[ReferenceSettings, ...]
     seeds: tuple[int, ...] = DEFAULT_SEEDS
     fabric: FabricSearch | None = None
 
@@ -105,7 +105,7 @@ class Searched:
     """Finished search with the values and ratios of every candidate."""
 
     result: SearchResult
-    plan: Plan
+    plan: SearchPlan
     candidates: tuple[tuple[dict[str, float], dict[str, float]], ...] = field(default=())
 
 
@@ -143,7 +143,7 @@ def _rows(
     return [(space.values(point), ratio) for point, ratio in scored]
 
 
-def plan_of(request: SearchRequest) -> Plan:
+def plan_of(request: SearchRequest) -> SearchPlan:
     """Return the scenarios, the space and the references of a request; raises BadInput."""
     if request.method not in METHODS:
         raise BadInput(f"no method {request.method!r}", how=f"write one of {', '.join(METHODS)}")
@@ -151,7 +151,7 @@ def plan_of(request: SearchRequest) -> Plan:
         plan = _of_files(request)
     else:
         own = fabric_search(request.fabric or Path(), request.demand, nic=request.nic)
-        plan = Plan(own.name, own.bases, own.space, own.references, fabric=own)
+        plan = SearchPlan(own.name, own.bases, own.space, own.references, fabric=own)
     if plan.space.size == 0:
         reasons = ", ".join(plan.space.refused)
         what = f"no combination is allowed: {reasons}"
@@ -159,7 +159,7 @@ def plan_of(request: SearchRequest) -> Plan:
     return plan
 
 
-def _of_files(request: SearchRequest) -> Plan:
+def _of_files(request: SearchRequest) -> SearchPlan:
     """Return the plan of scenario files; the first has the space and the start point."""
     loaded = [load_scenario(path) for path in request.scenarios]
     bases = tuple(base_of(*each) for each in loaded)
@@ -184,12 +184,12 @@ def _of_files(request: SearchRequest) -> Plan:
             how="list values of a parameter, or remove the key",
         )
     name = ", ".join(base.scenario.scenario for base in bases)
-    return Plan(name, bases, space, tuple(_references(bases[0], refusal)), first.seeds)
+    return SearchPlan(name, bases, space, tuple(_references(bases[0], refusal)), first.seeds)
 
 
-def _references(base: Base, refusal: Refusal) -> list[Reference]:
+def _references(base: Base, refusal: Refusal) -> list[ReferenceSettings]:
     """Return what a scenario has, the profiles of its speed, and ByteTuning's start point."""
-    own = Reference("as the scenario is", "", Settings(), refusal(Settings()))
+    own = ReferenceSettings("as the scenario is", "", Settings(), refusal(Settings()))
     speeds = {cable.gbps for cable in base.ground.cables}
     profiles = profile_references(profiles_of(this_site()), base.scenario, speeds, refusal)
     start = [byte_tuning_start(refusal)] if base.scenario.port_gbps == 25 else []

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from rocefort.base.errors import BadInput
 from rocefort.dialects.frr import kernel_name
-from rocefort.lab.network import Opinions, Tables, compare_tables
-from rocefort.lab.twin.topology import Topology
+from rocefort.lab.network import OpinionCounts, Tables, compare_tables
+from rocefort.lab.twin.topology import TwinTopology
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.validators.failures.study import dense
@@ -33,7 +33,7 @@ def failed(twin: Twin, failure: Failure) -> Iterator[None]:
     twin.converge()
 
 
-def ports_of(topology: Topology, failure: Failure) -> list[Port]:
+def ports_of(topology: TwinTopology, failure: Failure) -> list[Port]:
     """Return the ports that lose carrier: both ends of a cable, all cabled ports of a switch."""
     ends = [(e.device, kernel_name(e.interface)) for pair in failure.links for e in pair]
     for node in failure.nodes:
@@ -46,7 +46,7 @@ def ports_of(topology: Topology, failure: Failure) -> list[Port]:
     return ends
 
 
-def lost_sessions(topology: Topology, ports: list[Port], nodes: tuple[str, ...]) -> set[str]:
+def lost_sessions(topology: TwinTopology, ports: list[Port], nodes: tuple[str, ...]) -> set[str]:
     """Return sessions that are down without these ports: `switch peer`, both sides of each."""
     dark = {*ports, *(far for port in ports if (far := topology.far(*port)) is not None)}
     owners = topology.owners
@@ -66,7 +66,7 @@ def _set(twin: Twin, ports: list[Port], state: str) -> None:
         twin.ip(node, lines)
 
 
-def after_failure(network: Network, failure: Failure, tables: Tables) -> Opinions:
+def after_failure(network: Network, failure: Failure, tables: Tables) -> OpinionCounts:
     """Compare kernels with the engine after a failure; switches that failed are left out."""
     alive = {name: table for name, table in tables.items() if name not in failure.nodes}
     solution = dense(network, failure)

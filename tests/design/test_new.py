@@ -22,7 +22,7 @@ from rocefort.design.subject import subject_of_derived
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.hardware import Hardware, port_speed_gbps
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import SessionStatus
@@ -57,8 +57,8 @@ def assert_sound(network: Network, size: Size) -> None:
     sessions = analyse(network).sessions
     assert {session.status for session in sessions} == {SessionStatus.ESTABLISHED}
     assert len(sessions) == 2 * size.spines * size.leaves * size.links_per_pair
-    assert len(network.role(Role.SPINE)) == size.spines
-    assert len(network.role(Role.LEAF)) == size.leaves
+    assert len(network.role(SwitchRole.SPINE)) == size.spines
+    assert len(network.role(SwitchRole.LEAF)) == size.leaves
     assert len(network.servers or ()) == size.leaves * size.servers_per_leaf
 
 

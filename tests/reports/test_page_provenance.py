@@ -12,7 +12,7 @@ import pytest
 from rocefort import __version__
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, Report, Severity, Where
-from rocefort.models.network.network import Network, Node, Role
+from rocefort.models.network.network import Network, Node, SwitchRole
 from rocefort.verification.page.fabric_page import provenance_of
 from rocefort.verification.page.findings_section import groups_of, worst_of
 from rocefort.verification.page.page import PageContent, Provenance, page
@@ -100,7 +100,13 @@ def verdicts(*devices: str, rule: str = "SEC013") -> tuple[Finding, ...]:
     ],
 )
 def test_a_finding_of_every_switch_colors_none(devices: tuple[str, ...], colored: set[str]) -> None:
-    roles = {"s1": Role.SPINE, "s2": Role.SPINE, "l1": Role.LEAF, "l2": Role.LEAF, "l3": Role.LEAF}
+    roles = {
+        "s1": SwitchRole.SPINE,
+        "s2": SwitchRole.SPINE,
+        "l1": SwitchRole.LEAF,
+        "l2": SwitchRole.LEAF,
+        "l3": SwitchRole.LEAF,
+    }
     nodes = tuple(Node(device=Device(name=name), role=role) for name, role in roles.items())
     network = Network(name="small", origin="fabric", nodes=nodes)
     own = verdicts("l2", rule="PFC001")

@@ -19,7 +19,7 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.device.routing import Bgp
 from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
 from rocefort.models.finding import Report
-from rocefort.models.network.network import End, Link, Network, Node, Role
+from rocefort.models.network.network import End, Link, Network, Node, SwitchRole
 from rocefort.reports.page_parts import packed_column
 from rocefort.validators.failures.study import study
 from rocefort.validators.failures.underlay_delta import failed_network
@@ -47,8 +47,8 @@ Browse = Callable[..., dict[str, Any]]
 
 def _clos(spines: int, leaves: int) -> Network:
     """A Clos whose leaves announce a loopback; link addresses by spine and leaf."""
-    names = [(f"s{n}", Role.SPINE) for n in range(spines)]
-    names += [(f"l{n}", Role.LEAF) for n in range(leaves)]
+    names = [(f"s{n}", SwitchRole.SPINE) for n in range(spines)]
+    names += [(f"l{n}", SwitchRole.LEAF) for n in range(leaves)]
     ports: dict[str, list[Interface]] = {name: [] for name, _ in names}
     links = []
     for leaf in range(leaves):

@@ -10,10 +10,10 @@ import pytest
 from page_contents import FACT, clos, content_of, error_at
 
 from rocefort.models.finding import NotJudged, Where
-from rocefort.models.network.network import Link, Network, Role
+from rocefort.models.network.network import Link, Network, SwitchRole
 from rocefort.verification.page.findings_section import groups_of, worst_of
 from rocefort.verification.page.page import PageContent, page
-from rocefort.verification.page.topology import Topology, topology_of
+from rocefort.verification.page.topology import TopologyPicture, topology_of
 
 Browse = Callable[..., dict[str, Any]]
 PROBE = """
@@ -80,7 +80,7 @@ window.addEventListener("load", () => {
 """
 
 
-def topology(content: PageContent) -> Topology:
+def topology(content: PageContent) -> TopologyPicture:
     return topology_of(content.network, worst_of(content.network, groups_of(content)))
 
 
@@ -171,6 +171,6 @@ def test_links_between_leaves_and_unknown_roles_are_drawn(browse: Browse) -> Non
     (first, second, third) = network.links or ()
     peers = Link(a=first.b, b=second.b)
     network = network.model_copy(update={"nodes": nodes, "links": (first, second, third, peers)})
-    assert [n.name for n in network.nodes if n.role is Role.LEAF] == ["l1", "l2"]
+    assert [n.name for n in network.nodes if n.role is SwitchRole.LEAF] == ["l1", "l2"]
     seen = browse(page(content_of(network)), probe("l1", "l3"), 1280, dark=False)
     assert (seen["own"], seen["crossed"]) == ({"l1": 2, "l3": 1}, [])

@@ -8,7 +8,7 @@ import pytest
 
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, MissingFact, NotJudged, Report, Severity, Where
-from rocefort.models.network.network import End, Link, Network, Node, Role, Server
+from rocefort.models.network.network import End, Link, Network, Node, Server, SwitchRole
 from rocefort.verification.page.page import PageContent
 
 # A missing fact for verdicts that tests build by hand, and how a report shows it.
@@ -36,9 +36,11 @@ def content_of(network: Network, *verdicts: Finding | NotJudged, **rest: Any) ->
 
 def clos(spines: int, leaves: int, servers: int = 8) -> Network:
     """A Clos without configuration: what the drawing needs and no more."""
-    nodes = [Node(device=Device(name=f"s{n}"), role=Role.SPINE, id=n) for n in range(1, spines + 1)]
+    nodes = [
+        Node(device=Device(name=f"s{n}"), role=SwitchRole.SPINE, id=n) for n in range(1, spines + 1)
+    ]
     nodes += [
-        Node(device=Device(name=f"l{n}"), role=Role.LEAF, id=n, rack=f"rack{n // 16}")
+        Node(device=Device(name=f"l{n}"), role=SwitchRole.LEAF, id=n, rack=f"rack{n // 16}")
         for n in range(1, leaves + 1)
     ]
     links = [

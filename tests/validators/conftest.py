@@ -24,7 +24,7 @@ from rocefort.models.device.lossless import (
 from rocefort.models.device.management import Acl, AclRule, LocalUser, Ssh, Vty
 from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.fabric.congestion_control import Dcqcn
-from rocefort.models.fabric.hosts import Adapter, Hosts, NicProfile, Parameter
+from rocefort.models.fabric.hosts import Adapter, Hosts, NicParameter, NicProfile
 from rocefort.models.finding import Finding, NotJudged
 from rocefort.models.hardware.hardware import Fact, Hardware, Release, SyntaxFamily
 from rocefort.models.network.network import (
@@ -34,10 +34,10 @@ from rocefort.models.network.network import (
     Network,
     Node,
     Reserved,
-    Role,
     Segment,
     Server,
     Sources,
+    SwitchRole,
 )
 from rocefort.validators.batfish.access import Service, server_version
 from rocefort.validators.checks import check
@@ -80,8 +80,8 @@ NIC = NicProfile(
 ADAPTER = Adapter(
     model="ConnectX",
     parameters={
-        "increase_timer_us": Parameter(name="rpg_time_reset"),
-        "byte_counter_bytes": Parameter(name="rpg_byte_reset", low=0, high=32767),
+        "increase_timer_us": NicParameter(name="rpg_time_reset"),
+        "byte_counter_bytes": NicParameter(name="rpg_byte_reset", low=0, high=32767),
     },
 )
 DOMAIN = DiffservDomain(
@@ -148,7 +148,9 @@ def _spine(number: int) -> Node:
             {f"10.1.{n}.{2 * number + 1}": 65100 + n for n in (1, 2)},
         ),
     )
-    return Node(device=device, role=Role.SPINE, id=number, hardware=SPINE, family=FAMILIES["G2"])
+    return Node(
+        device=device, role=SwitchRole.SPINE, id=number, hardware=SPINE, family=FAMILIES["G2"]
+    )
 
 
 def _leaf(number: int) -> Node:
@@ -178,7 +180,9 @@ def _leaf(number: int) -> Node:
             65100 + number, f"10.0.1.{number}", {f"10.1.{number}.{2 * n}": 65000 for n in (1, 2)}
         ),
     )
-    return Node(device=device, role=Role.LEAF, id=number, hardware=LEAF, family=FAMILIES["G1"])
+    return Node(
+        device=device, role=SwitchRole.LEAF, id=number, hardware=LEAF, family=FAMILIES["G1"]
+    )
 
 
 def _network() -> Network:

@@ -8,7 +8,7 @@ from ipaddress import IPv4Network
 
 from rocefort.base.errors import Refused
 from rocefort.models.base import Frozen
-from rocefort.models.network.network import Network, Role, Sources
+from rocefort.models.network.network import Network, Sources, SwitchRole
 from rocefort.validators.facts.links import uplink_gbps
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
@@ -16,12 +16,12 @@ from rocefort.validators.routing.reachability_classes import reachability_of
 
 def bandwidth(network: Network, sources: Sources | None = None) -> Bandwidth:
     """Capacity of a network; without ECMP widths, but with the reason, if the engine refuses it."""
-    leaves, uplinks = network.role(Role.LEAF), uplink_gbps(network)
+    leaves, uplinks = network.role(SwitchRole.LEAF), uplink_gbps(network)
     servers: Counter[str] = Counter()
     for server in network.servers or ():
         servers[server.port.device] += server.speed_gbps
     totals = Bandwidth(
-        spines=len(network.role(Role.SPINE)),
+        spines=len(network.role(SwitchRole.SPINE)),
         leaves=len(leaves),
         loads=tuple(
             LeafLoad(leaf=leaf.name, down_gbps=servers[leaf.name], up_gbps=uplinks.get(leaf.name))
@@ -50,7 +50,7 @@ def widths(solution: Solution, among: Set[str] | None = None) -> tuple[int, int]
     among: only these leaves.
     """
     network = solution.underlay.network
-    names = [n.name for n in network.role(Role.LEAF) if among is None or n.name in among]
+    names = [n.name for n in network.role(SwitchRole.LEAF) if among is None or n.name in among]
     served = {name: _served(solution, name) for name in names}
     values = {width for name in names for width in _widths_of(solution, name, served)}
     return (min(values), max(values)) if values else None

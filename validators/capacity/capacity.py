@@ -16,7 +16,7 @@ from math import ceil
 from rocefort.base.errors import Refused
 from rocefort.base.progress import tracked
 from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, Demand
-from rocefort.models.network.network import End, Network, Role, Sources
+from rocefort.models.network.network import End, Network, Sources, SwitchRole
 from rocefort.validators.capacity.bisection import bisection_gbps
 from rocefort.validators.capacity.capacity_results import (
     AfterFailure,
@@ -119,11 +119,11 @@ class _CapacityStudy:
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
-        return tuple(node.name for node in self.network.role(Role.LEAF))
+        return tuple(node.name for node in self.network.role(SwitchRole.LEAF))
 
     @cached_property
     def spines(self) -> tuple[str, ...]:
-        return tuple(node.name for node in self.network.role(Role.SPINE))
+        return tuple(node.name for node in self.network.role(SwitchRole.SPINE))
 
     @cached_property
     def balance(self) -> Mapping[str, tuple[float, float]]:
@@ -327,7 +327,7 @@ class _CapacityStudy:
 
 
 def _cables(network: Network) -> Iterator[CableLoad]:
-    leaves = {node.name for node in network.role(Role.LEAF)}
+    leaves = {node.name for node in network.role(SwitchRole.LEAF)}
     for link in network.links or ():
         if not is_fabric_link(network, link):
             continue

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rocefort.base.errors import BadInput
-from rocefort.models.network.network import End, Role
+from rocefort.models.network.network import End, SwitchRole
 from rocefort.validators.capacity.traffic_matrix import DemandMatrix, carrying_statics
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.failures.bgp_delta import FailureBaseline
@@ -131,7 +131,7 @@ class SymmetryClasses:
         owners: defaultdict[int, set[str]] = defaultdict(set)
         for name, asn in zip(routing.names, routing.graph.asns, strict=True):
             owners[asn].add(name)
-        spines = {node.name for node in network.role(Role.SPINE)}
+        spines = {node.name for node in network.role(SwitchRole.SPINE)}
         shared = (names for names in owners.values() if len(names) > 1 and names != spines)
         return {name for names in shared for name in names}
 

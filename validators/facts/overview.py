@@ -18,7 +18,16 @@ from rocefort.models.device.interface import Interface, gateway_vlan
 from rocefort.models.device.lossless import DiffservDomain
 from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.finding import Where
-from rocefort.models.network.network import End, Link, Network, Node, Port, Role, Server, Sources
+from rocefort.models.network.network import (
+    End,
+    Link,
+    Network,
+    Node,
+    Port,
+    Server,
+    Sources,
+    SwitchRole,
+)
 from rocefort.validators.facts.roce_ports import ports_by_device
 
 ROUTING = (ForeignDesign.OSPF, ForeignDesign.ISIS, ForeignDesign.RIP)
@@ -41,9 +50,9 @@ class LinkEnds(NamedTuple):
         """The ends at leaf and spine, in this order; None: it is no leaf-spine link."""
         near, far = self.nodes
         roles = near and near.role, far and far.role
-        if roles == (Role.LEAF, Role.SPINE):
+        if roles == (SwitchRole.LEAF, SwitchRole.SPINE):
             return self.link.a, self.link.b
-        return (self.link.b, self.link.a) if roles == (Role.SPINE, Role.LEAF) else None
+        return (self.link.b, self.link.a) if roles == (SwitchRole.SPINE, SwitchRole.LEAF) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ SENSORS, COLLECTORS = "sensor group", "destination group"
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class NameReference:
     """A name that a field refers to: its path, and the kind of object with this name."""
 
     path: str
@@ -44,7 +44,7 @@ def definitions(device: Device) -> dict[str, set[str]]:
     }
 
 
-def references(device: Device) -> Iterator[Reference]:
+def references(device: Device) -> Iterator[NameReference]:
     """Yield the names that fields of a Device refer to."""
     yield from _of_routing(device)
     yield from _of_interfaces(device.interfaces)
@@ -52,77 +52,77 @@ def references(device: Device) -> Iterator[Reference]:
     yield from _of_telemetry(device)
 
 
-def _of_routing(device: Device) -> Iterator[Reference]:
+def _of_routing(device: Device) -> Iterator[NameReference]:
     bgp = device.bgp
     for group in bgp.groups if bgp else ():
         yield from _of_peer(group, f"bgp.groups[{group.name}]")
     for peer in bgp.peers if bgp else ():
         yield from _of_peer(peer, path := f"bgp.peers[{peer.address}]")
         if peer.group is not None:
-            yield Reference(f"{path}.group", GROUP, peer.group)
+            yield NameReference(f"{path}.group", GROUP, peer.group)
     for policy in device.route_policies:
         for node in policy.nodes:
             if node.match_prefix_list is not None:
                 path = f"route_policies[{policy.name}].nodes[{node.node}].match_prefix_list"
-                yield Reference(path, PREFIXES, node.match_prefix_list)
+                yield NameReference(path, PREFIXES, node.match_prefix_list)
     for route in device.static_routes:
         if route.vrf is not None:
-            yield Reference(f"static_routes[{route.key}]", VRF, route.vrf)
+            yield NameReference(f"static_routes[{route.key}]", VRF, route.vrf)
 
 
-def _of_peer(settings: BgpSettings, path: str) -> Iterator[Reference]:
+def _of_peer(settings: BgpSettings, path: str) -> Iterator[NameReference]:
     for field in ("import_policy", "export_policy"):
         name = getattr(settings, field)
         if name is not None:
-            yield Reference(f"{path}.{field}", POLICY, name)
+            yield NameReference(f"{path}.{field}", POLICY, name)
     yield from _source(f"{path}.source_interface", settings.source_interface)
 
 
-def _of_interfaces(interfaces: Iterable[Interface]) -> Iterator[Reference]:
+def _of_interfaces(interfaces: Iterable[Interface]) -> Iterator[NameReference]:
     for interface in interfaces:
         path = f"interfaces[{interface.name}]"
         if interface.vrf is not None:
-            yield Reference(f"{path}.vrf", VRF, interface.vrf)
+            yield NameReference(f"{path}.vrf", VRF, interface.vrf)
         if interface.domain is not None:
-            yield Reference(f"{path}.domain", DOMAIN, interface.domain)
+            yield NameReference(f"{path}.domain", DOMAIN, interface.domain)
         if interface.pfc is not None:
-            yield Reference(f"{path}.pfc", PROFILE, interface.pfc.profile)
+            yield NameReference(f"{path}.pfc", PROFILE, interface.pfc.profile)
 
 
-def _of_management(device: Device) -> Iterator[Reference]:
+def _of_management(device: Device) -> Iterator[NameReference]:
     snmp, syslog = device.snmp, device.syslog
     for path, name in (("ntp_vrf", device.ntp_vrf), ("syslog.vrf", syslog.vrf)):
         if name is not None:
-            yield Reference(path, VRF, name)
+            yield NameReference(path, VRF, name)
     yield from _source("ntp_source", device.ntp_source)
     yield from _source("syslog.source_interface", syslog.source_interface)
     yield from _source("snmp.source_interface", snmp.source_interface)
     for user in snmp.users:
-        yield Reference(f"snmp.users[{user.name}].group", SNMP_GROUP, user.group)
+        yield NameReference(f"snmp.users[{user.name}].group", SNMP_GROUP, user.group)
     for group in snmp.groups:
         for field in ("read_view", "write_view", "notify_view"):
             name = getattr(group, field)
             if name is not None:
-                yield Reference(f"snmp.groups[{group.name}].{field}", VIEW, name)
+                yield NameReference(f"snmp.groups[{group.name}].{field}", VIEW, name)
 
 
-def _of_telemetry(device: Device) -> Iterator[Reference]:
+def _of_telemetry(device: Device) -> Iterator[NameReference]:
     telemetry = device.telemetry
     for destination in telemetry.destination_groups:
         for collector in destination.collectors:
             path = f"telemetry.destination_groups[{destination.name}].collectors[{collector.key}]"
             if collector.vrf is not None:
-                yield Reference(f"{path}.vrf", VRF, collector.vrf)
+                yield NameReference(f"{path}.vrf", VRF, collector.vrf)
     for subscription in telemetry.subscriptions:
         path = f"telemetry.subscriptions[{subscription.name}]"
         yield from _source(f"{path}.source_interface", subscription.source_interface)
         for row in subscription.samplings:
-            yield Reference(f"{path}.samplings[{row.group}]", SENSORS, row.group)
+            yield NameReference(f"{path}.samplings[{row.group}]", SENSORS, row.group)
         for name in subscription.destinations:
-            yield Reference(f"{path}.destinations[{name}]", COLLECTORS, name)
+            yield NameReference(f"{path}.destinations[{name}]", COLLECTORS, name)
 
 
-def _source(path: str, name: str | None) -> Iterator[Reference]:
+def _source(path: str, name: str | None) -> Iterator[NameReference]:
     """The source interface of a service; a physical port exists without a line."""
     if name is not None and kind_of(name) not in ("ethernet", "management"):
-        yield Reference(path, PORT, name)
+        yield NameReference(path, PORT, name)

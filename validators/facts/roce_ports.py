@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from rocefort.models.network.network import End, Link, Network, Node, Port, Role
+from rocefort.models.network.network import End, Link, Network, Node, Port, SwitchRole
 from rocefort.models.vote import Vote
 from rocefort.models.wording import listing
 
@@ -13,7 +13,7 @@ QUEUE_UNKNOWN = (
     "which queue is lossless is not known: most switches pause none; "
     "«queues of PFC profiles» lists them"
 )
-BOTH_ROLES = {Role.LEAF, Role.SPINE}
+BOTH_ROLES = {SwitchRole.LEAF, SwitchRole.SPINE}
 
 
 def ends_of(link: Link) -> tuple[tuple[End, End], tuple[End, End]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rocefort.models.network.network import Link, Network, Role
+from rocefort.models.network.network import Link, Network, SwitchRole
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing_results import Failure
 
@@ -24,13 +24,13 @@ class Cabling:
     @cached_property
     def leaves(self) -> tuple[str, ...]:
         """Leaves; all switches if the roles are not known."""
-        leaves = self.network.role(Role.LEAF) or self.network.nodes
+        leaves = self.network.role(SwitchRole.LEAF) or self.network.nodes
         return tuple(node.name for node in leaves)
 
     @cached_property
     def spines(self) -> frozenset[str]:
         """Spines; none if the roles are not known."""
-        return frozenset(node.name for node in self.network.role(Role.SPINE))
+        return frozenset(node.name for node in self.network.role(SwitchRole.SPINE))
 
     @cached_property
     def cables(self) -> Mapping[Pair, int]:

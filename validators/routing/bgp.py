@@ -16,7 +16,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.models.device.device import Device
 from rocefort.models.device.routing import Bgp, BgpPeer
-from rocefort.models.network.network import Role, Sources
+from rocefort.models.network.network import Sources, SwitchRole
 from rocefort.models.wording import listing
 from rocefort.validators.routing.longest_match import PrefixTable
 from rocefort.validators.routing.next_hops import BgpDevices, NextHops, Selection
@@ -270,7 +270,7 @@ def _peers_towards(underlay: Underlay, name: str, others: Set[str]) -> list[BgpP
     Paths between leaves lead over spines; without roles, over any other switch that leads there.
     """
     nodes, owners = underlay.network.by_name, underlay.peer_devices
-    between = {node.name for node in underlay.network.role(Role.SPINE)} or nodes.keys()
+    between = {node.name for node in underlay.network.role(SwitchRole.SPINE)} or nodes.keys()
     towards, waiting = set(others - {name}), list(others - {name})
     while waiting:
         for other in owners[waiting.pop()].values():

@@ -66,7 +66,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Readings:
+class NetworkReadings:
     """All readings of a network; the first one has the usual effect of every doubtful line."""
 
     doubts: tuple[Doubt, ...]
@@ -78,7 +78,7 @@ class Readings:
         return self.all[0]
 
 
-def readings(network: Network, sources: Sources) -> Readings:
+def readings(network: Network, sources: Sources) -> NetworkReadings:
     """Readings of a network: one alone where nothing is doubtful.
 
     Beside the first one, each other effect of one doubt alone, and of all doubts together.
@@ -86,7 +86,7 @@ def readings(network: Network, sources: Sources) -> Readings:
     rows = _doubtful_lines(network, sources)
     doubts = (*_of_lines(network, rows, sources), *_of_names(network, sources))
     if not doubts:
-        return Readings((), (Reading(network),))
+        return NetworkReadings((), (Reading(network),))
     plain = _without(network, rows)
     usual = [doubt.usual for doubt in doubts]
     first = Reading(_edited(plain, usual))
@@ -99,7 +99,7 @@ def readings(network: Network, sources: Sources) -> Readings:
         for at in range(max(len(doubt.others) for doubt in doubts)):
             together = [doubt.others[min(at, len(doubt.others) - 1)] for doubt in doubts]
             more.append(Reading(_edited(plain, together), doubts))
-    return Readings(doubts, (first, *more))
+    return NetworkReadings(doubts, (first, *more))
 
 
 def _edited(network: Network, edits: Iterable[Edits]) -> Network:

@@ -8,14 +8,14 @@ from rocefort.models.finding import Finding, NotJudged, Report, Where
 from rocefort.models.network.network import Network
 from rocefort.models.wording import listing
 from rocefort.validators.routing.engine import Solution
-from rocefort.validators.routing.readings import Doubt, Readings
+from rocefort.validators.routing.readings import Doubt, NetworkReadings
 from rocefort.validators.routing_results import NotCertain
 from rocefort.validators.rules.missing import ROUTES
 
 _Key = tuple[str, Where]
 
 
-def certain(reports: Sequence[Report], readings: Readings, network: Network) -> Report:
+def certain(reports: Sequence[Report], readings: NetworkReadings, network: Network) -> Report:
     """Report of the verdicts that all readings share; `reports` in the order of the readings.
 
     A finding that only some readings have is not judged, with the line as its cause: it may be
@@ -72,7 +72,7 @@ def _causes(
     at: int,
     finding: Finding,
     keyed: Sequence[dict[_Key, dict[str, Finding]]],
-    readings: Readings,
+    readings: NetworkReadings,
 ) -> Sequence[Doubt]:
     """Doubts by which a finding comes or goes: of the first reading that shows it alone."""
     if of := readings.all[at].of:
@@ -111,7 +111,7 @@ def uncertain(solutions: Sequence[Solution]) -> NotCertain:
     )
 
 
-def sentences(readings: Readings) -> Iterator[str]:
+def sentences(readings: NetworkReadings) -> Iterator[str]:
     """Notes on the lines through which a verification has several readings."""
     for doubt in readings.doubts:
         yield f"{doubt.words}: answers that it may change are not judged"

@@ -17,7 +17,7 @@ FAMILY = 3  # letters of a family, the beginning of its ids
 Completer = Callable[[typer.Context, str], list[str]]
 
 
-class Value(TypedDict):
+class ValueWord(TypedDict):
     """Word for a value, with what completes it."""
 
     metavar: str
@@ -30,7 +30,7 @@ class Word(TypedDict):
     metavar: str
 
 
-def _value(metavar: str, names: Callable[[dict[str, Any]], list[str]]) -> Value:
+def _value(metavar: str, names: Callable[[dict[str, Any]], list[str]]) -> ValueWord:
     """Return a value with its word; names: from the parameters that are given already."""
 
     def complete(context: typer.Context, incomplete: str) -> list[str]:
@@ -45,7 +45,7 @@ def _value(metavar: str, names: Callable[[dict[str, Any]], list[str]]) -> Value:
             found = [name.lower() for name in found]
         return [f"{head}{name}" for name in found if name.startswith(last)]
 
-    return Value(metavar=metavar, autocompletion=complete)
+    return ValueWord(metavar=metavar, autocompletion=complete)
 
 
 def _in_fabric(*kinds: str) -> Callable[[dict[str, Any]], list[str]]:
@@ -67,7 +67,7 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def table(names: Iterable[str]) -> Value:
+def table(names: Iterable[str]) -> ValueWord:
     """Return the value of `show` that is a table."""
     return _value("TABLE", lambda _: list(names))
 

@@ -168,7 +168,7 @@ def _content(text: str) -> _Content:
     """Return the content of a text; raises _DocumentError, and PyYAML's own errors."""
     loader = yaml.CSafeLoader(text)
     try:
-        builder = _Builder(loader.get_event)
+        builder = _DocumentBuilder(loader.get_event)
         data = builder.build()
     finally:
         loader.dispose()
@@ -184,7 +184,7 @@ def _small_content(text: str) -> _Content:
 
 
 @dataclass
-class _Builder:
+class _DocumentBuilder:
     event: Callable[[], yaml.Event | None]  # returns the next one; None at the end
     values: dict[YamlPath, Mark] = field(default_factory=dict)
     keys: dict[YamlPath, Mark] = field(default_factory=dict)

@@ -27,7 +27,7 @@ from rocefort.change.results import (
 )
 from rocefort.dialects.words import line
 from rocefort.models.change.compare import compare
-from rocefort.models.network.network import Network, Node, Role
+from rocefort.models.network.network import Network, Node, SwitchRole
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.wording import group_items
 
@@ -98,7 +98,7 @@ def _removals(sight: DrainStudy) -> Iterator[Advice]:
     gone: list[str] = []
     for side in sight.change.only_before:
         node = sight.before.by_name[side.device]
-        if node.role is Role.SPINE:
+        if node.role is SwitchRole.SPINE:
             yield _spine_goes(sight, node, gone)
             gone.append(node.name)
         else:
@@ -197,11 +197,11 @@ def _keep_id(sight: DrainStudy, node: Node) -> Iterator[AdviceStep]:
     """Reminder to retire an id: `expand` reads used ids only from the fabric."""
     if node.role is None or node.id is None or (node.role, node.id) in sight.retired:
         return
-    group = "spines" if node.role is Role.SPINE else "leaves"
+    group = "spines" if node.role is SwitchRole.SPINE else "leaves"
     yield AdviceStep(
         text=f"Add id {node.id} to `capacity.retired_{group}` in this change, so that no other "
         f"{node.role.value} gets what was {node.name}'s: its addresses, its ports"
-        f"{' and its AS number' if node.role is Role.LEAF else ''}."
+        f"{' and its AS number' if node.role is SwitchRole.LEAF else ''}."
     )
 
 
@@ -320,7 +320,7 @@ def _other_boxes(sight: DrainStudy) -> Iterator[Advice]:
     alike = group_items(changed, lambda s: (s.facts, sight.before.by_name[s.device].role))
     for (facts, role), same in alike.items():
         nodes = [sight.before.by_name[switch.device] for switch in same]
-        yield _other_box(sight, nodes, facts, spine=role is Role.SPINE)
+        yield _other_box(sight, nodes, facts, spine=role is SwitchRole.SPINE)
 
 
 def _other_box(

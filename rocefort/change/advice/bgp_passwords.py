@@ -17,7 +17,7 @@ from rocefort.change.advice.drain_steps import (
 from rocefort.change.results import Advice, AdviceKind, AdviceStep
 from rocefort.dialects.words import in_words, line
 from rocefort.models.device.routing import Bgp, BgpPeer
-from rocefort.models.network.network import Network, Node, Role
+from rocefort.models.network.network import Network, Node, SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.reports.wording import group_items
 
@@ -93,7 +93,9 @@ def _advice(sight: DrainStudy, before: str, after: str, ends: Sequence[_SessionE
     sessions = Counter(frozenset((end.device, end.far)) for end in ends)
     one_ended = sum(count % 2 for count in sessions.values())
     number = len(ends) - sum(count // 2 for count in sessions.values())
-    spines = [n for n in sight.before.role(Role.SPINE) if any(n.name in pair for pair in sessions)]
+    spines = [
+        n for n in sight.before.role(SwitchRole.SPINE) if any(n.name in pair for pair in sessions)
+    ]
     cut = list(_cut_off(sight, ends))
     both = "both ends of each" if not one_ended else f"{one_ended} of them at one end only"
     devices = list(dict.fromkeys(end.device for end in ends))
@@ -120,7 +122,7 @@ def _advice(sight: DrainStudy, before: str, after: str, ends: Sequence[_SessionE
 def _cut_off(sight: DrainStudy, ends: Sequence[_SessionEnd]) -> Iterator[str]:
     """Leaves whose sessions all change."""
     changed = Counter(end.device for end in ends)
-    for leaf in sight.before.role(Role.LEAF):
+    for leaf in sight.before.role(SwitchRole.LEAF):
         bgp = leaf.device.bgp
         if bgp and changed[leaf.name] and changed[leaf.name] == len(bgp.peers):
             yield leaf.name
@@ -137,7 +139,7 @@ def _interim_lines(
         )
     changed = Counter(end.device for end in ends)
     alike = group_items(
-        (n for n in sight.before.role(Role.LEAF) if changed[n.name] and n.name not in cut),
+        (n for n in sight.before.role(SwitchRole.LEAF) if changed[n.name] and n.name not in cut),
         lambda n: (changed[n.name], len(n.device.bgp.peers) if n.device.bgp else 0),
     )
     for (gone, peers), leaves in alike.items():
@@ -154,7 +156,7 @@ def _steps(
         return
     spine = spines[0]
     if whole:
-        leaf = next((node.name for node in sight.before.role(Role.LEAF)), "LEAF")
+        leaf = next((node.name for node in sight.before.role(SwitchRole.LEAF)), "LEAF")
         reference, _, version = ends[0].after.partition(" version ")
         value = f"password: {reference}" + (f", version: {version}" if version else "")
         pinned = f"authentication: {{{value}}}"

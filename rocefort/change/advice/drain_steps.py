@@ -18,7 +18,7 @@ from rocefort.change.effects.drain import (
 from rocefort.change.results import AdviceStep, FabricDifference
 from rocefort.dialects.words import in_words, line
 from rocefort.models.fabric.nodes import ServerIntent
-from rocefort.models.network.network import Network, Node, Role, Server
+from rocefort.models.network.network import Network, Node, Server, SwitchRole
 from rocefort.models.wording import listing
 from rocefort.reports.wording import group_items, name_ranges
 from rocefort.validators.routing.engine import Solution, analyse
@@ -47,7 +47,7 @@ class DrainStudy:
     file: str
     canary: str = ""
     solved: Solution | None = None  # the base, where it was verified
-    retired: Collection[tuple[Role, int]] = ()  # ids that are never reused
+    retired: Collection[tuple[SwitchRole, int]] = ()  # ids that are never reused
     _solved: int = 0  # number of runs of the engine by `drained`
 
     @cached_property

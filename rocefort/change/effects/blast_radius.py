@@ -20,7 +20,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.models.base import natural
 from rocefort.models.change.plan import Change
 from rocefort.models.fabric.nodes import ServerIntent
-from rocefort.models.network.network import End, Link, Network, Node, Role, Segment, Server
+from rocefort.models.network.network import End, Link, Network, Node, Segment, Server, SwitchRole
 
 Intents = Mapping[str, ServerIntent]
 
@@ -183,7 +183,7 @@ class _BlastRadiusStudy:
 
     @cached_property
     def _leaves(self) -> frozenset[str]:
-        return frozenset(node.name for node in self.before.role(Role.LEAF))
+        return frozenset(node.name for node in self.before.role(SwitchRole.LEAF))
 
     @cached_property
     def _uplinks(self) -> Counter[str]:

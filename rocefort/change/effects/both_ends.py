@@ -23,7 +23,7 @@ from rocefort.dialects.words import in_words
 from rocefort.models.device.device import Device
 from rocefort.models.device.routing import HOLD_S, BgpSettings
 from rocefort.models.effect import FaultDelay
-from rocefort.models.network.network import Link, Network, Role
+from rocefort.models.network.network import Link, Network, SwitchRole
 from rocefort.models.wording import count_of
 
 HOW = (
@@ -98,7 +98,7 @@ def _closed(sides: SwitchConfigs, peer: IPv4Address) -> bool:
 def _leaf_first(network: Network, link: Link) -> tuple[tuple[str, str], tuple[str, str]]:
     """Both ends of a cable in the order of their changes."""
     a, b = (link.a.device, link.a.interface), (link.b.device, link.b.interface)
-    return (b, a) if network.by_name[a[0]].role is Role.SPINE else (a, b)
+    return (b, a) if network.by_name[a[0]].role is SwitchRole.SPINE else (a, b)
 
 
 def _cable_session(

@@ -14,7 +14,7 @@ from rocefort.dialects.network_text import render_node
 from rocefort.models.change.plan import DrainedChange
 from rocefort.models.device.device import Device
 from rocefort.models.device.routing import PolicyNode
-from rocefort.models.network.network import Network, Node, Role
+from rocefort.models.network.network import Network, Node, SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.validators.capacity.bisection import widths
 from rocefort.validators.facts.links import uplink_gbps
@@ -153,7 +153,7 @@ def uplinks_without(network: Network, spine: str, gone: Collection[str] = ()) ->
         load[server.port.device] += server.speed_gbps
     return {
         n: Uplinks(links[n], links_left[n], gbps.get(n), gbps_left.get(n, 0), load[n])
-        for n in (leaf.name for leaf in network.role(Role.LEAF))
+        for n in (leaf.name for leaf in network.role(SwitchRole.LEAF))
     }
 
 

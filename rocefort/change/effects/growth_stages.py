@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from rocefort.change.effects.drain import drain_commands, remaining_capacity, with_drained
 from rocefort.change.growth_results import GrowthStage, StagedGrowth
 from rocefort.dialects.network_text import read_back, render_all
-from rocefort.models.network.network import Link, Network, Node, Role
+from rocefort.models.network.network import Link, Network, Node, SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
@@ -64,8 +64,8 @@ def staged(steps: Sequence[GrowthStep]) -> StagedGrowth:
     """Every checked state of a growth; raises Refused if the routing engine refuses a state."""
     first = _from_text(steps[0].before)
     judge = _StageJudge(reachability_of(analyse(first).trips))
-    serving = first.role(Role.LEAF)
-    spines = len(first.role(Role.SPINE))
+    serving = first.role(SwitchRole.LEAF)
+    spines = len(first.role(SwitchRole.SPINE))
     stages = [judge.stage(first, "as it is", spines, serving)]
     for step in steps:
         stages += _states(judge, step)
@@ -87,10 +87,10 @@ def _states(judge: _StageJudge, step: GrowthStep) -> Iterator[GrowthStage]:
     )
     apart = [link for link in final.links or () if not _joins_old_and_new(link, step.new)]
     isolated = waiting.model_copy(update={"links": tuple(apart)})
-    spines, leaves = len(old.role(Role.SPINE)), old.role(Role.LEAF)
+    spines, leaves = len(old.role(SwitchRole.SPINE)), old.role(SwitchRole.LEAF)
     for state, word in ((isolated, ISOLATED), (waiting, CABLED), (drained, SESSIONS)):
         yield judge.stage(state, f"{step.title} {word}", spines, leaves)
-    all_spines, all_leaves = len(final.role(Role.SPINE)), final.role(Role.LEAF)
+    all_spines, all_leaves = len(final.role(SwitchRole.SPINE)), final.role(SwitchRole.LEAF)
     yield judge.stage(final, f"{step.title} {TRAFFIC}", all_spines, all_leaves)
 
 

@@ -19,7 +19,7 @@ from rocefort.change.effects.drain import (
 from rocefort.change.effects.switch_configs import SwitchConfigs
 from rocefort.models.change.plan import Wave
 from rocefort.models.fabric.fabric import Rollout
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 from rocefort.models.wording import listing, names_text
 from rocefort.validators.capacity.capacity_results import CapacityReport
 
@@ -49,7 +49,7 @@ class WaveImpact:
 
     def _wave(self, wave: Wave, done: frozenset[str]) -> Wave:
         felt = [name for name in wave.devices if self.sides[name].whole.service_affecting]
-        spines = [name for name in felt if self.network.by_name[name].role is Role.SPINE]
+        spines = [name for name in felt if self.network.by_name[name].role is SwitchRole.SPINE]
         warnings = tuple(self._busy(wave, spines))
         if not spines:
             return wave.model_copy(

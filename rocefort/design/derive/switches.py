@@ -22,7 +22,7 @@ from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.routing import StaticRoute
 from rocefort.models.fabric.nodes import Leaf
-from rocefort.models.network.network import EVERY, Node, Role, Server
+from rocefort.models.network.network import EVERY, Node, Server, SwitchRole
 
 Fields = Mapping[str, object]  # of a model
 
@@ -76,7 +76,7 @@ def _node(scope: Scope, shared: Fields, static_routes: Sequence[StaticRoute]) ->
     switch, is_leaf = scope.switch, isinstance(scope.switch, Leaf)
     return Node(
         device=without_defaults(_device(scope, shared, static_routes), scope.family),
-        role=Role.LEAF if is_leaf else Role.SPINE,
+        role=SwitchRole.LEAF if is_leaf else SwitchRole.SPINE,
         id=switch.id,
         links_per_pair=links_of(scope.fabric, switch) if isinstance(switch, Leaf) else None,
         hardware=scope.hardware,

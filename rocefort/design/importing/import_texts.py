@@ -139,7 +139,7 @@ def _derived_import(text: str, out: Path, site: Site) -> DerivedNetwork:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _SwitchSentence:
     """Sentence on one switch; place: its file and line, or its name."""
 
     switch: str
@@ -149,22 +149,26 @@ class _Row:
 
 def _not_carried(
     derived: DerivedNetwork, configs: Sequence[ConfigFile]
-) -> tuple[list[_Row], list[_Row]]:
+) -> tuple[list[_SwitchSentence], list[_SwitchSentence]]:
     """(lines that the fabric does not contain, values that it adds), switch by switch."""
     files = {c.parsed.device.name: (c.path, c.parsed) for c in configs}
-    left: list[_Row] = []
-    added: list[_Row] = []
+    left: list[_SwitchSentence] = []
+    added: list[_SwitchSentence] = []
     for node in derived.network.nodes:
         path, parsed = files[node.name]
         for edit in _edits(node, parsed):
             if edit.before is None:
-                added.append(_Row(node.name, node.name, f"{edit.path} {edit.after_text}"))
+                added.append(
+                    _SwitchSentence(node.name, node.name, f"{edit.path} {edit.after_text}")
+                )
             else:
                 place = _edit_place(path, parsed, edit)
-                left.append(_Row(node.name, place, _edit_text(edit)))
+                left.append(_SwitchSentence(node.name, place, _edit_text(edit)))
         dialect = dialect_of(node)
         left += [
-            _Row(node.name, f"{path}:{line.line}", _unmodelled(line, dialect, node.family))
+            _SwitchSentence(
+                node.name, f"{path}:{line.line}", _unmodelled(line, dialect, node.family)
+            )
             for line in parsed.unmodelled
             if not dialect.written_by_itself(line, node.family)
             and dialect.foreign_design(line) is None  # else it is one of `designs`
@@ -172,7 +176,7 @@ def _not_carried(
     return left, added
 
 
-def _together(rows: Sequence[_Row]) -> Iterator[str]:
+def _together(rows: Sequence[_SwitchSentence]) -> Iterator[str]:
     """Rows with equal sentences as one, with the first place and all switches."""
     for sentence, same in group_items(rows, lambda row: row.sentence).items():
         names = list(dict.fromkeys(row.switch for row in same))

@@ -13,7 +13,7 @@ from rocefort.base.errors import BadInput, Problem
 from rocefort.base.repository import shortest
 from rocefort.design.load.load import find_fabric
 from rocefort.models.network.demand import DAY_S, GBPS_OF_TB_A_DAY, Demand, members
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 
 DEMAND_FILE = "demand.yaml"
 SENDERS, RECEIVERS = "senders", "receivers"
@@ -78,7 +78,7 @@ def _names(loaded: LoadedDemand, network: Network) -> Iterator[Problem]:
     }
     existing = {
         "segments": with_servers["segments"] | {one.name for one in network.segments or ()},
-        "leaves": {node.name for node in network.role(Role.LEAF)},
+        "leaves": {node.name for node in network.role(SwitchRole.LEAF)},
         "servers": with_servers["servers"],
     }
     for path, key, names in _lists(loaded.demand):

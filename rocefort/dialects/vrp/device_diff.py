@@ -53,7 +53,7 @@ class CompareLine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _DiffRow:
     sign: str  # a blank: only a view of other lines
     indent: int
     text: str
@@ -66,7 +66,7 @@ def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[CompareLi
     sample.
     """
     changes: list[CompareLine] = []
-    views: list[_Row] = []
+    views: list[_DiffRow] = []
     stays = False  # whether only parts of the section change
     for row in _rows(device_diff):
         if row.text == "#" and row.sign == " " and row.indent <= TOP:
@@ -86,7 +86,7 @@ def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[CompareLi
     return tuple(changes)
 
 
-def _rows(text: str) -> Iterator[_Row]:
+def _rows(text: str) -> Iterator[_DiffRow]:
     """Yield lines by sign, indentation and words; the sign's column counts as one blank."""
     for raw in lines_of(text):
         line = raw.rstrip()
@@ -94,7 +94,7 @@ def _rows(text: str) -> Iterator[_Row]:
             continue
         sign = line[0] if line[0] in "+-" else " "
         rest = f" {line[1:]}" if sign != " " else line
-        yield _Row(sign, len(rest) - len(rest.lstrip(" ")), " ".join(words_of(rest)))
+        yield _DiffRow(sign, len(rest) - len(rest.lstrip(" ")), " ".join(words_of(rest)))
 
 
 def same_change(

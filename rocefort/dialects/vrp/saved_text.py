@@ -12,7 +12,7 @@ from napalm_cloudengine.displays.lldp import Neighbor
 from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine, UnreadableError
 from napalm_cloudengine.displays.table import Form
 from napalm_cloudengine.masking import MASK
-from rocefort.dialects.data import Display, SavedPart, UnreadOutput
+from rocefort.dialects.data import SavedDisplays, SavedPart, UnreadOutput
 from rocefort.dialects.vrp.parse.parser import SYSNAME, title_lines
 from rocefort.dialects.vrp.text.config_tree import RETURN, prompt_in
 from rocefort.dialects.vrp.text.names import interface_name
@@ -37,7 +37,7 @@ class _DisplayContext:
     detail: list[DisplayLine] = field(default_factory=list)  # current paragraphs
 
 
-def read_display(text: str) -> Display | None:
+def read_display(text: str) -> SavedDisplays | None:
     """Read the outputs of a file; None for text that has none of their headings."""
     reading = _DisplayContext()
     for line in DisplayAnswer("", text).lines:
@@ -45,7 +45,7 @@ def read_display(text: str) -> Display | None:
     _end_detail(reading)
     if not reading.known:
         return None
-    return Display(reading.software, reading.model, tuple(reading.neighbours))
+    return SavedDisplays(reading.software, reading.model, tuple(reading.neighbours))
 
 
 def _read_line(reading: _DisplayContext, line: DisplayLine) -> None:

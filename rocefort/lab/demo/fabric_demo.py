@@ -23,7 +23,7 @@ from rocefort.fleet.running_configs import running_of
 from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, GOOD, SCENERY, Rehearsal, rehearse
 from rocefort.models.change.plan import Plan
 from rocefort.models.finding import Report, Severity
-from rocefort.models.network.network import Role
+from rocefort.models.network.network import SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.reports.writers.terminal import headed, width_of
 from rocefort.rollout.apply.apply import apply_plan
@@ -80,7 +80,7 @@ def run_demo(fabric: Path, engine: engine_choice.Engine, service: Service | None
 
 def _design(derived: DerivedNetwork, tell: DemoWriter) -> ReadNetwork:
     network = derived.network
-    spines, leaves = len(network.role(Role.SPINE)), len(network.role(Role.LEAF))
+    spines, leaves = len(network.role(SwitchRole.SPINE)), len(network.role(SwitchRole.LEAF))
     links, servers = len(network.links or ()), len(network.servers or ())
     tell(
         "design",

@@ -11,7 +11,7 @@ from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.lab.experiments.experiment_results import OpinionRow
 from rocefort.lab.network import (
-    Opinions,
+    OpinionCounts,
     Tables,
     await_law,
     compare_tables,
@@ -127,7 +127,7 @@ def row_of(
 
 def _pairs(
     tables: Tables, solution: Solution, other: RoutingState | None
-) -> Iterator[tuple[str, Opinions]]:
+) -> Iterator[tuple[str, OpinionCounts]]:
     states = {ENGINE: solution.state} | ({BATFISH: other} if other else {})
     mine = {KERNEL: tables, ENGINE: tables_of(solution.state, tables)}
     for first, second in PAIRS:

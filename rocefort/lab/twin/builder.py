@@ -19,7 +19,7 @@ from rocefort.lab.twin.topology import (
     MANAGEMENT_BRIDGE,
     MANAGEMENT_TAP,
     Host,
-    Topology,
+    TwinTopology,
     VethPair,
 )
 from rocefort.models.device.packet_filters import ENTROPY_PORT
@@ -52,7 +52,7 @@ class Builder:
         """Return the daemons of a switch."""
         return Daemons(self.lab, switch, self.directory / "nodes" / switch)
 
-    def change(self, old: Topology, new: Topology) -> None:
+    def change(self, old: TwinTopology, new: TwinTopology) -> None:
         """Change a lab from one topology to another; equal parts are not touched."""
         old_nodes, new_nodes = set(old.nodes) if old.switches else set[str](), set(new.nodes)
         fresh = [node for node in new.nodes if node not in old_nodes]
@@ -73,7 +73,7 @@ class Builder:
             end_processes(self.lab, set(names))
             remove_namespaces(self.lab, names)
 
-    def _make_namespaces(self, nodes: list[str], topology: Topology) -> None:
+    def _make_namespaces(self, nodes: list[str], topology: TwinTopology) -> None:
         """Create namespaces with their sysctls, before their first link."""
         ip_batch(self.lab, [f"netns add {self.namespace(node)}" for node in nodes])
         sysctls = {plan.name: plan.sysctls for plan in topology.switches}
@@ -117,7 +117,7 @@ class Builder:
             self.ip(BACKSTAGE, [*lines, *(f"link set dev {port} up" for port in ends)])
 
     def _host_jobs(
-        self, old: Topology, new: Topology, renewed: Collection[tuple[str, str]]
+        self, old: TwinTopology, new: TwinTopology, renewed: Collection[tuple[str, str]]
     ) -> Iterator[Job]:
         nodes = {node for node, _ in renewed}
         for host in new.hosts:
@@ -133,7 +133,7 @@ class Builder:
             ip_batch(self.lab, host_lines(host), where=host.name)
 
     def _switch_jobs(
-        self, old: Topology, new: Topology, renewed: Collection[tuple[str, str]]
+        self, old: TwinTopology, new: TwinTopology, renewed: Collection[tuple[str, str]]
     ) -> Iterator[Job]:
         before = old.by_switch
         for plan in new.switches:

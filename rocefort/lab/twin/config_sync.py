@@ -19,7 +19,7 @@ from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.twin.builder import Builder
 from rocefort.lab.twin.cli_process import devices_directory
 from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
-from rocefort.lab.twin.topology import BACKSTAGE, Topology, VethPair, backstage_port
+from rocefort.lab.twin.topology import BACKSTAGE, TwinTopology, VethPair, backstage_port
 
 PATIENCE_S = 10.0  # for another process that changes the same lab
 
@@ -87,14 +87,14 @@ class ConfigSync(AuditLog):
             write_whole(file, device.model_dump_json())
 
 
-def change_lab(registry: Registry, record: LabRecord, old: Topology, new: Topology) -> None:
+def change_lab(registry: Registry, record: LabRecord, old: TwinTopology, new: TwinTopology) -> None:
     """Change a running lab without waiting for its routes; the caller holds the lock."""
     if new != old:
         Builder(record.id, registry.directory(record.id)).change(old, new)
         registry.save_topology(record, new)
 
 
-def with_plan(topology: Topology, plan: SwitchPlan) -> Topology:
+def with_plan(topology: TwinTopology, plan: SwitchPlan) -> TwinTopology:
     """Return the topology with another plan of one switch; all cables stay plugged.
 
     A port that is no longer in the configuration is enabled and bare, as on a switch. A port that

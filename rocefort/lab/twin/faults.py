@@ -34,7 +34,7 @@ from rocefort.lab.twin.cli_faults import (
 from rocefort.lab.twin.config_sync import change_lab, patient_lock
 from rocefort.lab.twin.namespaces import inside, ip_batch, run
 from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
-from rocefort.lab.twin.topology import BACKSTAGE, Topology, VethPair, backstage_port
+from rocefort.lab.twin.topology import BACKSTAGE, TwinTopology, VethPair, backstage_port
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.base import Frozen
 
@@ -82,7 +82,7 @@ class LockedLab:
 
     registry: Registry
     record: LabRecord
-    topology: Topology
+    topology: TwinTopology
 
     @property
     def builder(self) -> Builder:
@@ -112,17 +112,17 @@ class LockedLab:
         bare, new = self._cabled((*laid, *removed), ()), self._cabled(laid, removed)
         change_lab(self.registry, self.record, bare, new)
 
-    def _cabled(self, gone: Sequence[VethPair], laid: Sequence[VethPair]) -> Topology:
+    def _cabled(self, gone: Sequence[VethPair], laid: Sequence[VethPair]) -> TwinTopology:
         remaining = tuple(c for c in self.topology.cables if c not in gone and c not in laid)
         return self.topology.model_copy(update={"cables": (*remaining, *laid)})
 
 
 FaultAction = Callable[[LockedLab, FaultPlace], None]
-Recable = Callable[[Topology, Sequence[FaultPlace]], tuple[list[VethPair], list[VethPair]]]
+Recable = Callable[[TwinTopology, Sequence[FaultPlace]], tuple[list[VethPair], list[VethPair]]]
 
 
 @dataclass(frozen=True)
-class FaultKind:
+class InjectableFault:
     """One kind of fault: its places, how to begin and end it, or the cables that it changes.
 
     value: meaning of the N of `=N`; empty: no value. line: name of a command-line fault, which the
@@ -153,7 +153,7 @@ class FaultKind:
 
 
 def _link_down(
-    topology: Topology, places: Sequence[FaultPlace]
+    topology: TwinTopology, places: Sequence[FaultPlace]
 ) -> tuple[list[VethPair], list[VethPair]]:
     """The cable is unplugged: both ends lose carrier."""
     (place,) = places
@@ -162,7 +162,7 @@ def _link_down(
 
 
 def _node_down(
-    topology: Topology, places: Sequence[FaultPlace]
+    topology: TwinTopology, places: Sequence[FaultPlace]
 ) -> tuple[list[VethPair], list[VethPair]]:
     """The node is cut off: all its cables are unplugged; its daemons continue, alone."""
     (place,) = places
@@ -185,7 +185,7 @@ def _loose_ends(cables: Sequence[VethPair]) -> list[VethPair]:
 
 
 def _wrong_cable(
-    topology: Topology, places: Sequence[FaultPlace]
+    topology: TwinTopology, places: Sequence[FaultPlace]
 ) -> tuple[list[VethPair], list[VethPair]]:
     """Two cables are swapped at these ends: LLDP reports the wrong switch."""
     first, second = ((place.node, place.port) for place in places)
@@ -281,17 +281,17 @@ def _start_bgpd(bench: LockedLab, place: FaultPlace) -> None:
         inside([(bench.builder.namespace(place.node), start)])
 
 
-FAULTS: dict[str, FaultKind] = {
-    "link-down": FaultKind("a port", recable=_link_down),
-    "node-down": FaultKind("a node", recable=_node_down),
-    "silent-loss": FaultKind("a port", _lose, _unfilter, value="PERCENT"),
-    "rate-limit": FaultKind("a port", _slow, _unslow, value="MBIT_S"),
-    "ce-mark": FaultKind("a port", _mark, _unfilter, value="PACKETS_S"),
-    "wrong-mtu": FaultKind("a port", _shrink, _unshrink, value="BYTES"),
-    "wrong-cable": FaultKind("two ports", recable=_wrong_cable),
-    "bgpd-killed": FaultKind("a node", _kill_bgpd, _start_bgpd),
-    "silent-node": FaultKind("a node", _silence, _unfilter),
-    **{name: FaultKind("a command line", line=name) for name in LINE_FAULTS},
+FAULTS: dict[str, InjectableFault] = {
+    "link-down": InjectableFault("a port", recable=_link_down),
+    "node-down": InjectableFault("a node", recable=_node_down),
+    "silent-loss": InjectableFault("a port", _lose, _unfilter, value="PERCENT"),
+    "rate-limit": InjectableFault("a port", _slow, _unslow, value="MBIT_S"),
+    "ce-mark": InjectableFault("a port", _mark, _unfilter, value="PACKETS_S"),
+    "wrong-mtu": InjectableFault("a port", _shrink, _unshrink, value="BYTES"),
+    "wrong-cable": InjectableFault("two ports", recable=_wrong_cable),
+    "bgpd-killed": InjectableFault("a node", _kill_bgpd, _start_bgpd),
+    "silent-node": InjectableFault("a node", _silence, _unfilter),
+    **{name: InjectableFault("a command line", line=name) for name in LINE_FAULTS},
 }
 
 
@@ -318,7 +318,7 @@ def break_lab(registry: Registry, name: str, fault: str, where: str) -> ActiveFa
 
 
 def _break_node(
-    bench: LockedLab, kind: FaultKind, request: ActiveFault, active: tuple[ActiveFault, ...]
+    bench: LockedLab, kind: InjectableFault, request: ActiveFault, active: tuple[ActiveFault, ...]
 ) -> ActiveFault:
     places = _places(bench.topology, kind, request.where)
     place = request.where.partition("=")[0]
@@ -450,7 +450,7 @@ def _set_ports_down(bench: LockedLab, cables: Sequence[VethPair], node_first: st
         sleep(0.01)
 
 
-def _places(topology: Topology, kind: FaultKind, where: str) -> list[FaultPlace]:
+def _places(topology: TwinTopology, kind: InjectableFault, where: str) -> list[FaultPlace]:
     """Parse the places of a fault. Raises BadInput."""
     parts = [WHERE.fullmatch(part) for part in where.split(",")]
     number = 2 if kind.needs == "two ports" else 1
@@ -459,7 +459,7 @@ def _places(topology: Topology, kind: FaultKind, where: str) -> list[FaultPlace]
     return [_fault_place(topology, kind, part) for part in parts if part is not None]
 
 
-def _fault_place(topology: Topology, kind: FaultKind, part: re.Match[str]) -> FaultPlace:
+def _fault_place(topology: TwinTopology, kind: InjectableFault, part: re.Match[str]) -> FaultPlace:
     node, port, value = part["node"], part["port"], part["value"]
     if (port is not None) == (kind.needs == "a node") or (value and not kind.value):
         raise BadInput(f"{part[0]!r} is no place of this fault", how=f"write {kind.form}")

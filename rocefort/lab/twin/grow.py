@@ -16,11 +16,11 @@ from rocefort.lab.twin.faults import LockedLab, require_mended
 from rocefort.lab.twin.namespaces import raise_neighbour_limit
 from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.teardown import end_processes, namespaces_of, remove_namespaces
-from rocefort.lab.twin.topology import BACKSTAGE, Topology, VethPair
+from rocefort.lab.twin.topology import BACKSTAGE, TwinTopology, VethPair
 from rocefort.lab.twin.twin import neighbours_of
 
 
-def grown_topology(old: Topology, planned: Topology) -> Topology:
+def grown_topology(old: TwinTopology, planned: TwinTopology) -> TwinTopology:
     """Return a lab's topology with the additions of a plan; existing switches do not change.
 
     Raises Refused with every part of the lab that the plan lacks or changes.
@@ -51,7 +51,7 @@ def _loose(cable: VethPair) -> bool:
     return BACKSTAGE in (cable.a, cable.b)
 
 
-def _move_problems(old: Topology, planned: Topology) -> Iterator[Problem]:
+def _move_problems(old: TwinTopology, planned: TwinTopology) -> Iterator[Problem]:
     how = "lab grow only adds; take the lab down and up again"
     for node in old.nodes:
         if node not in planned.nodes:
@@ -63,7 +63,7 @@ def _move_problems(old: Topology, planned: Topology) -> Iterator[Problem]:
             yield Problem(f"{cable.a} {cable.a_port}", what, how)
 
 
-def grow_lab(registry: Registry, record: LabRecord, new: Topology) -> Topology:
+def grow_lab(registry: Registry, record: LabRecord, new: TwinTopology) -> TwinTopology:
     """Create the additions of a topology; returns the old topology.
 
     If the process is killed, the record is marked as not whole, and `down` removes the lab. After
@@ -85,7 +85,7 @@ def grow_lab(registry: Registry, record: LabRecord, new: Topology) -> Topology:
     return old
 
 
-def shrink_lab(registry: Registry, record: LabRecord, old: Topology) -> None:
+def shrink_lab(registry: Registry, record: LabRecord, old: TwinTopology) -> None:
     """Remove the additions of `grow_lab`."""
     with patient_lock(registry, record.name):
         new = registry.topology(record)
@@ -93,7 +93,7 @@ def shrink_lab(registry: Registry, record: LabRecord, old: Topology) -> None:
         _undo(LockedLab(registry, record, old), new)
 
 
-def _undo(bench: LockedLab, new: Topology) -> None:
+def _undo(bench: LockedLab, new: TwinTopology) -> None:
     """Remove all new parts, created or not, and restore those that they replaced."""
     old, lab = bench.topology, bench.record.id
     old_nodes = set(old.nodes)

@@ -31,7 +31,7 @@ from rocefort.lab.twin.namespaces import inside, is_marked, run
 from rocefort.lab.twin.processes import LabProcess, say_ready
 from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
 from rocefort.lab.twin.teardown import end_processes, namespace
-from rocefort.lab.twin.topology import GUEST_TAP, MANAGEMENT_TAP, Host, Topology
+from rocefort.lab.twin.topology import GUEST_TAP, MANAGEMENT_TAP, Host, TwinTopology
 
 LOOPBACK = "127.0.0.1"
 SSH_PORT = 22
@@ -153,7 +153,7 @@ def _free_mb() -> int:
     return 0
 
 
-def with_guests(topology: Topology, names: Collection[str]) -> Topology:
+def with_guests(topology: TwinTopology, names: Collection[str]) -> TwinTopology:
     """Return a topology with some servers as guests. Raises BadInput for an unknown server."""
     hosts_by_name = topology.by_host
     if unknown := [name for name in names if name not in hosts_by_name]:

@@ -15,7 +15,7 @@ from typing import IO, Literal
 from pydantic import ValidationError
 
 from rocefort.base.errors import BadInput, Refused, ServiceFailed
-from rocefort.lab.twin.topology import Topology
+from rocefort.lab.twin.topology import TwinTopology
 from rocefort.models.base import Frozen, check_name
 
 ROOT = Path("/run/rocefort")  # removed by a reboot, as namespaces are
@@ -104,16 +104,16 @@ class Registry:
             if path.is_dir() and not any(path.iterdir()):
                 path.rmdir()
 
-    def topology(self, record: LabRecord) -> Topology:
+    def topology(self, record: LabRecord) -> TwinTopology:
         """Return the topology of a lab. Raises ServiceFailed if the lab was never whole."""
         path = self.directory(record.id) / "topology.json"
         try:
-            return Topology.model_validate_json(path.read_text(encoding="utf-8"))
+            return TwinTopology.model_validate_json(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, ValidationError):
             how = f"`rocefort lab down {record.name}` removes it"
             raise ServiceFailed(f"lab {record.name} never came up whole", how=how) from None
 
-    def save_topology(self, record: LabRecord, topology: Topology) -> None:
+    def save_topology(self, record: LabRecord, topology: TwinTopology) -> None:
         """Write the topology of a lab."""
         write_whole(self.directory(record.id) / "topology.json", topology.model_dump_json())
 

@@ -32,7 +32,7 @@ from rocefort.emulator.switch.state_source import (
 )
 from rocefort.lab.twin.kernel_routes import prefix_of, read_fib
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.topology import Topology
+from rocefort.lab.twin.topology import TwinTopology
 from rocefort.lab.twin.traffic.ping import echoes
 from rocefort.lab.twin.traffic.queues import queues_of
 from rocefort.lab.twin.twin import Twin
@@ -203,7 +203,7 @@ class TwinStateSource(EmulatedState):
         }
 
 
-def far_end(topology: Topology, switch: str, port: str) -> tuple[str, str] | None:
+def far_end(topology: TwinTopology, switch: str, port: str) -> tuple[str, str] | None:
     """Return the other end of a cable, its port by the switch's name; None: not a switch."""
     far = topology.far(switch, port)
     plan = topology.by_switch.get(far[0]) if far is not None else None

@@ -42,7 +42,7 @@ class Host(Frozen):
     guest: bool = False
 
 
-class Topology(Frozen):
+class TwinTopology(Frozen):
     """Switches, hosts and cables of a twin."""
 
     name: str
@@ -101,7 +101,7 @@ class Topology(Frozen):
         }
 
 
-def topology_of(network: Network, features: Features, *, bfd: bool = True) -> Topology:
+def topology_of(network: Network, features: Features, *, bfd: bool = True) -> TwinTopology:
     """Plan a twin of a network. Raises Refused with all settings that a twin cannot express."""
     problems: list[Problem] = []
     plans: list[SwitchPlan] = []
@@ -114,7 +114,7 @@ def topology_of(network: Network, features: Features, *, bfd: bool = True) -> To
         raise Refused(problems=problems)
     hosts = [_host(network, server, features) for server in network.servers or ()]
     by_name = {plan.name: plan for plan in plans}
-    return Topology(
+    return TwinTopology(
         name=network.name,
         switches=tuple(plans),
         hosts=tuple(hosts),

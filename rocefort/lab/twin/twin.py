@@ -23,7 +23,7 @@ from rocefort.lab.twin.kernel_routes import Fib, read_fib
 from rocefort.lab.twin.namespaces import inside, marked, raise_neighbour_limit, run
 from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.teardown import reap
-from rocefort.lab.twin.topology import BACKSTAGE, Host, Topology, topology_of
+from rocefort.lab.twin.topology import BACKSTAGE, Host, TwinTopology, topology_of
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of
 
@@ -60,7 +60,7 @@ class Twin:
 
     registry: Registry
     record: LabRecord
-    topology: Topology
+    topology: TwinTopology
     choice: TwinOptions = field(default_factory=TwinOptions)
 
     @classmethod
@@ -92,7 +92,7 @@ class Twin:
             registry.save(record)
             twin = cls(registry, record, topology, choice)
             try:
-                twin._build(Topology(name=network.name), topology, say)
+                twin._build(TwinTopology(name=network.name), topology, say)
                 if choice.finish is not None:
                     choice.finish(twin)
                 twin._mark_complete()
@@ -112,7 +112,7 @@ class Twin:
     def _builder(self) -> Builder:
         return Builder(self.record.id, self.registry.directory(self.record.id))
 
-    def _build(self, old: Topology, new: Topology, say: Callable[[str], None]) -> None:
+    def _build(self, old: TwinTopology, new: TwinTopology, say: Callable[[str], None]) -> None:
         if limit := raise_neighbour_limit(self.registry.root, neighbours_of(new)):
             say(f"this machine now keeps {limit} neighbours, until the last lab is down")
         self._builder.change(old, new)
@@ -137,7 +137,7 @@ class Twin:
         """Servers that are guests."""
         return Guests(self.registry, self.record)
 
-    def _boot(self, old: Topology, new: Topology) -> list[Host]:
+    def _boot(self, old: TwinTopology, new: TwinTopology) -> list[Host]:
         """Start the guests that are new, dead, or changed."""
         booting = [
             host
@@ -340,7 +340,7 @@ def _few_sessions(network: Network) -> bool:
     return sum(len(bgp.peers) for bgp in speakers if bgp is not None) <= BFD_SESSIONS
 
 
-def neighbours_of(topology: Topology) -> int:
+def neighbours_of(topology: TwinTopology) -> int:
     """Return an upper estimate: one at each end of each cable, and every management port's."""
     managed = sum(link.name.startswith("MEth") for p in topology.switches for link in p.links)
     return 2 * len(topology.cables) + managed + SPARE_NEIGHBOURS

@@ -28,7 +28,7 @@ Place = Literal["across the spines", "within a leaf", "through one switch", "bac
 Conditions = dict[Name, Description]
 
 
-class Figure(Frozen):
+class PublishedFigure(Frozen):
     """Published figure; a value that its source does not state is left out."""
 
     name: Description = Field(description="What was measured, in words.")
@@ -47,7 +47,7 @@ class Figure(Frozen):
     source: Description = Field(description="Place in the source.")
 
 
-class Reference(Frozen):
+class Publication(Frozen):
     """Figures of one publication, with their common conditions."""
 
     reference: Name
@@ -55,9 +55,9 @@ class Reference(Frozen):
     source: Description
     conditions: Conditions = Field(default_factory=dict)
     caution: Description | None = Field(default=None, description="What a reader must know of it.")
-    figures: tuple[Figure, ...] = Field(min_length=1)
+    figures: tuple[PublishedFigure, ...] = Field(min_length=1)
 
-    def conditions_of(self, figure: Figure) -> Conditions:
+    def conditions_of(self, figure: PublishedFigure) -> Conditions:
         """Return all conditions of one figure."""
         return self.conditions | figure.conditions
 
@@ -111,7 +111,7 @@ class Reasons(Frozen):
 class Comparison(Frozen):
     """One published figure and ours. ours: median of `runs` runs. ratio: ours divided by theirs."""
 
-    figure: Figure
+    figure: PublishedFigure
     ours: float | None
     runs: int
     ratio: float | None
@@ -158,12 +158,12 @@ def reference_names(directory: Path = REFERENCES) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in directory.glob("*.yaml")))
 
 
-def load_reference(name: str, directory: Path = REFERENCES) -> Reference:
+def load_reference(name: str, directory: Path = REFERENCES) -> Publication:
     """Read a reference by its name; raises BadInput with the nearest name, or file and line."""
     names = reference_names(directory)
     if name not in names:
         raise BadInput(f"no reference {name!r}", where="references", how=nearest(name, names))
-    reference = validate(Reference, read_document(directory / f"{name}.yaml", "reference: NAME"))
+    reference = validate(Publication, read_document(directory / f"{name}.yaml", "reference: NAME"))
     if reference.reference != name:
         raise BadInput(
             f"reference: {reference.reference}", where=f"{name}.yaml", how="call it as its file"
@@ -171,7 +171,7 @@ def load_reference(name: str, directory: Path = REFERENCES) -> Reference:
     return reference
 
 
-def compare(result: RdmaResult, reference: Reference) -> tuple[Comparison, ...]:
+def compare(result: RdmaResult, reference: Publication) -> tuple[Comparison, ...]:
     """Compare every figure of a reference with this run's measurements of the same kind.
 
     The kind is the program (the unit, if the reference used its own program), collective, depth,
@@ -182,7 +182,7 @@ def compare(result: RdmaResult, reference: Reference) -> tuple[Comparison, ...]:
     return tuple(_compare(result, reference, figure) for figure in reference.figures)
 
 
-def _compare(result: RdmaResult, reference: Reference, figure: Figure) -> Comparison:
+def _compare(result: RdmaResult, reference: Publication, figure: PublishedFigure) -> Comparison:
     if figure.place == SWITCH:
         return _switch(result, reference, figure)
     values = [(m, v) for m in result.measurements if (v := _value(m, figure)) is not None]
@@ -198,7 +198,9 @@ def _compare(result: RdmaResult, reference: Reference, figure: Figure) -> Compar
     return _figure_comparison(figure, [value for _, value in values], reasons)
 
 
-def _figure_comparison(figure: Figure, values: Sequence[float], reasons: Reasons) -> Comparison:
+def _figure_comparison(
+    figure: PublishedFigure, values: Sequence[float], reasons: Reasons
+) -> Comparison:
     ours = median(values) if values else None
     status = Comparability.COMPARABLE
     if ours is None:
@@ -213,7 +215,7 @@ def _figure_comparison(figure: Figure, values: Sequence[float], reasons: Reasons
     )
 
 
-def _switch(result: RdmaResult, reference: Reference, figure: Figure) -> Comparison:
+def _switch(result: RdmaResult, reference: Publication, figure: PublishedFigure) -> Comparison:
     """Compare the latency of a switch with the one by subtraction, if a sweep gave one."""
     values = [j.value for j in result.judged if j.subject == SWITCH_LATENCY and j.value is not None]
     reasons = Reasons(
@@ -224,7 +226,7 @@ def _switch(result: RdmaResult, reference: Reference, figure: Figure) -> Compari
     return _figure_comparison(figure, values, reasons if values else Reasons())
 
 
-def _value(measurement: Measurement, figure: Figure) -> float | None:
+def _value(measurement: Measurement, figure: PublishedFigure) -> float | None:
     """Return our figure of the same kind; None: this measurement is of another kind."""
     run, ours = measurement.run, measurement.figures
     if figure.program is not None and run.program is not figure.program:
@@ -242,7 +244,7 @@ def _value(measurement: Measurement, figure: Figure) -> float | None:
     return {"Gb/s": ours.gbps, "us": ours.latency_us, "IOPS": ours.iops}[figure.unit]
 
 
-def _nearest(values: list[Valued], figure: Figure) -> list[Valued]:
+def _nearest(values: list[Valued], figure: PublishedFigure) -> list[Valued]:
     """Return the values nearest to the conditions of a figure; all, if none are nearer."""
 
     def usual(run: RdmaRun) -> bool:
@@ -259,7 +261,10 @@ def _nearest(values: list[Valued], figure: Figure) -> list[Valued]:
 
 
 def _differing(
-    result: RdmaResult, reference: Reference, figure: Figure, measurements: Sequence[Measurement]
+    result: RdmaResult,
+    reference: Publication,
+    figure: PublishedFigure,
+    measurements: Sequence[Measurement],
 ) -> Iterator[str]:
     if figure.program is None:
         programs = sorted({m.run.program.value for m in measurements})
@@ -290,7 +295,10 @@ def _conditions(result: RdmaResult, measurements: Iterable[Measurement]) -> dict
 
 
 def _unknown(
-    result: RdmaResult, reference: Reference, figure: Figure, measurements: Sequence[Measurement]
+    result: RdmaResult,
+    reference: Publication,
+    figure: PublishedFigure,
+    measurements: Sequence[Measurement],
 ) -> Iterator[str]:
     here = _conditions(result, measurements)
     for name in reference.conditions_of(figure):
@@ -301,6 +309,6 @@ def _unknown(
         yield "speed of the ports"
 
 
-def _unpublished(figure: Figure) -> tuple[str, ...]:
+def _unpublished(figure: PublishedFigure) -> tuple[str, ...]:
     size = ("message size",) if figure.size_bytes is None else ()
     return size if figure.place is not None else (*size, "way")

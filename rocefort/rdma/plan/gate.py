@@ -9,7 +9,7 @@ from typing import NoReturn
 from rocefort.base.errors import Refused, RocefortError
 from rocefort.models.change.plan import Gate, GatePair
 from rocefort.models.fabric.rdma import Rdma
-from rocefort.models.network.network import Network, Role, Server
+from rocefort.models.network.network import Network, Server, SwitchRole
 from rocefort.rdma.plan.load_rules import Load, LoadRules, LoadVerdict, load_verdict
 from rocefort.rdma.plan.shared_links import disjoint_rounds
 from rocefort.rdma.rdma_plan import Program
@@ -32,7 +32,7 @@ def plan_pairs(network: Network, devices: Collection[str] | None = None) -> tupl
     devices: leaves to cover (all leaves if a spine is among them); None covers all. Preference:
     equal port speed, then few pairs, then the same segment.
     """
-    spines = {node.name for node in network.role(Role.SPINE)}
+    spines = {node.name for node in network.role(SwitchRole.SPINE)}
     everything = devices is None or not spines.isdisjoint(devices)
     candidates = _candidates(network.servers or ())
     leaves = dict.fromkeys(server.port.device for server in candidates)
@@ -150,8 +150,8 @@ def _have_pair(roce: Mapping[str, str], leaf: str, names: Collection[str]) -> bo
 
 def _leaves_of(network: Network, devices: Collection[str] | None) -> Iterator[str]:
     """Yield the leaves that a wave affects; a spine affects all leaves."""
-    spines = {node.name for node in network.role(Role.SPINE)}
-    for node in network.role(Role.LEAF):
+    spines = {node.name for node in network.role(SwitchRole.SPINE)}
+    for node in network.role(SwitchRole.LEAF):
         if devices is None or node.name in devices or not spines.isdisjoint(devices):
             yield node.name
 

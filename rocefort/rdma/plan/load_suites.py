@@ -9,7 +9,7 @@ from rocefort.base.errors import BadInput
 from rocefort.models.device.lossless import default_queue
 from rocefort.models.network.network import End, Network, Server
 from rocefort.rdma.plan.shared_links import qps_for
-from rocefort.rdma.plan.site import FAR, NEAR, Site
+from rocefort.rdma.plan.site import FAR, NEAR, RdmaSite
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round, StorageJob, Suite
 
 FAILOVER_S = 30
@@ -22,7 +22,7 @@ FEW_REPETITIONS = 100
 DIRECTORY = re.compile(r"/[A-Za-z0-9._/-]{1,200}")
 
 
-def incast(site: Site) -> RdmaPlan:
+def incast(site: RdmaSite) -> RdmaPlan:
     """Plan one sender to one server as the reference, then all senders at the same time."""
     site.require(3, Suite.INCAST)
     sink = _target(site)
@@ -41,7 +41,7 @@ def incast(site: Site) -> RdmaPlan:
     return site.plan(Suite.INCAST, rounds)
 
 
-def _target(site: Site) -> Server:
+def _target(site: RdmaSite) -> Server:
     """Return the server that all send to: the named one, otherwise the first of the fastest."""
     if site.options.target is not None:
         return site.server(site.options.target)
@@ -51,7 +51,7 @@ def _target(site: Site) -> Server:
 # --- beside TCP -----------------------------------------------------------------------------------
 
 
-def mixed(site: Site) -> RdmaPlan:
+def mixed(site: RdmaSite) -> RdmaPlan:
     """Plan RDMA and TCP from different servers to one, so its leaf's port schedules the queues."""
     site.require(3, Suite.MIXED)
     queue, roce = default_queue(site.options.tcp_dscp), site.lossless.queue
@@ -82,7 +82,7 @@ def mixed(site: Site) -> RdmaPlan:
     return site.plan(Suite.MIXED, [site.round([alone], "RDMA alone"), together])
 
 
-def _background_run(site: Site, run: RdmaRun, sink: Server, queue: int) -> RdmaRun:
+def _background_run(site: RdmaSite, run: RdmaRun, sink: Server, queue: int) -> RdmaRun:
     """Return the RDMA run with its rate by the port's weights, if TCP would fill the port too."""
     weights = _weights(site.network, sink.port) or _weights(site.network, sink.ports[0])
     roce, tcp = weights.get(site.lossless.queue), weights.get(queue)
@@ -104,7 +104,7 @@ def _weights(network: Network, port: End) -> dict[int, int]:
 # --- through a failure ----------------------------------------------------------------------------
 
 
-def failover(site: Site) -> RdmaPlan:
+def failover(site: RdmaSite) -> RdmaPlan:
     """Plan a row per second while an uplink fails, once near the sender, once near the receiver."""
     site.require(2, Suite.FAILOVER)
     site.unlimited(Suite.FAILOVER, "perftest limits no rate in a run that prints periodic rows")
@@ -135,7 +135,7 @@ def failover(site: Site) -> RdmaPlan:
     return site.plan(Suite.FAILOVER, rounds)
 
 
-def _across(site: Site) -> Iterator[tuple[Server, Server]]:
+def _across(site: RdmaSite) -> Iterator[tuple[Server, Server]]:
     servers = list(site.servers.values())
     for one in servers:
         for other in servers:
@@ -147,7 +147,7 @@ def _across(site: Site) -> Iterator[tuple[Server, Server]]:
 # --- with work ------------------------------------------------------------------------------------
 
 
-def storage(site: Site) -> RdmaPlan:
+def storage(site: RdmaSite) -> RdmaPlan:
     """Plan fio's random writes from all servers at once, to a directory mounted there (EANTC)."""
     site.require(1, Suite.STORAGE)
     directory = site.options.storage_directory
@@ -173,7 +173,7 @@ def storage(site: Site) -> RdmaPlan:
     )
 
 
-def _job(site: Site, server: Server, directory: str, block: int, depth: int) -> RdmaRun:
+def _job(site: RdmaSite, server: Server, directory: str, block: int, depth: int) -> RdmaRun:
     return RdmaRun(
         id="",
         program=Program.FIO,
@@ -186,7 +186,7 @@ def _job(site: Site, server: Server, directory: str, block: int, depth: int) -> 
     )
 
 
-def mpi(site: Site) -> RdmaPlan:
+def mpi(site: RdmaSite) -> RdmaPlan:
     """Plan EANTC's collectives over all servers, with one process each."""
     site.require(2, Suite.MPI)
     site.unlimited(Suite.MPI, "MPI sends as fast as it can")

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TypeVar
 
 from rocefort.base.errors import BadInput
-from rocefort.models.network.network import End, Link, Network, Role, Server
+from rocefort.models.network.network import End, Link, Network, Server, SwitchRole
 from rocefort.rdma.rdma_plan import Program, RdmaRun
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class Wiring:
             raise BadInput(
                 "its links are not known", where=self.network.name, how="plan from a fabric file"
             )
-        spines = {node.name for node in self.network.role(Role.SPINE)}
+        spines = {node.name for node in self.network.role(SwitchRole.SPINE)}
         uplinks: dict[str, list[Uplink]] = {}
         for link in self.network.links:
             for uplink in self._uplinks_of(link, spines):

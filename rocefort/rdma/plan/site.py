@@ -39,7 +39,7 @@ class RdmaPlanOptions(Frozen):
 
 
 @dataclass(frozen=True)
-class Site:
+class RdmaSite:
     """A network, and the servers that a plan may load."""
 
     network: Network

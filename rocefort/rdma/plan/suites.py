@@ -10,7 +10,7 @@ from rocefort.models.network.network import Network, Server
 from rocefort.rdma.plan import load_suites
 from rocefort.rdma.plan.gate import plan_pairs
 from rocefort.rdma.plan.shared_links import disjoint_rounds, miss_probability, qps_for, tournament
-from rocefort.rdma.plan.site import RdmaPlanOptions, Site, numbered
+from rocefort.rdma.plan.site import RdmaPlanOptions, RdmaSite, numbered
 from rocefort.rdma.rdma_plan import Coverage, Program, RdmaHost, RdmaPlan, RdmaRun, Suite
 
 SIZES = tuple(2**n for n in range(1, 24))  # 2 B to 8 MB, as perftest's `-a`
@@ -35,7 +35,7 @@ def plan_suite(
     Raises BadInput for servers that the network lacks, for too few servers, or for options that
     cannot be measured.
     """
-    site = Site(network, rdma, tuple(hosts), options or RdmaPlanOptions())
+    site = RdmaSite(network, rdma, tuple(hosts), options or RdmaPlanOptions())
     plan = PLANNERS[suite](site)
     return plan.model_copy(
         update={
@@ -45,7 +45,7 @@ def plan_suite(
     )
 
 
-def _resting(site: Site, plan: RdmaPlan) -> Iterator[str]:
+def _resting(site: RdmaSite, plan: RdmaPlan) -> Iterator[str]:
     """Report servers that a suite over all servers leaves out."""
     if plan.suite in FEW or not plan.rounds:
         return
@@ -57,10 +57,10 @@ def _resting(site: Site, plan: RdmaPlan) -> Iterator[str]:
 # --- pairs across the spines ----------------------------------------------------------------------
 
 
-def _across(suite: Suite, *programs: Program) -> Callable[[Site], RdmaPlan]:
+def _across(suite: Suite, *programs: Program) -> Callable[[RdmaSite], RdmaPlan]:
     """Return a planner of both figures between leaves, with every leaf in a pair (HEPS paper)."""
 
-    def plan(site: Site) -> RdmaPlan:
+    def plan(site: RdmaSite) -> RdmaPlan:
         site.require(2, suite)
         usable = site.network.model_copy(update={"servers": tuple(site.servers.values())})
         pairs = [
@@ -93,7 +93,7 @@ def _notes(pairs: Sequence[Pair]) -> tuple[str, ...]:
 # --- mesh -----------------------------------------------------------------------------------------
 
 
-def _mesh(site: Site) -> RdmaPlan:
+def _mesh(site: RdmaSite) -> RdmaPlan:
     site.require(2, Suite.MESH)
     covering = site.options.covering
     everything = _covering(site) if covering else tournament(list(site.servers.values()))
@@ -111,17 +111,17 @@ def _mesh(site: Site) -> RdmaPlan:
     return site.plan(Suite.MESH, rounds, coverage=coverage, notes=_notes(pairs))
 
 
-def _spread(site: Site, program: Program, pair: Pair, qps: int) -> RdmaRun:
+def _spread(site: RdmaSite, program: Program, pair: Pair, qps: int) -> RdmaRun:
     run = site.run(program, *pair)
     return run if program.measures_latency else run.model_copy(update={"qps": qps})
 
 
-def _width(site: Site, pair: Pair) -> int:
+def _width(site: RdmaSite, pair: Pair) -> int:
     one, other = _leaves(pair)
     return 1 if one == other else site.wiring.width(one, other)
 
 
-def _covering(site: Site) -> Iterator[list[Pair]]:
+def _covering(site: RdmaSite) -> Iterator[list[Pair]]:
     """Yield the fewest pairs that cover every leaf-spine-leaf path: one for each pair of leaves.
 
     A pair of servers uses the paths of one pair of leaves only, so fewer pairs are not enough. A
@@ -139,7 +139,7 @@ def _covering(site: Site) -> Iterator[list[Pair]]:
 
 
 def _fittest(
-    site: Site, ones: Sequence[Server], others: Sequence[Server], used: dict[str, int]
+    site: RdmaSite, ones: Sequence[Server], others: Sequence[Server], used: dict[str, int]
 ) -> Pair:
     """Choose servers by equal speed, then by least use, then within a segment."""
 
@@ -156,7 +156,7 @@ def _fittest(
     return min(pairs, key=cost)
 
 
-def _coverage(site: Site, pairs: Sequence[Pair], qps: int) -> Coverage:
+def _coverage(site: RdmaSite, pairs: Sequence[Pair], qps: int) -> Coverage:
     met = {frozenset(_leaves(pair)) for pair in pairs}
     paths = site.wiring.paths(list(site.by_leaf))
     covered = tuple(path for path in paths if frozenset((path[0], path[2])) in met)
@@ -177,7 +177,7 @@ def _coverage(site: Site, pairs: Sequence[Pair], qps: int) -> Coverage:
 # --- sweep ----------------------------------------------------------------------------------------
 
 
-def _sweep(site: Site) -> RdmaPlan:
+def _sweep(site: RdmaSite) -> RdmaPlan:
     """Plan sizes 2 B to 8 MB, one run each, within a leaf and across the spines (REDIGO's method).
 
     `-a` is not used: with it perftest sends as many messages for 8 MB as for 2 B, prints `-nan` as
@@ -199,7 +199,7 @@ def _sweep(site: Site) -> RdmaPlan:
     return site.plan(Suite.SWEEP, rounds, unmeasured=tuple(filter(None, lacking)))
 
 
-def _sized(site: Site, program: Program, pair: Pair, size: int) -> RdmaRun:
+def _sized(site: RdmaSite, program: Program, pair: Pair, size: int) -> RdmaRun:
     if not program.measures_latency:
         duration = site.duration_s(SWEEP_DURATION_S)
         return site.run(program, *pair, size_bytes=size, duration_s=duration)
@@ -207,7 +207,7 @@ def _sized(site: Site, program: Program, pair: Pair, size: int) -> RdmaRun:
     return site.run(program, *pair, size_bytes=size, iterations=iterations)
 
 
-def _near_and_far(site: Site) -> tuple[Pair | None, Pair | None]:
+def _near_and_far(site: RdmaSite) -> tuple[Pair | None, Pair | None]:
     """Choose a pair within a leaf and one across, with the same client if possible.
 
     With the same client, fewer NICs can differ between the two latencies that are subtracted.
@@ -226,7 +226,7 @@ def _near_and_far(site: Site) -> tuple[Pair | None, Pair | None]:
     return near, min(across, key=cost, default=None)
 
 
-PLANNERS: dict[Suite, Callable[[Site], RdmaPlan]] = {
+PLANNERS: dict[Suite, Callable[[RdmaSite], RdmaPlan]] = {
     Suite.WRITE: _across(Suite.WRITE, Program.WRITE_BW, Program.WRITE_LAT),
     Suite.READ: _across(Suite.READ, Program.READ_BW, Program.READ_LAT),
     Suite.SEND: _across(Suite.SEND, Program.SEND_BW, Program.SEND_LAT),

@@ -13,7 +13,7 @@ from rocefort.base.errors import BadInput, Refused
 from rocefort.base.streams import is_terminal
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.models.change.plan import Plan
-from rocefort.models.fabric.approvals import Approval
+from rocefort.models.fabric.approvals import WaveApproval
 from rocefort.models.wording import count_of, listing
 from rocefort.rollout.controller import requests
 from rocefort.rollout.controller.approvals import allowed_by
@@ -168,7 +168,7 @@ def _end_by_abort(plan: Plan, history: RunHistory) -> str:
 
 def give_approval(
     sealed: Path, journal: Path | None, wave: str, by: str, key: Path | None
-) -> Approval:
+) -> WaveApproval:
     """Approve one wave as the user of this process, or as the owner of a key.
 
     Raises Refused if the approval would be invalid, and for another user's name.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rocefort.base.errors import RocefortError
 from rocefort.models.change.plan import Plan
-from rocefort.models.fabric.approvals import Approval, Approvals
+from rocefort.models.fabric.approvals import Approvals, WaveApproval
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.journal.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
 from rocefort.rollout.journal.history import RunHistory
@@ -67,7 +67,7 @@ def allowed_by(rules: ApplyRules) -> Iterator[Path]:
         yield file
 
 
-def expiry(approval: Approval, rules: ApplyRules) -> datetime:
+def expiry(approval: WaveApproval, rules: ApplyRules) -> datetime:
     """Time at which an approval expires; raises ValueError for an invalid time."""
     at = datetime.fromisoformat(approval.at)
     if at.tzinfo is None:
@@ -75,7 +75,7 @@ def expiry(approval: Approval, rules: ApplyRules) -> datetime:
     return at + timedelta(hours=rules.expires_h)
 
 
-def refusal(approval: Approval | None, plan: Plan, history: RunHistory, now: datetime) -> str:
+def refusal(approval: WaveApproval | None, plan: Plan, history: RunHistory, now: datetime) -> str:
     """Reason why an approval is invalid, beginning with a verb; empty if it is valid."""
     rules = history.rules
     if approval is None:
@@ -92,7 +92,7 @@ def refusal(approval: Approval | None, plan: Plan, history: RunHistory, now: dat
     )
 
 
-def _given_before(approval: Approval, history: RunHistory) -> str:
+def _given_before(approval: WaveApproval, history: RunHistory) -> str:
     if f"by {approval.by}" in history.given.get(approval.wave, {}):
         return f"is by {approval.by}, who has approved this wave already; another has to"
     return ""
@@ -106,7 +106,7 @@ def _of_no_such_wave(wave: str, plan: Plan, history: RunHistory, rules: ApplyRul
     return "" if wave in rules.approve else "is for a wave that needs no approval"
 
 
-def _out_of_time(approval: Approval, rules: ApplyRules, now: datetime) -> str:
+def _out_of_time(approval: WaveApproval, rules: ApplyRules, now: datetime) -> str:
     try:
         if datetime.fromisoformat(approval.at) > now + SKEW:
             return f"is dated {approval.at}, which is in the future"
@@ -117,7 +117,7 @@ def _out_of_time(approval: Approval, rules: ApplyRules, now: datetime) -> str:
     return ""
 
 
-def _of_another(approval: Approval, rules: ApplyRules) -> str:
+def _of_another(approval: WaveApproval, rules: ApplyRules) -> str:
     """Reason why the approver is not acceptable: the author, or no allowed signer."""
     if rules.not_author and approval.by == rules.author:
         return f"is by {approval.by}, who made the plan; another person has to approve it"

@@ -13,7 +13,7 @@ from pathlib import Path
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.change.plan import Plan
-from rocefort.models.fabric.approvals import Approval
+from rocefort.models.fabric.approvals import WaveApproval
 from rocefort.rollout.controller.approvals import NAMESPACE, refusal
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.journal import FORMAT, connected, damaged, transaction
@@ -40,7 +40,7 @@ def approve(  # noqa: PLR0913 - who, beside what and where
     *,
     key: Path | None = None,
     now: Callable[[], datetime] = utc_now,
-) -> Approval:
+) -> WaveApproval:
     """Approve one wave of a plan. digest: of the plan that the user reviewed.
 
     The approval is valid for the current run of this plan. key: signs the approval. Raises Refused
@@ -54,7 +54,7 @@ def approve(  # noqa: PLR0913 - who, beside what and where
     if wave not in names:
         raise BadInput(f"the plan has no wave {wave!r}", how=f"its waves are {', '.join(names)}")
     history = running_history(journal, plan)
-    given = Approval(digest, wave, history.run, by, now().isoformat(timespec="seconds"))
+    given = WaveApproval(digest, wave, history.run, by, now().isoformat(timespec="seconds"))
     if key is not None:
         given = replace(given, signature=sign_text(given.content, key, NAMESPACE))
     if why := refusal(given, plan, history, now()):
@@ -88,7 +88,7 @@ def refuse_empty(plan: Plan) -> None:
         raise Refused(what, where=f"plan {plan.digest[:12]}", how="there is nothing to do")
 
 
-def _ask(path: Path, digest: str, kind: str, by: str, approval: Approval | None = None) -> None:
+def _ask(path: Path, digest: str, kind: str, by: str, approval: WaveApproval | None = None) -> None:
     """Write a request in a separate transaction; the rows of the controller do not change."""
     if not path.is_file():
         raise BadInput("no such journal", file=str(path), how="`rocefort apply` creates it")

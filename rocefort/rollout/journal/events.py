@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, TypeAdapter
 
 from rocefort.models.base import Frozen
-from rocefort.models.fabric.approvals import Approval
+from rocefort.models.fabric.approvals import WaveApproval
 
 
 class Phase(StrEnum):
@@ -293,7 +293,7 @@ class OperatorRequest:
     by: str
     plan: str  # digest
     wave: str = ""
-    approval: Approval | None = None
+    approval: WaveApproval | None = None
 
 
 @dataclass(frozen=True, slots=True)

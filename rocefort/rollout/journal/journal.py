@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from rocefort.base.errors import BadInput, Refused, ServiceFailed
-from rocefort.models.fabric.approvals import Approval
+from rocefort.models.fabric.approvals import WaveApproval
 from rocefort.models.wording import count_of
 from rocefort.rollout.journal.events import Event, OperatorRequest, event_of, own_values, step_of
 from rocefort.rollout.journal.lock import locked
@@ -228,7 +228,7 @@ class SqliteJournal:
         except sqlite3.Error as error:
             raise JournalFailed(f"the journal cannot be read: {error}") from None
         return [
-            OperatorRequest(number, kind, by, plan, wave, Approval.of_json(data))
+            OperatorRequest(number, kind, by, plan, wave, WaveApproval.of_json(data))
             for number, kind, by, plan, wave, data in rows
         ]
 

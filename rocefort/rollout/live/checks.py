@@ -26,7 +26,7 @@ from rocefort.validators.rules.live.subject import (
     HealthLimits,
     IntendedState,
     LiveSubject,
-    Readings,
+    SwitchReadings,
     intended_of,
 )
 
@@ -130,7 +130,7 @@ class LiveChecks:
         self, network: Network, observed: Observed, before: LiveResult | None, *, late: bool
     ) -> LiveResult:
         run = rules(ignore=NOT_DURING if late else (), judges=LiveSubject)
-        readings = Readings(observed, before.observed if before else None, self.limits)
+        readings = SwitchReadings(observed, before.observed if before else None, self.limits)
         intended = self.intended(network)
         report = check_live(network, readings, self.sources, run=run, intended=intended)
         if before is None:

@@ -24,7 +24,7 @@ from rocefort.models.wording import count_of
 from rocefort.rollout.live.checks import errors_of, new_errors
 from rocefort.rollout.live.readings import observe
 from rocefort.validators.checks import check_live
-from rocefort.validators.rules.live.subject import HealthLimits, Readings
+from rocefort.validators.rules.live.subject import HealthLimits, SwitchReadings
 from rocefort.validators.rules.registry import Rule
 
 UNREADABLE = "LIV001"
@@ -73,7 +73,7 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
         save_reading(now, save)
 
     def report_of(reading: Observed, before: Observed | None) -> Report:
-        readings = Readings(reading, before, limits or HealthLimits())
+        readings = SwitchReadings(reading, before, limits or HealthLimits())
         return check_live(network, readings, derived.sources, run=run)
 
     report = report_of(now, earlier)

@@ -26,7 +26,7 @@ from rocefort.fleet.switch_steps import collect_running
 from rocefort.models.change.plan import Plan, Wave, digest_of
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import Role
+from rocefort.models.network.network import SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.rollout.controller.napalm_switches import collect_trials
 from rocefort.rollout.gates import gate_of
@@ -175,7 +175,7 @@ def _waves(
 
 def _asks(subject: ReadNetwork, sides: Mapping[str, SwitchConfigs]) -> bool:
     """Whether a spine changes so that the other spines must carry its traffic."""
-    spines = subject.network.role(Role.SPINE)
+    spines = subject.network.role(SwitchRole.SPINE)
     return any(n.name in sides and sides[n.name].whole.service_affecting for n in spines)
 
 

@@ -13,7 +13,7 @@ from rocefort.models.base import natural
 from rocefort.models.change.plan import Gate, Plan, Wave, longest_soak_s
 from rocefort.models.fabric.fabric import Rollout
 from rocefort.models.fabric.trial_time import ACT_S, SPARE_S, TrialTime
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 
 SHORTEST_TRIAL_S, LONGEST_TRIAL_S = 60, 65535  # `commit trial`, V300R023C00
 
@@ -130,8 +130,8 @@ def make_waves(
     allow it.
     """
     names = set(changed)
-    leaves = [node for node in network.role(Role.LEAF) if node.name in names]
-    spines = [node.name for node in network.role(Role.SPINE) if node.name in names]
+    leaves = [node for node in network.role(SwitchRole.LEAF) if node.name in names]
+    spines = [node.name for node in network.role(SwitchRole.SPINE) if node.name in names]
     first = next((node for node in leaves if node.name == canary), leaves[0] if leaves else None)
     rest = [node for node in leaves if node is not first]
     racks: defaultdict[str, list[str]] = defaultdict(list)

@@ -116,10 +116,10 @@ class Timeline:
 
 def timeline_of(status: RolloutStatus) -> Timeline:
     """Return the timeline of the last run, or only its waves before a run began."""
-    return _Builder(status).timeline()
+    return _TimelineBuilder(status).timeline()
 
 
-class _Builder:
+class _TimelineBuilder:
     """Spans of all waves and switches on the scale of one run."""
 
     def __init__(self, status: RolloutStatus) -> None:

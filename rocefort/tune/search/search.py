@@ -37,7 +37,7 @@ Evaluation = tuple[Simulation, ...]
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceSettings:
     """Settings to compare with; refused: why the rules refuse them."""
 
     name: str
@@ -63,7 +63,7 @@ class Search:
 
     name: str
     space: Space
-    references: Sequence[Reference]
+    references: Sequence[ReferenceSettings]
     evaluator: Evaluator
     options: SearchOptions
     table: dict[Point, Evaluation] = field(default_factory=dict)
@@ -197,7 +197,7 @@ class Search:
         )
 
     @staticmethod
-    def _reference(reference: Reference, own: Evaluation, start: Evaluation) -> Option:
+    def _reference(reference: ReferenceSettings, own: Evaluation, start: Evaluation) -> Option:
         return Option(
             name=reference.name,
             source=reference.source,

@@ -49,14 +49,14 @@ class FlowSpec:
 
 
 @dataclass(frozen=True)
-class Layout:
+class RunLayout:
     """A ground with the flows of one run."""
 
     ground: Ground
     flows: tuple[FlowSpec, ...]
 
 
-def layout_of(scenario: Scenario, ground: Ground, seed: int) -> Layout:
+def layout_of(scenario: Scenario, ground: Ground, seed: int) -> RunLayout:
     """Return the flows of a run; starts and paths by the seed, as a vendor's hash is not known.
 
     A path is a shortest one, and each next hop of the shortest ones is as likely as the others.
@@ -70,7 +70,7 @@ def layout_of(scenario: Scenario, ground: Ground, seed: int) -> Layout:
             start = random.random() * scenario.flows.start_spread_us
             nodes = ways.draw(pair.sender, pair.receiver, random)
             flows.append(FlowSpec(nodes, scenario.flows.bytes, start, most))
-    return Layout(ground, tuple(flows))
+    return RunLayout(ground, tuple(flows))
 
 
 class _Ways:

@@ -12,7 +12,7 @@ from rocefort.models.fabric.congestion_control import DcqcnParameters
 from rocefort.tune.scenario import Buffer, Marking, Scenario
 from rocefort.tune.simulator.kernel import columns as c
 from rocefort.tune.simulator.kernel.memory import Floats, Ints
-from rocefort.tune.simulator.layout import FlowSpec, Ground, Layout
+from rocefort.tune.simulator.layout import FlowSpec, Ground, RunLayout
 from rocefort.validators.facts.headroom import (
     GAP_BYTES,
     PFC_FRAME_BYTES,
@@ -65,7 +65,7 @@ def ps_per_byte(gbps: int) -> int:
 
 
 def prepare(
-    scenario: Scenario, nic: DcqcnParameters, layout: Layout, seed: int, spare: int = 1
+    scenario: Scenario, nic: DcqcnParameters, layout: RunLayout, seed: int, spare: int = 1
 ) -> Memory:
     """Return the memory of a run.
 
@@ -223,7 +223,7 @@ def headroom_of(scenario: Scenario, gbps: int, delay_us: float) -> int:
 
 
 def _ports(
-    scenario: Scenario, layout: Layout, number: dict[tuple[str, str], int]
+    scenario: Scenario, layout: RunLayout, number: dict[tuple[str, str], int]
 ) -> tuple[Ints, Floats]:
     """Return the rows of all ports: both directions of each cable."""
     place = {name: n for n, name in enumerate(layout.ground.switches)}
@@ -327,7 +327,7 @@ def _trip(ports: Ints, path: Ints, size: int) -> int:
     return 2 * delay + sum(size * int(ports[port, c.PS_PER_BYTE]) for port in used)
 
 
-def _packet_count(scenario: Scenario, layout: Layout, ports: Ints) -> int:
+def _packet_count(scenario: Scenario, layout: RunLayout, ports: Ints) -> int:
     """Return how many packets fill all buffers and cables; a run that needs more is repeated."""
     size = packet_bytes(scenario)
     cables = sum(int(row[c.DELAY] // row[c.PS_PER_BYTE]) + size for row in ports)

@@ -52,7 +52,7 @@ class ApiFailed(ServiceFailed):
 
 
 @dataclass(frozen=True)
-class Limits:
+class RetryTimes:
     """Seconds of one call, and of the first wait between two tries; each wait doubles."""
 
     call_s: float = 30.0
@@ -68,7 +68,7 @@ class Api:
     header: str
     token: str = field(repr=False)
     hints: Mapping[int, str] = field(default_factory=dict)  # fix by HTTP status
-    limits: Limits = Limits()
+    limits: RetryTimes = RetryTimes()
 
     def __post_init__(self) -> None:
         """Refuse an address that would carry the token in the clear."""

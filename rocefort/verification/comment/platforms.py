@@ -28,7 +28,7 @@ from rocefort.verification.comment.answers import (
     ViewerAnswer,
     app_name,
 )
-from rocefort.verification.comment.api import Api, ApiFailed, Limits
+from rocefort.verification.comment.api import Api, ApiFailed, RetryTimes
 
 # https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github
 APP_TOKEN = "ghs_"  # noqa: S105 - how the token of an app begins
@@ -77,7 +77,7 @@ class Thread:
         self.api.call("DELETE", f"{self.path_of_one}/{comment.number}")
 
 
-def thread_of(limits: Limits) -> Thread | None:
+def thread_of(limits: RetryTimes) -> Thread | None:
     """Comments of the request that this CI job belongs to; None: it has another commit by now.
 
     Raises BadInput outside of a job and for a missing variable, and ApiFailed.
@@ -89,7 +89,7 @@ def thread_of(limits: Limits) -> Thread | None:
     raise BadInput("this is no job of GitHub or GitLab", how="run `rocefort comment` in CI")
 
 
-def _github(limits: Limits) -> Thread | None:
+def _github(limits: RetryTimes) -> Thread | None:
     hints = {
         401: "GITHUB_TOKEN is wrong or has expired",
         403: "the job needs the permission `pull-requests: write`",
@@ -147,7 +147,7 @@ def _pull_request(event: Event, api: Api, repository: str) -> int | None:
     return numbers[0] if numbers else None
 
 
-def _gitlab(limits: Limits) -> Thread:
+def _gitlab(limits: RetryTimes) -> Thread:
     hints = {
         401: "ROCEFORT_GITLAB_TOKEN is wrong or has expired",
         403: "ROCEFORT_GITLAB_TOKEN needs the scope `api` and the role Reporter",

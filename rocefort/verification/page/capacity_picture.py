@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rocefort.models.network.network import End, Link, Network, Node, Role
+from rocefort.models.network.network import End, Link, Network, Node, SwitchRole
 from rocefort.reports.wording import name_ranges
 from rocefort.validators.capacity.capacity_results import CapacityReport, Use
 from rocefort.verification.capacity import (
@@ -57,14 +57,14 @@ class Utilisation:
         """Return the ports of a switch in use, and all its ports."""
         network = self._network
         cabled = network.links is not None
-        served = network.servers is not None or node.role is Role.SPINE
+        served = network.servers is not None or node.role is SwitchRole.SPINE
         if node.hardware is None or not (cabled and served):
             return None
         return len(self._used[node.name]), len(node.port_names)
 
     def gbps(self, node: Node) -> tuple[int, int] | None:
         """Return the Gb/s of a leaf's servers, and of its uplinks."""
-        if node.role is not Role.LEAF or self._network.servers is None:
+        if node.role is not SwitchRole.LEAF or self._network.servers is None:
             return None
         uplinks = self._uplinks.get(node.name)
         return (self._servers[node.name], uplinks) if uplinks else None
@@ -80,7 +80,7 @@ class Utilisation:
     def link_level(self, link: Link) -> str:
         """Return the CSS class of a link: the load of the leaf at its end."""
         nodes = (self._network.by_name.get(end.device) for end in (link.a, link.b))
-        leaves = [node for node in nodes if node and node.role is Role.LEAF]
+        leaves = [node for node in nodes if node and node.role is SwitchRole.LEAF]
         return self.load_level(leaves[0]) if len(leaves) == 1 else UNKNOWN
 
     def words(self, node: Node, before: str = "") -> str:

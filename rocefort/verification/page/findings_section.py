@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from napalm_cloudengine.text import lines_of
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import first_words
 from rocefort.reports.wording import device_ports, file_lines, group_items, name_ranges
@@ -205,7 +205,9 @@ def worst_of(network: Network, groups: tuple[VerdictGroup, ...]) -> WorstVerdict
 
 def _common(network: Network, groups: Iterable[VerdictGroup]) -> Iterator[tuple[str, str]]:
     """Kind and rule of findings that every switch has, or every one of a role of several."""
-    roles = [{node.name for node in alike} for alike in map(network.role, Role) if len(alike) > 2]
+    roles = [
+        {node.name for node in alike} for alike in map(network.role, SwitchRole) if len(alike) > 2
+    ]
     sets = [*roles, {node.name for node in network.nodes}]
     for key, alike in group_items(groups, lambda group: group.heading).items():
         devices = {place.where.device for group in alike for place in group.places}
@@ -271,7 +273,7 @@ def _scope(network: Network, devices: list[str]) -> str:
         return "the fabric as a whole"
     if names == {node.name for node in network.nodes}:
         return f"all {count_of(len(names), 'switch')}"
-    for role in Role:
+    for role in SwitchRole:
         if len(names) > 1 and names == {node.name for node in network.role(role)}:
             return f"all {count_of(len(names), role.value)}"
     listed = first_words(name_ranges(devices), MOST_NAMES)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rocefort.models.finding import Report, Severity
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.reports.page_parts import PageTable, as_json_value
 from rocefort.reports.wording import (
@@ -148,7 +148,10 @@ def _tables(content: PageContent) -> tuple[PageTable, ...]:
 
 def _sizes(network: Network) -> list[str]:
     roles = [node.role for node in network.nodes]
-    sizes = [count_of(roles.count(Role.SPINE), "spine"), count_of(roles.count(Role.LEAF), "leaf")]
+    sizes = [
+        count_of(roles.count(SwitchRole.SPINE), "spine"),
+        count_of(roles.count(SwitchRole.LEAF), "leaf"),
+    ]
     if None in roles:
         sizes.append(f"{count_of(roles.count(None), 'switch')} of unknown role")
     sizes.append(

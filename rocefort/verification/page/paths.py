@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 from rocefort.validators.routing_results import RoutingState
 
 OWN_KINDS = ("loopback", "vlanif")  # interface kinds whose networks belong to the leaf
@@ -90,7 +90,7 @@ def paths_of(network: Network, state: RoutingState | None) -> Paths | None:
             (numbers.get(link.a.device, OUTSIDE), numbers.get(link.b.device, OUTSIDE))
             for link in network.links
         ),
-        leaves=tuple(numbers[node.name] for node in network.role(Role.LEAF)),
+        leaves=tuple(numbers[node.name] for node in network.role(SwitchRole.LEAF)),
         groups=groups,
         sets=sets,
         servers=tuple(
@@ -110,7 +110,7 @@ def _announced_networks(
     Those of exits are for the outside, and may be kept from other leaves on purpose.
     """
     found: dict[IPv4Network, dict[int, None]] = defaultdict(dict)
-    for node in network.role(Role.LEAF):
+    for node in network.role(SwitchRole.LEAF):
         own = {
             address.network
             for interface in node.device.interfaces

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from rocefort.models.network.network import Network, Node, Role
+from rocefort.models.network.network import Network, Node, SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.reports.page_parts import packed_column
 from rocefort.verification.page.capacity_picture import Utilisation
@@ -37,7 +37,7 @@ class DrawnSwitch:
 
 
 @dataclass(frozen=True, slots=True)
-class Topology:
+class TopologyPicture:
     """Content of the picture; links: worst finding by number in `Network.links`, if there is one.
 
     cables: number of links; they are the first rows of the table of cables.
@@ -59,7 +59,7 @@ class Topology:
         }
 
 
-def topology_of(network: Network, worst: WorstVerdicts) -> Topology:
+def topology_of(network: Network, worst: WorstVerdicts) -> TopologyPicture:
     """Content of the picture; worst: what its switches and ports are coloured by."""
     words = _SwitchWords(network, worst)
     kinds = {
@@ -67,7 +67,7 @@ def topology_of(network: Network, worst: WorstVerdicts) -> Topology:
         for number, link in enumerate(network.links or ())
     }
     links = {number: kind for number, kind in kinds.items() if kind != "none"}
-    return Topology(
+    return TopologyPicture(
         switches=tuple(map(words.drawn, network.nodes)),
         cables=len(kinds),
         links=links,
@@ -119,7 +119,7 @@ class _SwitchWords:
         )
 
     def _server_words(self, node: Node) -> str:
-        if self._servers is None or node.role is not Role.LEAF:
+        if self._servers is None or node.role is not SwitchRole.LEAF:
             return ""
         return count_of(self._servers[node.name], "server")
 

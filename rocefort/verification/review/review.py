@@ -36,7 +36,7 @@ from rocefort.change.sides import ReviewSide, ReviewSides, read_sides
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.fabric.routing import Capacity
 from rocefort.models.finding import Finding, Report
-from rocefort.models.network.network import Network, Node, Role, Sources
+from rocefort.models.network.network import Network, Node, Sources, SwitchRole
 from rocefort.validators.checks import check, titles
 from rocefort.validators.engine_choice import Engine
 from rocefort.verification.review.fabrics import ChangedFabrics, changed_fabrics
@@ -249,10 +249,10 @@ def _lines(
         yield switch_lines(name, changed, old, new)
 
 
-def retired_ids(capacity: Capacity) -> Iterator[tuple[Role, int]]:
+def retired_ids(capacity: Capacity) -> Iterator[tuple[SwitchRole, int]]:
     """Ids of switches that are gone, which are never reused."""
-    yield from ((Role.SPINE, id_) for id_ in capacity.retired_spines)
-    yield from ((Role.LEAF, id_) for id_ in capacity.retired_leaves)
+    yield from ((SwitchRole.SPINE, id_) for id_ in capacity.retired_spines)
+    yield from ((SwitchRole.LEAF, id_) for id_ in capacity.retired_leaves)
 
 
 def _switches(sides: ReviewSides, names: Renames) -> tuple[ComparedSide, ComparedSide]:

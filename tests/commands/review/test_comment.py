@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from comment_platform import GITHUB_TOKEN, GITLAB_TOKEN, Fault, Platform, serving
 
-from rocefort.verification.comment.api import ApiFailed, Limits
+from rocefort.verification.comment.api import ApiFailed, RetryTimes
 from rocefort.verification.comment.keep import keep_comment
 from rocefort.verification.comment.platforms import Thread, thread_of
 from rocefort.verification.review.review_files import MARK
@@ -21,7 +21,7 @@ Command = Callable[..., Any]
 Job = Callable[..., None]
 TEXT = f"{MARK}\n\n## Rocefort: heps: no new errors\n"
 ANSWER = ": the answer is not of this API\n"
-FAST = Limits(call_s=5.0, wait_s=0.01, longest_wait_s=0.02)
+FAST = RetryTimes(call_s=5.0, wait_s=0.01, longest_wait_s=0.02)
 HEAD = {"head_branch": "wider", "head_sha": "c0ffee", "html_url": "https://github.com/a/b/runs/5"}
 VARIABLES = ("GITHUB_", "GITLAB_", "CI_", "ROCEFORT_", "http_proxy", "https_proxy", "HTTPS_PROXY")
 
@@ -60,7 +60,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
     return start
 
 
-def thread(limits: Limits = FAST) -> Thread:
+def thread(limits: RetryTimes = FAST) -> Thread:
     found = thread_of(limits)
     assert found
     return found
@@ -262,7 +262,7 @@ def test_an_address_in_the_clear_is_refused(
 def test_a_slow_platform_is_left(platform: Platform) -> None:
     platform.faults = [Fault(200, "GET", body=b"[]", wait_s=1.0, times=4)]
     with pytest.raises(ApiFailed, match=r"no answer: (no answer in 0.2 s|timed out)"):
-        keep_comment(thread(Limits(call_s=0.2, wait_s=0.0)), TEXT)
+        keep_comment(thread(RetryTimes(call_s=0.2, wait_s=0.0)), TEXT)
 
 
 USERS = b'"user": {"login": "ann", "type": "User"}, "author": {"username": "ann"}'

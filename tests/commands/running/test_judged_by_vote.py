@@ -15,7 +15,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc
 from rocefort.models.device.lossless import AiEcn, AiEcnQueue, Pfc, PfcProfile
 from rocefort.models.device.routing import Bgp
-from rocefort.models.network.network import Network, Node, Role
+from rocefort.models.network.network import Network, Node, SwitchRole
 from rocefort.models.vote import Vote
 from rocefort.validators.checks import check, rules
 from rocefort.validators.rules.running import settings
@@ -132,7 +132,7 @@ def test_switches_that_are_prepared_for_pfc_and_pause_nothing_are_errors() -> No
 
 
 def test_a_leaf_without_pauses_differs() -> None:
-    leaf = {"role": Role.LEAF}
+    leaf = {"role": SwitchRole.LEAF}
     nodes = [
         _switch(name, *queues).model_copy(update=leaf)
         for name, queues in (("a", (4,)), ("b", (4,)), ("c", ()))

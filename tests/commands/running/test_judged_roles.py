@@ -16,14 +16,14 @@ from rocefort.design.subject import subject_of_texts
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.routing import Bgp, BgpPeer
-from rocefort.models.network.network import Network, Node, Role, RoleEvidence
+from rocefort.models.network.network import Network, Node, RoleEvidence, SwitchRole
 from rocefort.validators.checks import check, rules
 from rocefort.validators.rules.running.subject import VoteSubject
 
 Rocefort = Callable[..., Any]
 Saved = Callable[..., Path]
-HEPS = {f"leaf{n:02}": Role.LEAF for n in range(1, 9)} | dict.fromkeys(
-    ("spine01", "spine02"), Role.SPINE
+HEPS = {f"leaf{n:02}": SwitchRole.LEAF for n in range(1, 9)} | dict.fromkeys(
+    ("spine01", "spine02"), SwitchRole.SPINE
 )
 
 
@@ -171,7 +171,7 @@ def test_unknown_roles_beside_working_bgp_are_errors() -> None:
 
 def test_names_decide_where_nothing_else_does_and_are_weak_evidence() -> None:
     network = _pair("leaf1", "spine1")
-    assert [node.role for node in network.nodes] == [Role.LEAF, Role.SPINE]
+    assert [node.role for node in network.nodes] == [SwitchRole.LEAF, SwitchRole.SPINE]
     assert _says(network) == [
         "info leaf1: taken as leaf by sessions and cables and name, without a gateway"
     ]

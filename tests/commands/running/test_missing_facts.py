@@ -15,7 +15,7 @@ from outputs import fields_of
 from rocefort.dialects.vrp import terms
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.finding import MissingFact
-from rocefort.models.hardware.netbox import SwitchFacts
+from rocefort.models.hardware.netbox import AddedFacts
 from rocefort.validators.rules.missing import Missing
 
 Rocefort = Callable[..., Any]
@@ -49,7 +49,7 @@ def test_every_verdict_has_a_fact_and_a_way(
 ) -> None:
     found = _missing(rocefort, *commands[subject])
     assert bool(found) is (subject not in NONE)
-    names = set(_names(Fabric.model_json_schema())) | set(_names(SwitchFacts.model_json_schema()))
+    names = set(_names(Fabric.model_json_schema())) | set(_names(AddedFacts.model_json_schema()))
     for missing in found:
         assert missing.fact
         assert missing.ask or missing.key, missing

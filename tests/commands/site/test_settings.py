@@ -17,7 +17,7 @@ from typer.main import get_command
 from rocefort.base import options
 from rocefort.base.documents.read import read_toml
 from rocefort.base.repository import ROOT
-from rocefort.site.settings import Settings, setting_of, settings_schema
+from rocefort.site.settings import SiteSettings, setting_of, settings_schema
 from rocefort.tasks import cli
 from rocefort.validators.batfish.access import LIMIT_S
 
@@ -52,7 +52,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_option_with_a_variable_has_a_key_and_every_key_an_option() -> None:
-    assert {setting_of(option) for _, option in OPTIONS} == set(Settings.model_fields)
+    assert {setting_of(option) for _, option in OPTIONS} == set(SiteSettings.model_fields)
 
 
 def test_the_limit_of_a_question_is_that_of_the_service() -> None:
@@ -63,7 +63,7 @@ def test_the_page_lists_every_setting(golden_update: bool) -> None:
     text = PAGE.read_text(encoding="utf-8")
     head = "|---|---|---|---|---|\n"
     rows = ""
-    for key, field in Settings.model_fields.items():
+    for key, field in SiteSettings.model_fields.items():
         having = [(path, option) for path, option in OPTIONS if setting_of(option) == key]
         flags = {option.opts[-1] for _, option in having}
         variables = {option.envvar for _, option in having}

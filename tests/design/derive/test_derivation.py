@@ -21,7 +21,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Deadlock
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 
 Edit = Callable[..., Path]
 HEPS = read_document(INVENTORY / "heps" / "fabric.yaml")
@@ -29,8 +29,8 @@ HEPS = read_document(INVENTORY / "heps" / "fabric.yaml")
 
 def test_heps_is_the_published_fabric(heps: DerivedNetwork) -> None:
     network = heps.network
-    assert [n.name for n in network.role(Role.SPINE)] == ["spine01", "spine02"]
-    assert len(network.role(Role.LEAF)) == 8
+    assert [n.name for n in network.role(SwitchRole.SPINE)] == ["spine01", "spine02"]
+    assert len(network.role(SwitchRole.LEAF)) == 8
     assert {link.a.device for link in network.links or ()} == {"spine01", "spine02"}
     assert len(network.links or ()) == 16
     ports = [i for n in network.nodes for i in n.device.interfaces if i.thresholds]
@@ -52,7 +52,7 @@ def test_the_seven_published_servers_have_pairs_across_the_spines(heps: DerivedN
 
 def test_no_two_switches_share_a_leaf_asn_and_the_spines_share_one(heps: DerivedNetwork) -> None:
     asns = {n.name: n.device.bgp.asn for n in heps.network.nodes if n.device.bgp}
-    leaves = [asns[n.name] for n in heps.network.role(Role.LEAF)]
+    leaves = [asns[n.name] for n in heps.network.role(SwitchRole.LEAF)]
     assert len(set(leaves)) == 8
     assert {asns["spine01"], asns["spine02"]} == {65000}
 

@@ -24,7 +24,7 @@ from rocefort.models.change.compare import compare
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.port_allocation import peer_at, place_of
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import SessionStatus
@@ -80,7 +80,7 @@ def test_a_further_link_moves_nothing(
     before = grown(links, 3, spines, leaves).network
     after = grown(more, 4, spines, leaves + [i for i in new_leaves if i not in leaves], own).network
     assert_only_added(before, after)
-    for leaf in after.role(Role.LEAF):
+    for leaf in after.role(SwitchRole.LEAF):
         number = own.get(leaf.id or 0, more)
         pairs = Counter(link.a.device for link in after.links or () if link.b.device == leaf.name)
         assert set(pairs.values()) == {number} == {leaf.links_per_pair}

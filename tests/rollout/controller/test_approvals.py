@@ -19,7 +19,7 @@ from planned import unchanged
 from rocefort.base.errors import Refused
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Gate, Plan, Wave
-from rocefort.models.fabric.approvals import Approval, Approvals
+from rocefort.models.fabric.approvals import Approvals, WaveApproval
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.approvals import (
@@ -61,7 +61,7 @@ PLAN = Plan(
 RULES = ApplyRules(1, ("one", "two"), not_author=True, expires_h=24, author="ada")
 RUN = "7f"
 HISTORY = RunHistory(running=True, rules=RULES, run=RUN)
-GIVEN = Approval(PLAN.digest, "one", RUN, "bob", NOW.isoformat())
+GIVEN = WaveApproval(PLAN.digest, "one", RUN, "bob", NOW.isoformat())
 
 
 def test_an_approval_by_another_person_holds_for_its_time() -> None:
@@ -127,7 +127,7 @@ def test_an_approval_by_another_person_holds_for_its_time() -> None:
         ),
     ],
 )
-def test_what_does_not_hold(given: Approval | None, history: RunHistory, why: str) -> None:
+def test_what_does_not_hold(given: WaveApproval | None, history: RunHistory, why: str) -> None:
     assert refusal(given, PLAN, history, NOW) == why
     wave = given.wave if given else "one"
     event = approval_event(
@@ -147,7 +147,7 @@ def test_a_row_whose_wave_is_not_the_approved_one_holds_for_neither() -> None:
 
 @pytest.mark.parametrize("data", ["", "[]", "{", '{"plan": 1}', '{"extra": ""}'])
 def test_a_row_that_is_no_approval(data: str) -> None:
-    assert Approval.of_json(data) is None
+    assert WaveApproval.of_json(data) is None
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_an_approval_signed_by_a_key_is_its_owners_and_cannot_be_altered(tmp_pat
     signers.write_text(f"bob {public_key[0]} {public_key[1]}\n")
     history = replace(HISTORY, rules=replace(RULES, signers=str(signers)))
 
-    def signed(approval: Approval, key: str, namespace: str = NAMESPACE) -> Approval:
+    def signed(approval: WaveApproval, key: str, namespace: str = NAMESPACE) -> WaveApproval:
         text = sign_text(approval.content, tmp_path / key, namespace)
         return replace(approval, signature=text)
 
@@ -327,7 +327,7 @@ def test_an_old_approval_is_refused_and_a_wave_does_not_begin_by_one(
     with pytest.raises(Refused, match="has expired: it is valid for 1 h"):
         approve(journal, plan, "canary", "bob", plan.digest, now=_clock(long_ago))
     history = status(journal).history(plan.digest)
-    given = Approval(plan.digest, "canary", history.run, "bob", long_ago.isoformat())
+    given = WaveApproval(plan.digest, "canary", history.run, "bob", long_ago.isoformat())
     replay(
         journal,
         (long_ago.isoformat(), plan.digest, "approve", "bob", "canary", json.dumps(asdict(given))),

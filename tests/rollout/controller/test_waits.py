@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from model_switches import Book, NoTexts, Says, plan_of, switches_of
 
-from rocefort.models.fabric.approvals import Approval
+from rocefort.models.fabric.approvals import WaveApproval
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
@@ -45,7 +45,7 @@ class Asked(Book):
 
 
 def approval(run: str, by: str) -> OperatorRequest:
-    given = Approval(PLAN.digest, WAVE, run, by, datetime.now(UTC).isoformat())
+    given = WaveApproval(PLAN.digest, WAVE, run, by, datetime.now(UTC).isoformat())
     return OperatorRequest(1, "approve", by, PLAN.digest, WAVE, given)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.change.plan import Gate
 from rocefort.models.network.exits import Exit
-from rocefort.models.network.network import End, Network, Role
+from rocefort.models.network.network import End, Network, SwitchRole
 from rocefort.rollout.planning.waves import RedundancyGroup, groups_of, make_waves
 
 GATE = Gate(
@@ -33,7 +33,9 @@ def waves(network: Network, most: int, *changed: str) -> list[tuple[str, ...]]:
 def with_racks(network: Network, *racks: str | None) -> Network:
     rack_of = {f"leaf{i:02}": rack for i, rack in enumerate(racks, 1)}
     nodes = (
-        node.model_copy(update={"rack": rack_of.get(node.name)}) if node.role is Role.LEAF else node
+        node.model_copy(update={"rack": rack_of.get(node.name)})
+        if node.role is SwitchRole.LEAF
+        else node
         for node in network.nodes
     )
     return network.model_copy(update={"nodes": tuple(nodes), "segments": ()})
@@ -107,7 +109,7 @@ def test_every_switch_is_in_one_wave_and_no_wave_is_more_than_may_be_away(
     changed = [network.nodes[i].name for i in sorted(picked)]
     plan_waves = make_waves(network, changed, "leaf08", most, lambda _: GATE)
     assert sorted(d for wave in plan_waves for d in wave.devices) == sorted(changed)
-    spines = {node.name for node in network.role(Role.SPINE)}
+    spines = {node.name for node in network.role(SwitchRole.SPINE)}
     for wave in plan_waves:
         assert len(wave.devices) <= most
         assert all(group.allows(wave.devices) for group in groups_of(network))

@@ -19,7 +19,7 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.lab.experiments.opinions import Batfish
-from rocefort.lab.network import Opinions, compare_tables, tables_of
+from rocefort.lab.network import OpinionCounts, compare_tables, tables_of
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.batfish.engine import RouteRow
@@ -65,7 +65,7 @@ def forks(network: Network) -> Forks:
     return replay_forks(network, PATH)
 
 
-def compared(network: Network, forks: Forks, failure: Failure) -> Opinions:
+def compared(network: Network, forks: Forks, failure: Failure) -> OpinionCounts:
     """The engine's next hops after a failure with those of Batfish."""
     solution, batfish = dense(network, failure), forks.after(network, failure)
     assert batfish is not None

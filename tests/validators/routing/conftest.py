@@ -25,10 +25,10 @@ from rocefort.models.network.network import (
     Network,
     Node,
     Position,
-    Role,
     Segment,
     Server,
     Sources,
+    SwitchRole,
 )
 
 Clos = Callable[..., Network]
@@ -130,7 +130,7 @@ def _clos(
                 ports.get(f"spine{s}", []),
                 peers.get(f"spine{s}", []),
             ),
-            role=Role.SPINE,
+            role=SwitchRole.SPINE,
             id=s,
         )
         for s in range(1, spines + 1)
@@ -138,7 +138,7 @@ def _clos(
     nodes += [
         Node(
             device=_leaf(n, ports.get(f"leaf{n}", []), peers.get(f"leaf{n}", []), servers),
-            role=Role.LEAF,
+            role=SwitchRole.LEAF,
             id=n,
         )
         for n in range(1, leaves + 1)

@@ -20,7 +20,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.device.routing import DEFAULT_ROUTE, BgpGroup, StaticRoute
-from rocefort.models.network.network import LosslessIntent, Network, Role, Sources
+from rocefort.models.network.network import LosslessIntent, Network, Sources, SwitchRole
 from rocefort.validators.failures.study import (
     MOST,
     PreparedSolution,
@@ -63,8 +63,8 @@ def told_pairs(effect: FailureEffect) -> Pairs:
 
 
 def true_widths(network: Network, before: Solution, after: Solution, dead: set[str]) -> Widths:
-    spines = {node.name for node in network.role(Role.SPINE)}
-    leaves = {node.name for node in network.role(Role.LEAF)} - dead
+    spines = {node.name for node in network.role(SwitchRole.SPINE)}
+    leaves = {node.name for node in network.role(SwitchRole.LEAF)} - dead
     origins = {p: group.origins for group in before.classes for p in group.prefixes}
     found: Widths = {}
     for leaf in leaves:
@@ -92,7 +92,7 @@ def true_pairs(network: Network, before: Solution, after: Solution, dead: set[st
 
 
 def true_cut_off(network: Network, before: Solution, after: Solution, dead: set[str]) -> set[str]:
-    leaves = {node.name for node in network.role(Role.LEAF)}
+    leaves = {node.name for node in network.role(SwitchRole.LEAF)}
 
     def heard(solution: Solution) -> set[str]:
         return {

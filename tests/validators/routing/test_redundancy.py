@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from rocefort.models.finding import Severity, Waiver
-from rocefort.models.network.network import End, Network, Role
+from rocefort.models.network.network import End, Network, SwitchRole
 from rocefort.validators.failures.study import study
 from rocefort.validators.routing_results import FailureStudy
 from rocefort.validators.rules.verification.subject import verify_redundancy
@@ -84,7 +84,7 @@ def test_a_spine_that_goes_takes_all_redundancy(clos: Clos) -> None:
 
 def drop(network: Network, *spines: str) -> Network:
     kept = without(network, *spines)
-    return kept.model_copy(update={"spines": len(kept.role(Role.SPINE))})
+    return kept.model_copy(update={"spines": len(kept.role(SwitchRole.SPINE))})
 
 
 def test_what_a_fabric_never_had_is_not_lost(clos: Clos) -> None:

@@ -17,7 +17,7 @@ from rocefort.base.errors import Refused
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.routing import BgpGroup, PrefixEntry, PrefixList
-from rocefort.models.network.network import End, Link, Network, Role, Sources
+from rocefort.models.network.network import End, Link, Network, Sources, SwitchRole
 from rocefort.validators.routing.bgp import denying
 from rocefort.validators.routing.engine import analyse, solve
 from rocefort.validators.routing_results import RoutingState, SessionStatus
@@ -41,7 +41,7 @@ def widths(state: RoutingState) -> dict[tuple[str, IPv4Network], int]:
 
 def leaf_prefixes(network: Network) -> Iterator[tuple[str, str, IPv4Network]]:
     """Each leaf with each prefix of another leaf."""
-    leaves = network.role(Role.LEAF)
+    leaves = network.role(SwitchRole.LEAF)
     for leaf in leaves:
         for other in leaves:
             if leaf is not other and other.device.bgp:
@@ -86,7 +86,7 @@ def test_a_lost_session_costs_exactly_its_own_paths(
     clos: Clos, edits: Edits, size: tuple[int, int, int], at_spine: bool, data: st.DataObject
 ) -> None:
     network = clos(*size)
-    role = Role.SPINE if at_spine else Role.LEAF
+    role = SwitchRole.SPINE if at_spine else SwitchRole.LEAF
     node = data.draw(st.sampled_from(network.role(role)))
     assert node.device.bgp is not None
     peer = data.draw(st.sampled_from(node.device.bgp.peers))
@@ -158,7 +158,7 @@ def test_next_hops_are_those_of_the_shortest_of_all_walks(
 ) -> None:
     asn_per_spine, open_policy = choices
     network = clos(*size, asn_per_spine=asn_per_spine)
-    for leaf in network.role(Role.LEAF):
+    for leaf in network.role(SwitchRole.LEAF):
         network = edits["bgp"](network, leaf.name, as_path_relax=True)
         if open_policy:  # leaves pass on what they learn: valleys become possible
             bgp = network.by_name[leaf.name].device.bgp
@@ -166,7 +166,7 @@ def test_next_hops_are_those_of_the_shortest_of_all_walks(
             groups = (BgpGroup(name="SPINE", active=True),)
             network = edits["bgp"](network, leaf.name, groups=groups)
             network = edits["device"](network, leaf.name, prefix_lists=(), route_policies=())
-    for spine in network.role(Role.SPINE):
+    for spine in network.role(SwitchRole.SPINE):
         network = edits["bgp"](network, spine.name, as_path_relax=True)
     dropped = data.draw(st.sets(st.sampled_from(network.links or ()), max_size=4))
     for link in dropped:

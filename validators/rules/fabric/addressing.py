@@ -13,7 +13,7 @@ from rocefort.models.base import natural
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.routing import REFUSED, is_private
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import End, Link, Node, Role, Server
+from rocefort.models.network.network import End, Link, Node, Server, SwitchRole
 from rocefort.models.wording import listing
 from rocefort.validators.facts.overview import SHARING, LinkEnds, Overview
 from rocefort.validators.rules.missing import ADDRESSES, ROLE, SHARED, Need
@@ -164,13 +164,13 @@ def unique_asns(subject: Subject) -> Iterator[Verdict]:
     Example: AS 65101 is also the AS of leaf01; a leaf needs an AS of its own
     Fix: Give the leaf another AS number, and its spines the new peer AS.
     """
-    leaves, spines = subject.network.role(Role.LEAF), subject.network.role(Role.SPINE)
+    leaves, spines = subject.network.role(SwitchRole.LEAF), subject.network.role(SwitchRole.SPINE)
     first: dict[int, Node] = {}
     for node in (*spines, *leaves):
         if node.device.bgp is None:
             continue  # BGP001 reports it
         holder = first.setdefault(node.device.bgp.asn, node)
-        if holder is not node and node.role is Role.LEAF:
+        if holder is not node and node.role is SwitchRole.LEAF:
             yield subject.finding(
                 node,
                 f"AS {node.device.bgp.asn} is also the AS of {holder.name}; "

@@ -13,7 +13,7 @@ from rocefort.dialects.data import ForeignDesign
 from rocefort.dialects.words import line
 from rocefort.models.device.routing import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import Node, Role, TextLine
+from rocefort.models.network.network import Node, SwitchRole, TextLine
 from rocefort.models.wording import listing
 from rocefort.validators.facts.overview import ROUTING, LinkEnds, Overview, Owner, overlay_peers
 from rocefort.validators.rules.fabric.session_passwords import authentication, differing, unreadable
@@ -368,17 +368,17 @@ def ecmp_width(subject: Subject) -> Iterator[Verdict]:
     Fix: Set «equal paths of BGP» to as many as there are, or as the reserved capacity will have.
     """
     network = subject.network
-    spine_nodes = network.role(Role.SPINE)
+    spine_nodes = network.role(SwitchRole.SPINE)
     spines = network.spines if network.spines is not None else len(spine_nodes)
     if not spines:
         yield subject.not_judged(None, "the number of spines is not known", SPINES)
         return
     asns = sorted({node.device.bgp.asn for node in spine_nodes if node.device.bgp})
     widths = _parallel(subject.overview)
-    for node in (*spine_nodes, *network.role(Role.LEAF)):
+    for node in (*spine_nodes, *network.role(SwitchRole.LEAF)):
         if node.device.bgp is None:
             continue  # BGP001 reports it
-        leaf = node.role is Role.LEAF
+        leaf = node.role is SwitchRole.LEAF
         needed = max(spines if leaf else 1, widths[node.name])
         if other := _other_width(node):
             reason = f"`{other.text}` sets equal paths, and is not modelled"
@@ -423,7 +423,7 @@ def _width_to_come(subject: Subject, node: Node, maximum: int, needed: int) -> I
     reserved = subject.network.reserved
     if reserved is None:
         return
-    width = reserved.links_per_pair * (reserved.spines if node.role is Role.LEAF else 1)
+    width = reserved.links_per_pair * (reserved.spines if node.role is SwitchRole.LEAF else 1)
     if needed <= maximum < width:
         yield subject.finding(
             node,

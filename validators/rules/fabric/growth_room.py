@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.media import whole_port
-from rocefort.models.network.network import Network, Reserved, Role
+from rocefort.models.network.network import Network, Reserved, SwitchRole
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.facts.links import towards_spines
 from rocefort.validators.facts.overview import Overview
@@ -36,7 +36,7 @@ def oversubscription(subject: Subject) -> Iterator[Verdict]:
     servers: Counter[str] = Counter()
     for server in subject.servers:
         servers[server.port.device] += server.speed_gbps
-    for leaf in network.role(Role.LEAF):
+    for leaf in network.role(SwitchRole.LEAF):
         down, up = servers[leaf.name], uplinks.get(leaf.name, 0)
         if up is None:
             yield subject.not_judged(
@@ -74,8 +74,8 @@ def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
     each, more_links = max(reserved.links_per_pair, _usual(pairs)), _links_to_come(pairs, reserved)
     there = Counter(node.role for node in network.nodes)
     to_come_to = {
-        Role.LEAF: ("spines", reserved.spines - there[Role.SPINE]),
-        Role.SPINE: ("leaves", reserved.leaves - there[Role.LEAF]),
+        SwitchRole.LEAF: ("spines", reserved.spines - there[SwitchRole.SPINE]),
+        SwitchRole.SPINE: ("leaves", reserved.leaves - there[SwitchRole.LEAF]),
     }
     for node in network.nodes:
         if node.hardware is None or node.role is None:

@@ -17,7 +17,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.hardware.hardware import expand_ports
 from rocefort.models.hardware.media import whole_port
 from rocefort.models.network.exits import Exit
-from rocefort.models.network.network import End, Network, Node, Role, Server
+from rocefort.models.network.network import End, Network, Node, Server, SwitchRole
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.facts.links import effective_mtu
 from rocefort.validators.facts.overview import LinkEnds
@@ -50,8 +50,8 @@ def full_mesh(subject: Subject) -> Iterator[Verdict]:
     Fix: Add or remove links until every leaf has the same number of links to all spines.
     """
     network = subject.network
-    spines = [node.name for node in network.role(Role.SPINE)]
-    leaves = network.role(Role.LEAF)
+    spines = [node.name for node in network.role(SwitchRole.SPINE)]
+    leaves = network.role(SwitchRole.LEAF)
     expected = network.spines if network.spines is not None else max(len(spines), 1)
     if len(spines) != expected and all(node.role for node in network.nodes):
         yield subject.finding(
@@ -125,7 +125,7 @@ def no_spine_link(subject: Subject) -> Iterator[Verdict]:
     Example: linked to spine02 100GE1/0/31; spines must not be linked to each other
     Fix: Remove the cable; leaves reach each other over any one spine.
     """
-    spines = {node.name for node in subject.network.role(Role.SPINE)}
+    spines = {node.name for node in subject.network.role(SwitchRole.SPINE)}
     for link in subject.links:
         if {link.a.device, link.b.device} <= spines:
             yield subject.finding(

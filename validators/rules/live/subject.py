@@ -106,7 +106,7 @@ def _server_hops(network: Network, state: RoutingState) -> dict[str, Hops]:
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class SwitchReadings:
     """Present and earlier state of the switches; before is None without an earlier reading."""
 
     now: Observed
@@ -118,7 +118,7 @@ class Readings:
 class LiveSubject(Subject):
     """Intended network and readings of its switches, under one rule."""
 
-    readings: Readings
+    readings: SwitchReadings
     intended: IntendedState
 
     given: ClassVar[str] = "a reading of the switches"

@@ -9,7 +9,7 @@ from rocefort.models.device.defaults import without_port_defaults
 from rocefort.models.device.interface import gateway_vlan
 from rocefort.models.device.routing import BgpPeer
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import End, Node, Role, RoleEvidence
+from rocefort.models.network.network import End, Node, RoleEvidence, SwitchRole
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.running.subject import VoteSubject
@@ -29,7 +29,7 @@ def every_switch_has_a_text(subject: VoteSubject) -> Iterator[Verdict]:
     Example: leaf05 (AS 65105) is in no text, and 2 of 2 spines peer with it
     Fix: Save the configuration of this switch, too.
     """
-    spines, leaves = subject.network.role(Role.SPINE), subject.network.role(Role.LEAF)
+    spines, leaves = subject.network.role(SwitchRole.SPINE), subject.network.role(SwitchRole.LEAF)
     for members, words, share in ((spines, "spine", 1.0), (leaves, "leaf", 0.5)):
         absent: defaultdict[str, list[tuple[Node, BgpPeer]]] = defaultdict(list)
         for node in members:
@@ -74,7 +74,7 @@ def every_vlan_has_a_gateway(subject: VoteSubject) -> Iterator[Verdict]:
     """
     ports: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     having: set[tuple[str, int]] = set()
-    for node in subject.network.role(Role.LEAF):
+    for node in subject.network.role(SwitchRole.LEAF):
         for port in map(without_port_defaults, node.device.interfaces):
             vlans = {port.access_vlan} if port.access_vlan else set(port.trunk_vlans)
             for vlan in vlans if port.kind in ("ethernet", "eth-trunk") else ():
@@ -117,7 +117,7 @@ def roles_are_known(subject: VoteSubject) -> Iterator[Verdict]:
                 "name it spine or leaf in its sysname, or judge the texts by a fabric",
                 path="name",
             )
-        weak = node.role is Role.LEAF and RoleEvidence.GATEWAYS not in node.role_by
+        weak = node.role is SwitchRole.LEAF and RoleEvidence.GATEWAYS not in node.role_by
         if node.role is not None and (node.role_against or weak):
             against = f"; against it: {listing(node.role_against)}" if node.role_against else ""
             doubt = against or ", without a gateway"

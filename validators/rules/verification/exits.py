@@ -13,7 +13,7 @@ from rocefort.base.errors import Refused
 from rocefort.models.device.routing import DEFAULT_ROUTE
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.network.exits import Exit
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 from rocefort.models.wording import listing
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.engine import analyse
@@ -89,12 +89,12 @@ def _cables(network: Network) -> Mapping[tuple[str, str], int]:
 def _missing_prefixes(subject: EngineSubject, widths: Widths) -> Iterator[Finding]:
     network = subject.network
     cables = _cables(network)
-    spines = [node.name for node in network.role(Role.SPINE)]
+    spines = [node.name for node in network.role(SwitchRole.SPINE)]
     for prefix, borders in _required_prefixes(network).items():
         for node in network.nodes:
             if node.role is None or node.name in borders or node.device.bgp is None:
                 continue
-            senders = sorted(borders) if node.role is Role.SPINE else spines
+            senders = sorted(borders) if node.role is SwitchRole.SPINE else spines
             paths = sum(cables.get((node.name, sender), 0) for sender in senders)
             expected = min(paths, node.device.bgp.maximum_paths)
             width = widths.get((node.name, prefix), 0)

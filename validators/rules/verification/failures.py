@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import Role
+from rocefort.models.network.network import SwitchRole
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.facts.roce_ports import lossless_queues, queue_words
 from rocefort.validators.routing.underlay import DevicePlace
@@ -54,7 +54,7 @@ def last_connection(subject: FailureSubject) -> Iterator[Verdict]:
     Example: the loss of spine1 cuts off leaf1, leaf2 and leaf3, and no other cable leads there
     Fix: Cable every leaf to two spines, or accept the risk with a waiver.
     """
-    leaves = {node.name for node in subject.network.role(Role.LEAF)}
+    leaves = {node.name for node in subject.network.role(SwitchRole.LEAF)}
     single = [e for e in subject.study.effects if len(e.failure.links) + len(e.failure.nodes) == 1]
     reported: set[str] = set()
     for effect in sorted(single, key=lambda e: not e.failure.nodes):  # switches first

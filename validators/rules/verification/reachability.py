@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.finding import Finding, Severity
-from rocefort.models.network.network import Network, Node, Role, Sources
+from rocefort.models.network.network import Network, Node, Sources, SwitchRole
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.bgp import SilenceCause, why_silent
 from rocefort.validators.routing.engine import Solution
@@ -134,10 +134,10 @@ def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
     («equal paths over unlike ASNs»), and the policies on the path.
     """
     network, state, solution = subject.network, subject.state, subject.solution
-    spines = network.spines or len(network.role(Role.SPINE))
+    spines = network.spines or len(network.role(SwitchRole.SPINE))
     own = solution is not None and solution.state is state
     width: Widths = solution.widths if solution and own else _by_prefix(state.routes)
-    leaves = network.role(Role.LEAF)
+    leaves = network.role(SwitchRole.LEAF)
     served = _served(subject, leaves)
     silent = {} if solution is None else _silent(solution, served, width, spines, subject.sources)
     cables = _links_per_pair(network)
@@ -173,7 +173,7 @@ def _closed_sessions(subject: EngineSubject) -> ClosedSessions:
         for session in subject.state.sessions
         if session.status is not SessionStatus.ESTABLISHED and session.peer in owners
     )
-    spines = [node.name for node in subject.network.role(Role.SPINE)]
+    spines = [node.name for node in subject.network.role(SwitchRole.SPINE)]
     closed: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for pair, number in ends.items():
         for leaf, spine in (pair, pair[::-1]):
@@ -336,7 +336,7 @@ def _subnets(leaf: Node) -> set[IPv4Network]:
 
 def _links_per_pair(network: Network) -> Mapping[str, int]:
     """Most cables of each leaf to one spine; leaves without a known cable are left out."""
-    spines = {node.name for node in network.role(Role.SPINE)}
+    spines = {node.name for node in network.role(SwitchRole.SPINE)}
     count = Counter(
         (near.device, far.device)
         for link in network.links or ()

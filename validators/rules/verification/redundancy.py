@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import Network, Role
+from rocefort.models.network.network import Network, SwitchRole
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.routing_results import Failure, FailureEffect, FailureStudy
@@ -26,7 +26,7 @@ EVERY_SINGLE = Missing(
 
 
 def _leaves(network: Network) -> tuple[str, ...]:
-    return tuple(node.name for node in network.role(Role.LEAF))
+    return tuple(node.name for node in network.role(SwitchRole.LEAF))
 
 
 def _every_single(study: FailureStudy | None) -> bool:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from rocefort.base.errors import Refused
 from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Report, Severity
-from rocefort.models.network.network import End, Network, Role, Sources
+from rocefort.models.network.network import End, Network, Sources, SwitchRole
 from rocefort.models.wording import listing
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.facts.roce_ports import ends_of
@@ -39,7 +39,7 @@ class AnswerSubject(Subject):
     def lacking(self, need: Need) -> tuple[Place, ...]:
         """Positions without a need; roles are known where the network has a spine."""
         if need is Need.ROLE:
-            return () if self.network.role(Role.SPINE) else (None,)
+            return () if self.network.role(SwitchRole.SPINE) else (None,)
         return self.overview.lacking(need)
 
     def unknown(self, need: Need, place: Place) -> str:
@@ -241,7 +241,7 @@ def verify_redundancy(
 
 
 def _uplinks(network: Network) -> Mapping[str, list[str]]:
-    spines = {node.name for node in network.role(Role.SPINE)}
+    spines = {node.name for node in network.role(SwitchRole.SPINE)}
     uplinks: defaultdict[str, list[str]] = defaultdict(list)
     for near, far in (ends for link in network.links or () for ends in ends_of(link)):
         if far.device in spines and near.device not in spines:

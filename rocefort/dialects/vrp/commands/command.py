@@ -54,7 +54,7 @@ FACT = re.compile(r"(?P<open>[<{:])(?P<name>[a-z]+(?:_[a-z]+)+)(?P<close>[>}])")
 
 
 @dataclass(frozen=True)
-class Loss:
+class LostLines:
     """Other lines that a switch deletes with a command, with or without an owner.
 
     `lines` are their beginnings; `*` matches any word. They are in the view of the command; with
@@ -151,7 +151,7 @@ class Row:
     transient: bool = False  # the line exists only while its view is not empty
     on_set: tuple[str, ...] = ()
     on_undo: tuple[str, ...] = ()
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[LostLines, ...] = ()
     guard: str = ""  # a line of the same view that must be removed first
     needs: tuple[str, ...] = ()
     held_by: tuple[str, ...] = ()  # beginnings of lines in any view to remove first; `*`: a word

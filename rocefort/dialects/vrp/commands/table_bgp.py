@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocefort.dialects.vrp.commands.command import (
     V300,
-    Loss,
+    LostLines,
     Row,
     Spelling,
     command,
@@ -87,7 +87,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             undo=("group <name>",),
             on_set=(f"{AF4}: peer {{name}} enable",),
             losses=(
-                Loss(
+                LostLines(
                     ("peer {name}", "peer * group {name}"),
                     "`group`: all configurations of the group are deleted",
                     on="undo",
@@ -101,7 +101,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             undo=("peer <ip>", "peer <group> as-number"),
             on_set=(f"{AF4}: peer {{peer}} enable",),
             losses=(
-                Loss(
+                LostLines(
                     ("peer {ip}",),
                     "`peer as-number`: the undo deletes those of the peer in all address families",
                     on="undo",
@@ -119,7 +119,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 f"{AF4}: peer {{ip}} enable",
                 f"{AF4}: peer {{ip}} group {{name}}",
             ),
-            losses=(Loss(("peer {ip} group {name}",), "`peer group`", on="undo", below=True),),
+            losses=(LostLines(("peer {ip} group {name}",), "`peer group`", on="undo", below=True),),
         ),
         setting(
             "peer <peer> description ( <text:255> )",

@@ -12,7 +12,7 @@ from rocefort.dialects.vrp.commands.command import (
     PORT,
     ROUTED,
     V200,
-    Loss,
+    LostLines,
     Row,
     command,
     group,
@@ -40,14 +40,14 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "ipv4=yes",
             opens="opaque",
             losses=(
-                Loss(
+                LostLines(
                     ("ip address",),
                     "the addresses of all interfaces that are bound to the VPN instance",
                     on="undo",
                     views="interface *",
                     beside="ip binding vpn-instance {view}",
                 ),
-                Loss(
+                LostLines(
                     ("ipv4-family vpn-instance {view}",),
                     "configurations that are related to the VPN instance in the BGP view",
                     on="undo",
@@ -97,7 +97,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             layer=3,
             undo=("ip binding vpn-instance ( <name> )",),
             losses=(
-                Loss(
+                LostLines(
                     (*ROUTED, "arp"),
                     "the layer-3 features of the interface are deleted, such as the IP address and "
                     "the routing protocol; IPv6: NE40E V800R012C10, `ip binding vpn-instance`",
@@ -133,7 +133,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             default="port link-type access",
             undo=("port link-type",),
             losses=(
-                Loss(
+                LostLines(
                     ("port default vlan", "port trunk", "port hybrid", "undo port trunk"),
                     "the VLAN configuration of the interface is deleted with another link type",
                 ),
@@ -210,7 +210,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "autonegotiation=no",
             "undo? autonegotiation=yes",
             on=rf"{PORT}|MEth.*",
-            losses=(Loss(("fec mode",), "CG Configuring_FEC", on="undo", lasting=True),),
+            losses=(LostLines(("fec mode",), "CG Configuring_FEC", on="undo", lasting=True),),
         ),
         command("fec mode ( { none | base-r | rs } )", "fec={word}", on=PORT),
         command("port mode ( <other> )", on=PORT, undo=("port mode ( [ <other> ] )",)),

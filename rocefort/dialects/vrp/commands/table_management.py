@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.dialects.vrp.commands.command import V200, V300, Loss, Row, command, group, wider
+from rocefort.dialects.vrp.commands.command import V200, V300, LostLines, Row, command, group, wider
 from rocefort.dialects.vrp.readers import management
 
 RIGHTS = "{ read | read-write | debug }"
@@ -53,7 +53,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "authentication={word}",
             undo=("authentication-mode",),
             losses=(
-                Loss(
+                LostLines(
                     ("set authentication password",),
                     "`authentication-mode`: AAA and the undo clear the password of the line",
                 ),

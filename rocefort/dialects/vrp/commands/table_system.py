@@ -10,7 +10,7 @@ from rocefort.dialects.vrp.commands.command import (
     SYSTEM,
     V200,
     V300,
-    Loss,
+    LostLines,
     Row,
     Spelling,
     command,
@@ -52,7 +52,9 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "vlans+={numbers}",
             kind="list",
             default=str(DEFAULT_VLAN),
-            losses=(Loss(("vlan {number}",), "`vlan`: its view goes with the VLAN", on="undo"),),
+            losses=(
+                LostLines(("vlan {number}",), "`vlan`: its view goes with the VLAN", on="undo"),
+            ),
         ),
         command(
             "vlan <1-4094>",
@@ -176,7 +178,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "undo? bfd=no",
             opens="bfd",
             losses=(
-                Loss(
+                LostLines(
                     ("bfd *",),
                     "`bfd`: the process is deleted, which sessions need",
                     on="undo",
@@ -210,7 +212,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "vrfs[{name}]",
             opens="vpn-instance",
             losses=(
-                Loss(
+                LostLines(
                     (*ROUTED, "arp"),
                     "as with `undo ip binding vpn-instance`",
                     on="undo",
@@ -218,24 +220,24 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                     beside="ip binding vpn-instance {name}",
                     lasting=True,
                 ),
-                Loss(
+                LostLines(
                     ("ip binding vpn-instance {name}",),
                     "all the configurations of the VPN instance are deleted",
                     on="undo",
                     views="interface *",
                 ),
-                Loss(
+                LostLines(
                     ("ip route-static vpn-instance {name}",),
                     "all the configurations of the VPN instance are deleted",
                     on="undo",
                 ),
-                Loss(
+                LostLines(
                     ("ipv6 route-static vpn-instance {name}",),
                     "as for routes of IPv4",
                     on="undo",
                     confirmed=False,
                 ),
-                Loss(
+                LostLines(
                     ("ipv4-family vpn-instance {name}", "ipv6-family vpn-instance {name}"),
                     "the configurations of the VPN instance in the BGP view are deleted",
                     on="undo",

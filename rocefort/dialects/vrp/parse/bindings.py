@@ -144,7 +144,7 @@ STEP = re.compile(r"(?<!\w)(?P<name>\w+)(?:\[(?P<key>[^][]+)\])?(?:\.|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class BoundValue:
     """An argument of the line, by name, or a constant, which also replaces an omitted argument."""
 
     argument: str
@@ -157,7 +157,7 @@ class FieldStep:
     """A step to a nested field: a nested model, or a row of a collection by its key."""
 
     name: str
-    key: Value | None
+    key: BoundValue | None
     key_field: str
 
 
@@ -168,7 +168,7 @@ class Assignment:
     steps: tuple[FieldStep, ...]
     field: str
     change: str  # set, add or take
-    value: Value
+    value: BoundValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,8 +272,8 @@ def _field_type(model: type[Frozen], name: str) -> object:
     return content_of(model.model_fields[name].annotation)[0]
 
 
-def _value(text: str, kind: object) -> Value:
+def _value(text: str, kind: object) -> BoundValue:
     argument, constant = "", text
     if text.startswith("{"):
         argument, _, constant = text[1:-1].partition("|")
-    return Value(argument, BOOLEANS.get(constant, constant or None), kind)
+    return BoundValue(argument, BOOLEANS.get(constant, constant or None), kind)

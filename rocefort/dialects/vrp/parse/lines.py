@@ -17,10 +17,10 @@ from rocefort.dialects.vrp.parse.bindings import (
     UNDO,
     WORD,
     Assignment,
+    BoundValue,
     FieldBinding,
     FieldStep,
     Pattern,
-    Value,
     bindings_of,
     models_of_views,
     pattern_of,
@@ -231,14 +231,14 @@ class _LineArguments:
             for rest in self.ways(steps[1:]):
                 yield ((step.name, step.key_field, item), *rest)
 
-    def key(self, value: Value) -> Any:  # noqa: ANN401 - of the row
+    def key(self, value: BoundValue) -> Any:  # noqa: ANN401 - of the row
         """Return the key of a row: a peer has an address, a group a name."""
         text = self.texts[value.argument] if value.argument else None
         if text is not None and value.type is IPv4Address and not is_address(text):
             raise _UnmodelledValueError
         return self.value(value)
 
-    def value(self, value: Value) -> Any:  # noqa: ANN401 - of the field
+    def value(self, value: BoundValue) -> Any:  # noqa: ANN401 - of the field
         """Return an argument in the type of its field; raises BadArgumentError."""
         text = self.texts[value.argument] if value.argument else None
         if text is None:

@@ -17,7 +17,7 @@ from rocefort.dialects.vrp.commands.command import (
     OTHER_TABLE,
     ROUTED,
     SWITCHED,
-    Loss,
+    LostLines,
     Row,
     begins_with,
     begins_with_any,
@@ -170,7 +170,7 @@ class UnownedLines:
             self._lose(losses, view, dict(reading.params), text)
 
     def _lose(
-        self, losses: Iterable[Loss], view: Path, params: dict[str, str], command: str
+        self, losses: Iterable[LostLines], view: Path, params: dict[str, str], command: str
     ) -> None:
         if view:
             params = params | {"view": view[-1].split()[-1]}
@@ -186,7 +186,7 @@ class UnownedLines:
         self,
         path: Path,
         view: Path,
-        loss: Loss,
+        loss: LostLines,
         heads: Sequence[Tokens],
         params: Mapping[str, str],
     ) -> Tokens | None:

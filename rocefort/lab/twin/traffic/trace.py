@@ -10,7 +10,7 @@ from typing import Any
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput
 from rocefort.lab.twin.status import LabHop, LabTrace
-from rocefort.lab.twin.topology import BACKSTAGE, Topology
+from rocefort.lab.twin.topology import BACKSTAGE, TwinTopology
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT
 
@@ -73,7 +73,7 @@ def _ask(
     return route
 
 
-def _end(topology: Topology, text: str) -> tuple[str, IPv4Address]:
+def _end(topology: TwinTopology, text: str) -> tuple[str, IPv4Address]:
     """Return a node and its address, by name or address; a switch has its first loopback."""
     addresses = _addresses(topology)
     for node, owned in addresses.items():
@@ -89,7 +89,7 @@ def _end(topology: Topology, text: str) -> tuple[str, IPv4Address]:
     raise BadInput(f"no node has address {text}", how="use the name of a node")
 
 
-def _addresses(topology: Topology) -> dict[str, list[str]]:
+def _addresses(topology: TwinTopology) -> dict[str, list[str]]:
     by_node = {host.name: [host.address] for host in topology.hosts}
     for plan in topology.switches:
         links = sorted(plan.links, key=lambda link: link.kind != "loopback")
@@ -97,13 +97,13 @@ def _addresses(topology: Topology) -> dict[str, list[str]]:
     return by_node
 
 
-def _switch_name(topology: Topology, node: str, link: str) -> str:
+def _switch_name(topology: TwinTopology, node: str, link: str) -> str:
     plan = topology.by_switch.get(node)
     names = {each.name: each.interface for each in plan.links} if plan else {}
     return names.get(link) or link
 
 
-def _beyond(topology: Topology, node: str, link: str, address: str) -> TracePoint | None:
+def _beyond(topology: TwinTopology, node: str, link: str, address: str) -> TracePoint | None:
     """Return the input of a packet that leaves by a link, for an address there."""
     plan = topology.by_switch.get(node)
     links = plan.links if plan else topology.by_host[node].links
@@ -117,7 +117,7 @@ def _beyond(topology: Topology, node: str, link: str, address: str) -> TracePoin
     return None
 
 
-def _incoming(topology: Topology, node: str, port: str) -> str:
+def _incoming(topology: TwinTopology, node: str, port: str) -> str:
     """Return the link that has the addresses for a port: itself, or its master."""
     plan = topology.by_switch.get(node)
     links = {each.name: each for each in (plan.links if plan else topology.by_host[node].links)}

@@ -19,7 +19,7 @@ from rocefort.dialects.changes import change_of
 from rocefort.dialects.data import TakenLine
 from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
-from rocefort.dialects.vrp.commands.command import Loss
+from rocefort.dialects.vrp.commands.command import LostLines
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
@@ -260,14 +260,14 @@ def taken(name: str) -> list[TakenLine]:
 def test_a_declared_loss_that_is_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a case or, for lines that a patch owns, by a sample."""
     expected = {name: taken(name) for name in CASES}
-    patterns = Loss.patterns
+    patterns = LostLines.patterns
     unnoticed = []
     for change in (one for one in changes() if one.field == "losses"):
         assert change.row
         (loss,) = {*change.before.losses} - {*change.row.losses}
         with monkeypatch.context() as patch:
             patch.setattr(
-                Loss,
+                LostLines,
                 "patterns",
                 lambda self, params, gone=True, left_out=loss: (
                     () if self == left_out else patterns(self, params, gone=gone)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.network.network import End, Link, Role, Server
+from rocefort.models.network.network import End, Link, Server, SwitchRole
 
 Change = Callable[[Any], Any]
 
@@ -304,4 +304,4 @@ def test_unknown_roles_leave_switches_out_but_not_the_rest(small: Any) -> None:
         "error leaf02: no link to spine02; every leaf needs 1 link to every spine",
         "not judged leaf01: whether this switch is a spine or a leaf is not known",
     ]
-    assert small.node("leaf01", role=Role.LEAF).says("TOP001") == []
+    assert small.node("leaf01", role=SwitchRole.LEAF).says("TOP001") == []

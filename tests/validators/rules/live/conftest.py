@@ -30,7 +30,7 @@ from rocefort.models.network.observed import (
     ThresholdSeen,
 )
 from rocefort.validators.checks import check_live
-from rocefort.validators.rules.live.subject import HealthLimits, Readings, intended_of
+from rocefort.validators.rules.live.subject import HealthLimits, SwitchReadings, intended_of
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 UNKNOWN = "the switch does not report it: 'display x': Error: Unrecognized command"
@@ -189,7 +189,7 @@ class Live:
 
     def says(self, rule: str) -> list[str]:
         """Verdicts of one rule, as lines `severity place: message`."""
-        readings = Readings(self.now, self.before, self.limits)
+        readings = SwitchReadings(self.now, self.before, self.limits)
         report = check_live(self.network, readings, self.sources)
         verdicts: list[Finding | NotJudged] = [*report.findings, *report.not_judged]
         lines = []
