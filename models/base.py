@@ -1,4 +1,8 @@
-"""Base of all models: frozen, strict about keys; and collections by key, each key once."""
+"""Base of all models: frozen, strict about keys; and collections by key, each key once.
+
+No input of a user may become a second CLI line or a path. Models check names and descriptions,
+because no template can repair them later.
+"""
 
 from __future__ import annotations
 

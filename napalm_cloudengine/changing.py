@@ -28,16 +28,14 @@ from napalm_cloudengine.errors import (
     TrialOfOtherSessionError,
 )
 from napalm_cloudengine.framing import SwitchReply
+from napalm_cloudengine.load import Loader, RefusedError, config_text
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.text import (
-    Loader,
-    RefusedError,
     SendLine,
     UnsendableError,
     check_description,
     check_persist_id,
     config_lines,
-    config_text,
     quotable,
 )
 

@@ -1,4 +1,10 @@
-"""Open the SSH session: options for Netmiko and paramiko, with host keys always checked."""
+"""Open the SSH session: options for Netmiko and paramiko, with host keys always checked.
+
+paramiko's reader compares each line with all before it, at each connection: 40 hosts take it 10 ms,
+1,000 hosts several seconds. This module reads a file once, and decodes only the lines of one host.
+
+Each error has its fix as `how`, and its message without that as `what`.
+"""
 
 import errno
 import logging

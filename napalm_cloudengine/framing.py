@@ -1,4 +1,18 @@
-"""Replies to a line: their boundaries and properties, and unsolicited output in them."""
+"""Replies to a line: their boundaries and properties, and unsolicited output in them.
+
+A terminal shows more than replies: log lines, and the prompt again after them, at any moment, also
+in the middle of a line. So a reply is the text between two markers that no other output contains:
+
+    <leaf01>display clock       the echo of the line that was sent: the reply begins after it
+    2026-01-01 10:00:00
+    <leaf01>..                  where a prompt shows, a line of blanks is sent, the fence: only its
+    <leaf01>                    echo proves the prompt before it, and the reply ends there
+
+Text before the echo belongs to no reply. Between echo and fence, log lines, prompts and control
+characters can be recognised. A reply with one of them is in doubt, because a line that was split by
+other output cannot be reassembled. The lines of a configuration are sent without a fence: the rest
+of their replies comes before the echo of the next line.
+"""
 
 import re
 from dataclasses import dataclass

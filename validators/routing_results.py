@@ -1,4 +1,12 @@
-"""Answers of a routing engine: sessions, routes, paths, reachability, failures and changes."""
+"""Answers of a routing engine: sessions, routes, paths, reachability, failures and changes.
+
+The embedded engine and Batfish both return a RoutingState. It does not contain details that may
+differ between engines, so a disagreement is a difference of two values.
+
+A fabric of n servers has n * (n - 1) ordered pairs, and nearly all have the same result. So servers
+with the same results for all pairs are one class. Only classes between which some path does not
+deliver are stored.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Lossless queue of a switch: PFC, AI-ECN, drop profiles, priority maps."""
+"""Lossless queue of a switch: PFC, AI-ECN, drop profiles, priority maps.
+
+Source: V300R023C00 command reference, QoS, priority mapping (default domain); the NIC's default
+dscp2prio is DSCP >> 3 (ConnectX).
+"""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ class NicProfile(Sourced):
         return self.priority(self.cnp_dscp) if self.trust == "dscp" else None
 
 
-class NicParameter(Frozen):
+class Parameter(Frozen):
     """Vendor's name and range of one NIC setting."""
 
     name: str = Field(pattern=PARAMETER_NAME, description="The NIC's own name of it.")
@@ -242,7 +242,7 @@ class Adapter(Sourced):
     """Make of NIC: the vendor's names of settings, by the keys of profiles."""
 
     model: Description = Field(description="What it is.", examples=["NVIDIA ConnectX-4 and later"])
-    parameters: dict[Name, NicParameter] = Field(
+    parameters: dict[Name, Parameter] = Field(
         description="Its parameters, by keys of congestion control and NIC profiles."
     )
 

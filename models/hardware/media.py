@@ -1,4 +1,12 @@
-"""Ports by speed: media, FEC and reach, split ports, and interface types of NetBox."""
+"""Ports by speed: media, FEC and reach, split ports, and interface types of NetBox.
+
+The parts keep the port's name: 100GE1/0/1 split 4*25GE is 100GE1/0/1:1 to 100GE1/0/1:4, and each
+runs at 25 Gb/s. So the speed of a part follows from the split, not from its name.
+
+A medium is a product category (`dac`, `sr4`). With a port's speed it is a physical layer of
+IEEE 802.3 or of a multi-source agreement. A value that neither defines is None, and no rule
+passes it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Lossless queues: PFC, AI-ECN, and statistics of the egress queues."""
+"""Lossless queues: PFC, AI-ECN, and statistics of the egress queues.
+
+Later rows of a port may omit the port's name: this is confirmed only for
+`display dcb pfc deadlock trigger status`. The form of a profile with several queues is not
+confirmed.
+"""
 
 import re
 from typing import Any

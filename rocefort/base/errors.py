@@ -1,4 +1,12 @@
-"""Errors that Rocefort shows to a user, with their exit codes."""
+"""Errors that Rocefort shows to a user, with their exit codes.
+
+RocefortError            where, what, how; carries its exit code
++-- BadInput             2  one or more problems of one stage, reported together
++-- DeviceFailed         3  a switch or a server did not carry out a request
++-- ServiceFailed        3  a service that Rocefort needs (Batfish, a file system) failed
++-- Refused              4  the action is possible, but unsafe or not permitted
++-- Stopped              5  an operator stopped the action
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON of a command on standard output: one document, which names its schema."""
+"""JSON of a command on standard output: one document, which names its schema and its command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import click
 
 from napalm_cloudengine.masking import cut_path
 from napalm_cloudengine.text import visible
-from rocefort.models.base import Frozen
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -100,24 +99,3 @@ def write_json(content: BaseModel, *, indent: int | None = 2) -> None:
     text = json_text(content, indent=indent)
     request.written = True  # also if an interrupt cuts it: no second document follows
     click.echo(text)
-
-
-class Done(Frozen):
-    """Act of a command, in one or more sentences."""
-
-    message: str
-
-
-class WrittenFiles(Frozen):
-    """Files that a command has written; notes: sentences on their content."""
-
-    files: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
-class BackgroundProcess(Frozen):
-    """Process that continues without this terminal; log: the file with its output."""
-
-    process: int
-    log: str
-    message: str

@@ -1,4 +1,9 @@
-"""Processes: environment of programs, signals, and a process without a terminal."""
+"""Processes: environment of programs, signals, and a process without a terminal.
+
+A reference `env:NAME` may name any variable, and most are read only after git has run. So a child
+gets only the variables of the list below, without those that a reference has named so far. A
+program that may need others gets the rest, too: kubectl starts a cloud's own program for a token.
+"""
 
 from __future__ import annotations
 

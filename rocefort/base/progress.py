@@ -20,7 +20,7 @@ from typing import Protocol, Self, TypeVar
 Item = TypeVar("Item")
 
 
-class StepPhase(StrEnum):
+class Phase(StrEnum):
     """Phase of a step; a note is a sentence beside the steps."""
 
     BEGIN = "begin"
@@ -38,7 +38,7 @@ class ProgressEvent:
     interrupted ends with fewer items than its total. detail: the sentence of a note.
     """
 
-    phase: StepPhase
+    phase: Phase
     step: str
     within: tuple[str, ...] = ()
     done: int = 0
@@ -65,13 +65,13 @@ class _Run:
 
     def begin(self, step: Step) -> None:
         self._open.append(step)
-        self._report(StepPhase.BEGIN, len(self._open) - 1)
+        self._report(Phase.BEGIN, len(self._open) - 1)
 
     def advance(self, step: Step, count: int) -> None:
         with self._lock:
             if step in self._open:
                 step.done += count
-                self._report(StepPhase.ADVANCE, self._open.index(step))
+                self._report(Phase.ADVANCE, self._open.index(step))
 
     def end(self, step: Step, *, complete: bool) -> None:
         """End a step and the open steps in it; one that has ended already has no further event."""
@@ -85,17 +85,17 @@ class _Run:
 
     def note(self, text: str) -> None:
         within = tuple(each.name for each in self._open)
-        self._listener(ProgressEvent(StepPhase.NOTE, "", within, detail=text))
+        self._listener(ProgressEvent(Phase.NOTE, "", within, detail=text))
 
     def close(self) -> None:
         while self._open:
             self._end_last()
 
     def _end_last(self) -> None:
-        self._report(StepPhase.END, len(self._open) - 1)
+        self._report(Phase.END, len(self._open) - 1)
         self._open.pop()
 
-    def _report(self, phase: StepPhase, level: int) -> None:
+    def _report(self, phase: Phase, level: int) -> None:
         step = self._open[level]
         within = tuple(each.name for each in self._open[:level])
         self._listener(

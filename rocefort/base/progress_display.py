@@ -1,4 +1,9 @@
-"""Display of progress on standard error: a live line, plain lines, or JSON."""
+"""Display of progress on standard error: a live line, plain lines, or JSON.
+
+A thread writes the line and the lines, so that also a long step without events shows its elapsed
+time. No display hides the cursor: a killed command leaves the terminal usable. A closed standard
+error, a full disk or a lost terminal silences a display and ends no command.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +14,24 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from pydantic import Field
-from rich.console import Console, OverflowMethod
-from rich.progress_bar import ProgressBar
-from rich.table import Table
-from rich.text import Text
 
-from napalm_cloudengine.text import visible_line
 from rocefort.base.json_output import json_text
-from rocefort.base.progress import ProgressEvent, StepPhase, reported_to
+from rocefort.base.progress import Phase, ProgressEvent, reported_to
 from rocefort.base.streams import for_codes, is_terminal
 from rocefort.models.base import Frozen
+
+if TYPE_CHECKING:
+    from rocefort.base.live_line import LiveLine
 
 
 class ProgressOutput(Frozen):
     """Event of a step, one line of JSON on standard error."""
 
     elapsed_s: float = Field(description="Time since the command began, s.", examples=[1.204])
-    phase: StepPhase = Field(
-        description="Begin, advance or end of a step, or a note beside the steps."
-    )
+    phase: Phase = Field(description="Begin, advance or end of a step, or a note beside the steps.")
     step: str = Field(description="Name of the step.", examples=["failures"])
     within: tuple[str, ...] = Field(
         description="Steps that contain it, the outermost first.", examples=[["verify"]]
@@ -54,44 +55,6 @@ def event_json(event: ProgressEvent, elapsed_s: float) -> str:
         detail=event.detail,
     )
     return json_text(content, indent=None)
-
-
-BAR = 20  # columns
-LEAST = 60  # columns of a terminal with room for a bar
-ERASE_REST = "\x1b[K"
-
-
-class LiveLine:
-    """Line on standard error, as wide and as coloured as that is."""
-
-    def __init__(self, write: Callable[[str], None], console: Console | None = None) -> None:
-        self._write = write
-        self._console = console or Console(
-            stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=False
-        )
-        self._drawn = False
-
-    def draw(self, sentence: str, share: float | None) -> None:
-        """Draw the line; share: done part of the step, None draws no bar."""
-        console = self._console
-        width = console.width - 1  # a terminal may wrap after its last column
-        too_long: OverflowMethod = "crop" if console.options.ascii_only else "ellipsis"
-        line: Table | Text = Text(visible_line(sentence))
-        if share is not None and width >= LEAST:
-            bar, text, line = ProgressBar(total=1.0, completed=share, width=BAR), line, Table.grid()
-            line.add_column(width=BAR + 1)
-            line.add_column(width=width - BAR - 1, no_wrap=True, overflow=too_long)
-            line.add_row(bar, text)
-        with console.capture() as drawn:
-            console.print(line, width=width, no_wrap=True, overflow=too_long)
-        self._write(f"\r{drawn.get().rstrip()}{ERASE_REST}")
-        self._drawn = True
-
-    def clear(self) -> None:
-        """Remove the line."""
-        if self._drawn:
-            self._write(f"\r{ERASE_REST}")
-            self._drawn = False
 
 
 Clock = Callable[[], float]  # seconds
@@ -135,11 +98,11 @@ class ProgressState:
     def take(self, event: ProgressEvent) -> None:
         """Take one event."""
         level = len(event.within)
-        if event.phase is StepPhase.BEGIN:
+        if event.phase is Phase.BEGIN:
             self.open.append(OpenStep(event, self.clock()))
-        elif event.phase is StepPhase.END:
+        elif event.phase is Phase.END:
             del self.open[level:]
-        elif event.phase is StepPhase.ADVANCE:
+        elif event.phase is Phase.ADVANCE:
             self.open[level].event = event
 
     @property
@@ -223,7 +186,7 @@ class JsonEvents:
     def __call__(self, event: ProgressEvent, /) -> None:
         """Take one event."""
         elapsed = self._clock() - self._begun
-        if event.phase is StepPhase.ADVANCE:
+        if event.phase is Phase.ADVANCE:
             if event.done < event.total and elapsed - self._last_s < JSON_EVERY_S:
                 return
             self._last_s = elapsed
@@ -259,6 +222,8 @@ class LateLine:
             if not self._state.open or self._state.elapsed_s < LIVE_AFTER_S:
                 return
             if self._line is None:
+                from rocefort.base.live_line import LiveLine  # noqa: PLC0415 - rich is slow
+
                 self._line = LiveLine(self._write)
             self._line.draw(self._state.sentence(), self._state.share)
 

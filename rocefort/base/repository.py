@@ -1,4 +1,10 @@
-"""Folders of the data that Rocefort ships, and a site's repository."""
+"""Folders of the data that Rocefort ships, and a site's repository.
+
+A clone has them at its root, with links in `rocefort/`. A wheel has them in `rocefort/`.
+
+What a site has precedes what Rocefort ships. The site of a fabric is found from the place of its
+file alone, so that every command, in every current directory, reads the same data.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Secrets by reference: `env:NAME`, `file:PATH`, `keyring:SERVICE/USER`; servers: `key:PATH`."""
+"""Secrets by reference: `env:NAME`, `file:PATH`, `keyring:SERVICE/USER`; servers: `key:PATH`.
+
+A secret is read when a session opens, and never printed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Removal and renaming of switches and servers in a fabric, with what refers to them."""
+"""Removal and renaming of switches and servers in a fabric, with what refers to them.
+
+The ids of removed switches become retired: no later switch gets their addresses or ports.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from rocefort.base.json_output import WrittenFiles
+from rocefort.base.actions import WrittenFiles
 from rocefort.models.base import Frozen
 from rocefort.reports.blocks import Code
 

@@ -1,4 +1,7 @@
-"""Rows of tables that `rocefort show` and the page share: bonds, exits and settings of servers."""
+"""Rows of tables that `rocefort show` and the page share: bonds, exits and settings of servers.
+
+NIC settings have the names of the manufacturer, system settings those of Linux.
+"""
 
 from __future__ import annotations
 

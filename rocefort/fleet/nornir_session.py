@@ -1,13 +1,11 @@
-"""Nornir object for one fabric, without log files, with enough open files."""
+"""Nornir object for one fabric, without log files, global logging or user settings."""
 
 from __future__ import annotations
 
-import resource
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from threading import Thread
 from typing import TypeVar
 
@@ -32,34 +30,9 @@ from rocefort.fleet.inventory import (
     NetworkInventory,
     session_errors,
 )
+from rocefort.fleet.open_files import require_open_files
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of, listing
-
-OTHERS = 32  # besides sessions: journal, locks, modules that are imported late
-
-
-def make_room(files: int) -> int:
-    """Raise the limit by a number of open files, as far as allowed; return the limit."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return soft
-    most = soft + files
-    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    return most
-
-
-def require_open_files(sessions: int) -> None:
-    """Raise Refused if a number of sessions, each a socket, cannot be open at the same time."""
-    limit = make_room(sessions + OTHERS)
-    needed = len(list(Path("/dev/fd").iterdir())) + sessions + OTHERS
-    if limit != resource.RLIM_INFINITY and limit < needed:
-        raise Refused(
-            f"{sessions} sessions need {needed} open files, and this user may open {limit}",
-            where="limit of open files",
-            how=f"raise it (ulimit -n {needed}), or name fewer devices",
-        )
-
 
 T = TypeVar("T")
 

@@ -44,16 +44,9 @@ def trust(
     Keys are collected over the network; a changed key is refused.
     """
     from rocefort.fleet.connections import load_connections
-    from rocefort.fleet.trust import (
-        TrustedKeys,
-        collect_keys,
-        fail_silent,
-        key_rows,
-        keys_report,
-        recorded_report,
-        refuse_changed,
-    )
+    from rocefort.fleet.trust import collect_keys, fail_silent, key_rows, refuse_changed
     from rocefort.fleet.trust import trust as put_on_record
+    from rocefort.fleet.trusted_keys import TrustedKeys, keys_report, recorded_report
 
     collected = collect_keys(fabric, load_connections(connections), known_hosts)
     text, rows = form is options.TraceFormat.TEXT, key_rows(collected.keys)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from rocefort.base.actions import BackgroundProcess
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.base.json_output import BackgroundProcess
 from rocefort.base.processes import LOOK_S, Background, in_background
 from rocefort.design.subject import subject_of
 from rocefort.emulator.switch.store import lock_file

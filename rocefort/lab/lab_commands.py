@@ -177,7 +177,7 @@ def lab_cli(
 def _detach(state: Path, *, text: bool) -> None:
     """Start this command again in its own session."""
     from rocefort.lab.lab_cli import detach_lab, started
-    from rocefort.reports.output import background_report
+    from rocefort.reports.actions import background_report
 
     lab = detach_lab(sys.argv[1:] if text else [*sys.argv[1:], "--format", "text"], state)
     if lab.code is None:
@@ -199,9 +199,9 @@ def lab_stop(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """End the lab that `lab cli` runs with a directory."""
-    from rocefort.base.json_output import Done
+    from rocefort.base.actions import Done
     from rocefort.lab.lab_cli import stop_lab
-    from rocefort.reports.output import done_report
+    from rocefort.reports.actions import done_report
 
     stop_lab(state)
     done = Done(message=f"the lab in {state} has ended")
@@ -284,9 +284,9 @@ def lab_down(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Remove a twin, also an incomplete one."""
-    from rocefort.base.json_output import Done
+    from rocefort.base.actions import Done
     from rocefort.lab.bring_up import end_lab
-    from rocefort.reports.output import done_report
+    from rocefort.reports.actions import done_report
 
     end_lab(name)
     done = Done(message=f"lab {name} is down")
@@ -418,11 +418,11 @@ def lab_break(
 
     A cable, a switch, an MTU, bgpd, a command line: `lab break NAME` lists all.
     """
-    from rocefort.base.json_output import Done
+    from rocefort.base.actions import Done
     from rocefort.lab.bring_up import break_one
     from rocefort.lab.lab_report import fault_kinds, faults_report
     from rocefort.lab.twin.faults import faults_help
-    from rocefort.reports.output import done_report
+    from rocefort.reports.actions import done_report
 
     text = form is options.TraceFormat.TEXT
     if not fault:

@@ -1,4 +1,10 @@
-"""Command lines of a twin: emulated switches with the state of its kernels, also while it grows."""
+"""Command lines of a twin: emulated switches with the state of its kernels, also while it grows.
+
+python -m rocefort.lab.twin_cli ROOT NAME PIPE
+
+It has the lab's mark, so that `lab down` ends it in any state of the lab. Its input is a file in
+the lab's directory. It writes `ready` to the pipe, or the reason that it cannot start.
+"""
 
 from __future__ import annotations
 
@@ -138,10 +144,6 @@ def main() -> None:
         sys.exit(error.exit_code)
 
 
-if __name__ == "__main__":
-    main()
-
-
 def grow_lines(
     lab: Rehearsal, registry: Registry, record: LabRecord, opened: ExitStack, greeting: str
 ) -> None:
@@ -209,3 +211,7 @@ def _connections(
             "servers": (*old_connections.servers, *servers),
         }
     )
+
+
+if __name__ == "__main__":
+    main()

@@ -102,7 +102,7 @@ def check(
         found = check_outputs(fabric, outputs, server or ())
     elif connections is not None:
         from rocefort.fleet.connections import load_connections
-        from rocefort.rdma.host_settings import check_servers
+        from rocefort.rdma.server_readings import check_servers
 
         found = check_servers(fabric, load_connections(connections), server or ())
     else:

@@ -1,4 +1,4 @@
-"""Steps of `host`: write the files of each server, read servers over SSH, and check them."""
+"""Steps of `host` offline: write the files of each server, and check kept outputs."""
 
 from __future__ import annotations
 
@@ -6,22 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
-
-from nornir.core import Nornir
-from nornir.core.task import Task
 
 from rocefort.base.documents.read import read_text
 from rocefort.base.documents.suggest import chosen_names, nearest
-from rocefort.base.errors import BadInput, Problem, RocefortError, ServiceFailed
+from rocefort.base.errors import BadInput, Problem, ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.design.subject import write_files
 from rocefort.dialects.host.parse import KEPT, kinds_of, read_host, read_outputs
-from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
-from rocefort.fleet import ssh_exec
-from rocefort.fleet.connections import Connections
-from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
+from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.models.finding import Report
 from rocefort.models.network.servers import HostPlan, HostSeen, HostsSeen
 from rocefort.models.wording import count_of
@@ -170,51 +163,3 @@ def _kept_reading(plan: HostPlan, files: Mapping[tuple[str, str], Path]) -> Host
         return host.model_copy(update={"file": str(files["", ""])}) if host.failed else host
     pasted = {(kind, ""): whole for kind in kinds if whole is not None}
     return read_outputs(plan, pasted | texts)
-
-
-def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> HostCheck:
-    """Query servers over SSH and check their answers; changes nothing there.
-
-    Raises BadInput before the query for a name that is not in the fabric, or in the connections.
-    """
-    derived, plans = plans_of(fabric, servers)
-    accessible = {server.name for server in access.servers}
-    if lacking := [name for name in plans if name not in accessible]:
-        if servers or not accessible:
-            raise BadInput(problems=[access.lacks_server(name) for name in lacking])
-        plans = {name: plan for name, plan in plans.items() if name in accessible}
-    with open_fleet(derived.network, access) as nornir:
-        require_credentials(nornir, plans)
-        seen = observe_hosts(nornir, plans, access.command_timeout_s)
-    return judged(derived, plans, seen, not_checked(lacking, "a connection"))
-
-
-def observe_hosts(
-    nornir: Nornir, plans: Mapping[str, HostPlan], deadline_s: float
-) -> tuple[HostSeen, ...]:
-    """Read servers in parallel; a failure of one is in its HostSeen, never raised."""
-
-    def read(task: Task) -> HostSeen:
-        plan = plans[task.host.name]
-        try:
-            return _host_reading(task, plan, deadline_s)
-        except RocefortError as error:
-            what = f"{error.problem.what}; {error.problem.how}".removesuffix("; ")
-            return HostSeen(name=plan.server, failed=what)
-
-    return tuple(on_hosts(nornir, plans, read).values())
-
-
-def reader_command(plan: HostPlan) -> str:
-    """Return the command that reads a server."""
-    return f"sh -c {quote(reader_of(plan))}"
-
-
-def _host_reading(task: Task, plan: HostPlan, deadline_s: float) -> HostSeen:
-    session = ssh_exec.session(task.host, task.nornir.config)
-    done = session.run(reader_command(plan), deadline_s)
-    if done.timed_out:
-        return HostSeen(name=plan.server, failed=f"it did not end within {deadline_s:g} s")
-    if done.exit_code != 0:
-        return HostSeen(name=plan.server, failed=f"its shell refused: {done.complaint}")
-    return read_host(plan, done.stdout)

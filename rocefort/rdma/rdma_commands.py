@@ -34,8 +34,8 @@ from rocefort.rdma.options import (
 from rocefort.reports.output import write_blocks, write_result
 
 if TYPE_CHECKING:
+    from rocefort.rdma.designed_plan import RdmaRequest
     from rocefort.rdma.results import RdmaResult
-    from rocefort.rdma.run_suite import RdmaRequest
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -88,7 +88,7 @@ def plan(
     asked = _request(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()))
     if connections is None:
-        from rocefort.rdma.run_suite import designed_plan
+        from rocefort.rdma.designed_plan import designed_plan
 
         made = designed_plan(fabric, asked)
     else:
@@ -250,7 +250,7 @@ def show(
     Needs the database that `run` wrote. The page has a heat map, percentiles, the sweep and the
     history.
     """
-    from rocefort.base.json_output import WrittenFiles
+    from rocefort.base.actions import WrittenFiles
     from rocefort.design.results import notes_report
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.rdma.show import write_page
@@ -415,9 +415,9 @@ def _request(
     target: str | None,
     directory: str | None,
 ) -> RdmaRequest:
+    from rocefort.rdma.designed_plan import RdmaRequest
     from rocefort.rdma.plan.site import RdmaPlanOptions
     from rocefort.rdma.rdma_plan import Suite
-    from rocefort.rdma.run_suite import RdmaRequest
 
     chosen = RdmaPlanOptions(
         covering=covering,

@@ -1,10 +1,10 @@
-"""Steps of `rdma plan` and `rdma run`: probe, plan, measure, judge and store a run."""
+"""Steps of `rdma run`: probe, plan, measure, judge and store a run; also `rdma stop`."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import NicCounters, StateTopic, SwitchCounters
+from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.judge.counter_rules import judge_nics, judge_switches
 from rocefort.rdma.judge.verdicts import verdicts
@@ -30,38 +31,12 @@ from rocefort.rdma.plan.command_lines import untried_versions
 from rocefort.rdma.plan.kubernetes import undrained
 from rocefort.rdma.plan.load_rules import Load, LoadRules, allowed_servers, load_verdict
 from rocefort.rdma.plan.probe import ServerProbe, conditions, probe
-from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
-from rocefort.rdma.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
+from rocefort.rdma.rdma_plan import RdmaPlan, Suite
 from rocefort.rdma.results import DerivedVerdict, EndedProcesses, Measurement, RawEnd, RdmaResult
 from rocefort.rdma.run.executor import RunConditions, RunResult, execute
 from rocefort.rdma.run.nic_counters import read_nics
 from rocefort.rdma.run.server_lock import hold_servers, stop_all
-
-
-@dataclass(frozen=True)
-class RdmaRequest:
-    """Request for a run. servers, drained: names from the command line."""
-
-    suite: Suite
-    servers: tuple[str, ...] = ()
-    options: RdmaPlanOptions = field(default_factory=RdmaPlanOptions)
-    drained: tuple[str, ...] = ()
-    switches: bool = True  # read their counters
-    deadline_s: float | None = None
-
-
-def designed_plan(fabric: Path, request: RdmaRequest) -> RdmaPlan:
-    """Return the plan of a run for servers as they are designed; none is contacted.
-
-    Raises the errors that `run_tests` raises before it measures, except those of the window.
-    """
-    derived = derive(fabric)
-    rdma = derived.fabric.rdma
-    names = allowed_servers(derived.network, LoadRules.of(rdma), request.servers)
-    hosts = [RdmaHost(name=name, device=UNPROBED, gid_index=0) for name in names]
-    return plan_suite(derived.network, rdma, request.suite, hosts, request.options)
-
 
 WITHOUT_PERFTEST = (Suite.STORAGE, Suite.MPI)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from rocefort.base.json_output import BackgroundProcess, Done, WrittenFiles, write_json
-from rocefort.reports.blocks import Code
+from rocefort.base.json_output import write_json
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -32,18 +31,3 @@ def write_result(
         write_blocks(*(blocks if isinstance(blocks, Iterable) else (blocks,)))
     else:
         write_json(result)
-
-
-def done_report(done: Done) -> Code:
-    """Show the act."""
-    return Code((done.message,))
-
-
-def written_files_report(done: WrittenFiles) -> Code:
-    """Show one path a line, then the notes."""
-    return Code((*done.files, *done.notes))
-
-
-def background_report(running: BackgroundProcess) -> Code:
-    """Show where the process writes, and the commands that watch and stop it."""
-    return Code(tuple(running.message.splitlines()))

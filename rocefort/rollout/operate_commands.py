@@ -233,8 +233,8 @@ def pause(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Pause a rollout before its next wave."""
-    from rocefort.base.json_output import Done
-    from rocefort.reports.output import done_report
+    from rocefort.base.actions import Done
+    from rocefort.reports.actions import done_report
     from rocefort.rollout.apply.operate import ask_to_end
 
     done = Done(message=ask_to_end(sealed, journal, back=False))
@@ -254,8 +254,8 @@ def abort(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Roll back the current wave and stop."""
-    from rocefort.base.json_output import Done
-    from rocefort.reports.output import done_report
+    from rocefort.base.actions import Done
+    from rocefort.reports.actions import done_report
     from rocefort.rollout.apply.operate import ask_to_end
 
     done = Done(message=ask_to_end(sealed, journal, back=True))
@@ -433,7 +433,7 @@ def _note_earlier_end(sealed: Path, journal: Path | None, *, again: bool) -> Non
 
 def _detach(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
     """Start this command again in its own session."""
-    from rocefort.reports.output import background_report
+    from rocefort.reports.actions import background_report
     from rocefort.rollout.apply.detached import detach
     from rocefort.rollout.journal.run_directory import RunDirectory
 

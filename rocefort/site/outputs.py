@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from rocefort.base.json_output import OUTPUT_VERSION, BackgroundProcess, Done, WrittenFiles
+from rocefort.base.actions import BackgroundProcess, Done, WrittenFiles
+from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.base.json_schema import schema_head
 from rocefort.base.progress_display import ProgressOutput
 from rocefort.change.growth_results import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
@@ -20,7 +21,7 @@ from rocefort.change.report.diff import DifferenceOutput
 from rocefort.design.results import ImportedFabric, RenderedTexts
 from rocefort.design.tables import TableOutput
 from rocefort.dialects.open_facts import OpenFacts
-from rocefort.fleet.trust import TrustedKeys
+from rocefort.fleet.trusted_keys import TrustedKeys
 from rocefort.lab.experiments.experiment_results import (
     Chaos,
     Failover,

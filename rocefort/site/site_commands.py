@@ -53,10 +53,10 @@ def init(
 
     On a terminal it prompts for numbers that are not given. No existing file is replaced.
     """
+    from rocefort.base.actions import WrittenFiles
     from rocefort.base.atomic_files import create_together
-    from rocefort.base.json_output import WrittenFiles
     from rocefort.design.new import Size, new_fabric
-    from rocefort.reports.output import written_files_report
+    from rocefort.reports.actions import written_files_report
     from rocefort.site.init import site_files
 
     folder_name = directory.resolve().name
@@ -127,12 +127,12 @@ def connections(
     It has the management addresses, no secret, and no host key. No existing file is replaced;
     --update changes entries of an existing file, and keeps everything else in it.
     """
+    from rocefort.base.actions import WrittenFiles
     from rocefort.base.atomic_files import create_together
     from rocefort.base.documents.edit import replace_file
     from rocefort.base.documents.read import read_text
-    from rocefort.base.json_output import WrittenFiles
     from rocefort.design.derive.derive import derive
-    from rocefort.reports.output import written_files_report
+    from rocefort.reports.actions import written_files_report
     from rocefort.site.connections import connections_text, updated_connections
 
     derived = derive(fabric)
@@ -169,8 +169,8 @@ def comment(
     Run it in a CI job of GitHub or GitLab. The token is in GITHUB_TOKEN or ROCEFORT_GITLAB_TOKEN.
     Without the file, the comment reports that there is no review.
     """
-    from rocefort.base.json_output import Done
-    from rocefort.reports.output import done_report
+    from rocefort.base.actions import Done
+    from rocefort.reports.actions import done_report
     from rocefort.verification.comment.api import RetryTimes
     from rocefort.verification.comment.keep import keep_comment, review_text
     from rocefort.verification.comment.platforms import thread_of

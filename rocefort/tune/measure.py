@@ -32,6 +32,7 @@ from rocefort.fleet.switch_steps import collect_running
 from rocefort.models.change.plan import Change, digest_of
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.network.network import Network
+from rocefort.rdma.designed_plan import RdmaRequest, designed_plan
 from rocefort.rdma.plan.load_rules import (
     Load,
     LoadRules,
@@ -41,14 +42,7 @@ from rocefort.rdma.plan.load_rules import (
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import RdmaPlan, Suite
 from rocefort.rdma.results import RdmaResult
-from rocefort.rdma.run_suite import (
-    HistoryNotWritten,
-    RdmaRequest,
-    RunDialogue,
-    designed_plan,
-    read_switches,
-    run_tests,
-)
+from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, read_switches, run_tests
 from rocefort.rollout.apply.detached import holding
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import Baseline

@@ -12,7 +12,7 @@ from rocefort.base.command_line import values
 from rocefort.base.command_line.help import Topic, documented
 from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_blocks
-from rocefort.verification.verify import announce_service
+from rocefort.verification.batfish_service import announce_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -46,11 +46,11 @@ def new(
 
     Numbers in names have the width of the capacity: of 128 leaves, the first is leaf001.
     """
-    from rocefort.base.json_output import WrittenFiles
+    from rocefort.base.actions import WrittenFiles
     from rocefort.base.repository import SHIPPED, Site, site_of
     from rocefort.design.load.hardware_catalogue import load_catalogue
     from rocefort.design.new import Size, new_fabric, write_new
-    from rocefort.reports.output import written_files_report
+    from rocefort.reports.actions import written_files_report
 
     here = Path.cwd()
     parent = directory or (site_of(here) or Site(here)).inventory

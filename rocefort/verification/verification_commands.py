@@ -13,7 +13,7 @@ from rocefort.base.command_line.help import Topic, documented
 from rocefort.base.command_line.verbosity import end
 from rocefort.base.errors import BadInput
 from rocefort.reports.output import write_blocks, write_result
-from rocefort.verification.verify import announce_service
+from rocefort.verification.batfish_service import announce_service
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -216,9 +216,9 @@ def report(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
-    from rocefort.base.json_output import WrittenFiles
+    from rocefort.base.actions import WrittenFiles
     from rocefort.design.subject import subject_of
-    from rocefort.reports.output import written_files_report
+    from rocefort.reports.actions import written_files_report
     from rocefort.verification.capacity import demand_of
     from rocefort.verification.page.fabric_page import fabric_page, provenance_of, write_page
 

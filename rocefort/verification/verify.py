@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rocefort.base import options, output
 from rocefort.base.repository import FABRIC_FILE
 from rocefort.design.derive.derive import derive
 from rocefort.design.git_revisions import checked_out, looks_like_revision, revision_of, site_beside
@@ -284,14 +283,3 @@ def timings_report(timings: Sequence[Timing], version: str) -> Section:
     head = Note(f"Batfish {version}: {count_of(len(timings), 'question')}, {total:.1f} s")
     heads = (TableColumn(), TableColumn(align="right"), TableColumn(align="right"))
     return Section("", (head, Table(heads, rows)))
-
-
-def announce_service(
-    engine: options.EngineOption, batfish: str | None, limit_s: float = options.QUESTION_LIMIT_S
-) -> None:
-    """Report which service the engine `auto` uses, before a wait that may take minutes."""
-
-    service = service_of(batfish, limit_s)
-    if engine is options.EngineOption.AUTO and service is not None:
-        note = f"engine auto: embedded, and Batfish at {service} (limit {limit_s:g} s a question)"
-        output.write_note(note)

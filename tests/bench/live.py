@@ -83,7 +83,7 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
     from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
     from rocefort.fleet.running_configs import running_of  # noqa: PLC0415 - same
     from rocefort.rollout.apply.apply import apply_plan  # noqa: PLC0415 - same
-    from rocefort.rollout.journal.events import Event, Phase  # noqa: PLC0415 - same
+    from rocefort.rollout.journal.events import ActPhase, Event  # noqa: PLC0415 - same
     from rocefort.rollout.journal.run_directory import RunDirectory  # noqa: PLC0415 - same
     from rocefort.rollout.plan.make_plan import make_plan  # noqa: PLC0415 - same
 
@@ -95,7 +95,7 @@ def _client(connections: Path, folder: Path) -> dict[str, float]:
     begun = [0.0]
 
     def heard(event: Event) -> None:
-        if event.act == "health" and event.phase is Phase.INTENT:
+        if event.act == "health" and event.phase is ActPhase.INTENT:
             begun[0] = time.process_time()
         elif event.act == "health":
             checks.append(time.process_time() - begun[0])

@@ -23,7 +23,7 @@ from planned import begun, run_of, status_of, unreached, wave_events
 
 from rocefort.design.derive.derive import derive
 from rocefort.fleet.connections import save_connections
-from rocefort.rollout.journal.events import Phase, RunEnded
+from rocefort.rollout.journal.events import ActPhase, RunEnded
 from rocefort.rollout.journal.history import FINISHED
 from rocefort.rollout.planning.sealed_files import read_plan
 from rocefort.rollout.report.rollout_page import RolloutPageContent, rollout_page
@@ -121,7 +121,7 @@ def plan_and_rollout(folder: Path) -> dict[str, Path]:
     rocefort("plan", fabric, *words, "--html", pages["plan"])
     plan = read_plan(sealed)
     events = [event for wave in plan.waves for event in wave_events(plan, wave)]
-    end = RunEnded(phase=Phase.DONE, ended=FINISHED)
+    end = RunEnded(phase=ActPhase.DONE, ended=FINISHED)
     status = status_of(plan, run_of(plan, begun(), *events, end), FINISHED)
     before = time.process_time()
     page = rollout_page(RolloutPageContent(status, [str(sealed)]))

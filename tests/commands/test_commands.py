@@ -319,7 +319,7 @@ def test_a_defect_of_ours_is_one_line_with_the_traceback_in_a_file(
     [
         pytest.param("tasks", set(), id="help"),
         # status, pause, abort, approve, history
-        pytest.param("steps.rollout.operate", {"pydantic"}, id="a look at a rollout"),
+        pytest.param("rollout.apply.operate", {"pydantic"}, id="a look at a rollout"),
     ],
 )
 def test_help_and_a_look_at_a_rollout_import_nothing_heavy(module: str, lighter: set[str]) -> None:

@@ -20,7 +20,7 @@ from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 from rocefort.fleet.connections import Connections, save_connections
 from rocefort.fleet.ssh_exec import guarded_command
 from rocefort.models.network.servers import HostPlan
-from rocefort.rdma.host_settings import reader_command
+from rocefort.rdma.server_readings import reader_command
 
 ASKED = ("k8sgn08", "k8sgn12")
 DEADLINE_S = 60.0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from napalm.base.exceptions import MergeConfigException
 
-from napalm_cloudengine.text import config_text
+from napalm_cloudengine.load import config_text
 from rocefort.base.documents.read import read_text
 from rocefort.base.errors import RocefortError
 from rocefort.design import config_directory

@@ -32,7 +32,7 @@ from rocefort.rdma.run.gate import expectation, perftest_command
 PACKAGE = Path(rocefort.__file__).parent
 RULES = "rdma/plan/load_rules.py"
 # Modules that follow the names of servers through a fabric, and load none.
-NAMES_ONLY = {"design/derive/check_consistency.py", "design/remove.py", "design/rename.py"}
+NAMES_ONLY = {"design/derive/check_consistency.py", "design/remove.py"}
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from typer.main import get_command
 from rocefort.base.errors import Refused
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.fleet.ssh_exec import guarded_command, guarded_words, watched
+from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.plan.kubernetes import undrained
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
@@ -28,7 +29,7 @@ from rocefort.rdma.plan.probe import ServerProbe
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_commands import cli
 from rocefort.rdma.rdma_plan import Suite
-from rocefort.rdma.run_suite import RdmaRequest, RunDialogue, run_tests
+from rocefort.rdma.run_suite import RunDialogue, run_tests
 
 Command = Callable[..., tuple[int, str, str]]
 

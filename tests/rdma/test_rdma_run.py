@@ -12,12 +12,13 @@ import pytest
 from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import derive
 from rocefort.fleet.nornir_session import open_fleet
+from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.plan import suites
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
 from rocefort.rdma.run.server_lock import hold_servers
-from rocefort.rdma.run_suite import RdmaRequest, RunDialogue, run_tests
+from rocefort.rdma.run_suite import RunDialogue, run_tests
 
 
 def measure(lab: Any, suite: Suite = Suite.WRITE, **more: Any) -> RdmaResult:

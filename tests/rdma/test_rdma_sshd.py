@@ -28,12 +28,13 @@ from rocefort.emulator.servers import sandbox
 from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
-from rocefort.rdma.host_settings import check_servers
+from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.plan.scripts import EVERY
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
-from rocefort.rdma.run_suite import RdmaRequest, RunDialogue, run_tests
+from rocefort.rdma.run_suite import RunDialogue, run_tests
+from rocefort.rdma.server_readings import check_servers
 
 PAIR = ("k8sgn08", "k8sgn12")
 PATIENCE_S = 60.0  # for a busy machine

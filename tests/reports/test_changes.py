@@ -7,13 +7,13 @@ from rollout_events import make_event
 
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.controller.apply_options import APPLY_AGAIN
-from rocefort.rollout.journal.events import Event, Phase, RolloutOutcome
+from rocefort.rollout.journal.events import ActPhase, Event, RolloutOutcome
 from rocefort.rollout.report.event_lines import WaveLines, WaveSummary, applied_report
 
-INTENT, DONE, FAILED = Phase.INTENT, Phase.DONE, Phase.FAILED
+INTENT, DONE, FAILED = ActPhase.INTENT, ActPhase.DONE, ActPhase.FAILED
 
 
-def act(name: str, *ends: tuple[str, Phase, str]) -> list[Event]:
+def act(name: str, *ends: tuple[str, ActPhase, str]) -> list[Event]:
     """Intents of all devices, then how the act ended on each."""
     wave = "leaves 1 of 2"
     return [

@@ -17,6 +17,7 @@ from progress_events import steps_of
 from rich.console import Console
 
 from rocefort.base import json_output
+from rocefort.base.live_line import LiveLine
 from rocefort.base.progress import ProgressEvent, Step, note, reported_to, tracked
 from rocefort.base.progress_display import (
     FIRST_LINE_S,
@@ -24,7 +25,6 @@ from rocefort.base.progress_display import (
     NEXT_LINE_S,
     JsonEvents,
     LateLine,
-    LiveLine,
     PlainLines,
     ProgressState,
     progress_display,

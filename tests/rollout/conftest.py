@@ -20,7 +20,7 @@ from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller import controller
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.journal.events import ApplyRules, Event, Phase, RolloutOutcome
+from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.rollout.planning.sealed_files import sealed_files
@@ -128,7 +128,7 @@ def kill(lab: Rehearsal) -> Callable[..., None]:
         plan: Plan,
         journal: Path,
         act: str,
-        phase: Phase,
+        phase: ActPhase,
         device: str = "leaf08",
         what: str = "",
         rules: ApplyRules | None = None,

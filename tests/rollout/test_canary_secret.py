@@ -17,7 +17,6 @@ from rocefort import tasks
 from rocefort.base.errors import DeviceFailed
 from rocefort.emulator.switch.personality import LineFault
 from rocefort.lab.emulated_site import Rehearsal
-from rocefort.rollout.apply import apply
 from rocefort.rollout.controller import device_steps
 
 # What opens the emulated switches and servers, then one for each other input.
@@ -156,7 +155,7 @@ def test_a_crash_that_knows_a_secret_does_not_tell_it(
         raise error(f"no luck with {password!r} and {LOGIN}")
 
     if kind == "a defect":
-        monkeypatch.setattr(apply, "run_gate", crash)
+        monkeypatch.setattr("rocefort.rdma.rollout_gate.run_gate", crash)
         assert desk.types("apply", plan, "--connections", at) == 70
         output = " ".join(" ".join(desk.said).split())
         assert "an internal error: RuntimeError: no luck with '<removed>' and <removed>" in output

@@ -22,7 +22,7 @@ from rocefort.base import processes
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.rollout import operator
 from rocefort.rollout.apply import detached
-from rocefort.rollout.journal.events import ApplyRules, Phase
+from rocefort.rollout.journal.events import ActPhase, ApplyRules
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import contents_of
@@ -131,7 +131,7 @@ def test_who_detaches_hears_of_its_own_process_though_another_begins_a_run(
         with open_journal(Path(f"{plan}.journal"), read_plan(plan).digest) as journal:
             by: dict[str, Any] = {"host": operator.host(), "user": "ada", "process": os.getpid()}
             begun = make_event(
-                "", "", "apply", Phase.INTENT, run="b" * 32, rules=ApplyRules(1), **by
+                "", "", "apply", ActPhase.INTENT, run="b" * 32, rules=ApplyRules(1), **by
             )
             journal.append(begun)
         into = [(os.POSIX_SPAWN_DUP2, output, 1)]

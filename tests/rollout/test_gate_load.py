@@ -17,7 +17,6 @@ from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rdma.rollout_gate import GateLoad, covered_in_window
 from rocefort.rdma.run.gate import expectation
-from rocefort.rollout.apply import apply
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.sealed_files import read_plan
 
@@ -139,7 +138,9 @@ def test_a_window_that_closes_during_a_trial_rolls_the_wave_back(
 ) -> None:
     file, _ = planned(BOTH, f'window: "{window("inside")}"')
     times: Iterator[datetime] = iter([NOW, NOW, *[NOW + timedelta(hours=3)] * 9])
-    monkeypatch.setattr(apply, "GateLoad", partial(GateLoad, now=lambda: next(times)))
+    monkeypatch.setattr(
+        "rocefort.rdma.rollout_gate.GateLoad", partial(GateLoad, now=lambda: next(times))
+    )
     ran = command("apply", file, "--connections", lab.file)
     assert (ran.code, changed(lab)) == (4, [])
     assert "wave canary: its RDMA gate did not begin: it is " in ran.words

@@ -22,7 +22,7 @@ from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, LATENCY, Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rdma.plan.gate import plan_gate
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.journal.events import Event, Phase, RolloutOutcome
+from rocefort.rollout.journal.events import ActPhase, Event, RolloutOutcome
 from rocefort.rollout.journal.lock import one_controller
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
@@ -124,7 +124,7 @@ def test_every_act_is_in_the_journal_before_it_is_done(
     written = list(rows)
     assert written == [(e.device, e.act, e.phase.value) for e in events]
     for device, act, phase in written:
-        if phase == Phase.INTENT:
+        if phase == ActPhase.INTENT:
             seen.add((device, act))
         else:
             assert (device, act) in seen
@@ -174,9 +174,9 @@ def test_ten_switches_are_confirmed_read_back_and_saved(
     assert (applied.failure, len(applied.confirmed)) == ("", 10)
     unconfirmed, most = set[str](), 0
     for event in events:
-        if (event.act, event.phase) == ("trial", Phase.DONE):
+        if (event.act, event.phase) == ("trial", ActPhase.DONE):
             unconfirmed.add(event.device)
-        if (event.act, event.phase) == ("confirm", Phase.DONE):
+        if (event.act, event.phase) == ("confirm", ActPhase.DONE):
             unconfirmed.remove(event.device)
         most = max(most, len(unconfirmed))
     assert (most, unconfirmed) == (2, set())
@@ -218,7 +218,7 @@ def test_a_change_that_locks_us_out_is_taken_back_by_the_session_that_is_left(
     plan = plan_of(raised)
 
     def lock_out(event: Event, /) -> None:
-        if event.act == "trial" and event.phase is Phase.DONE:
+        if event.act == "trial" and event.phase is ActPhase.DONE:
             lab.switches[event.device].faults = (LineFault("refuse-login"),)
 
     applied = apply_plan(
@@ -365,7 +365,7 @@ def test_an_unreachable_switch_stops_the_plan_in_one_line(lab: Rehearsal, raised
 # --- what happens while a wave is under way -------------------------------------------------------
 
 
-def at(act: str, phase: Phase, do: Callable[[], object]) -> Callable[[Event], None]:
+def at(act: str, phase: ActPhase, do: Callable[[], object]) -> Callable[[Event], None]:
     """Listener that acts once, at one moment."""
 
     def listener(event: Event) -> None:
@@ -387,7 +387,7 @@ def test_a_trial_that_someone_else_begins_meanwhile_is_left_alone(
         leaf.trial = Trial(before, leaf.clock() + 600, session)
         leaf.running = theirs
 
-    listener = at("load", Phase.DONE, begin)
+    listener = at("load", ActPhase.DONE, begin)
     applied = apply_plan(
         plan_of(described),
         lab.connections,
@@ -431,7 +431,7 @@ def test_one_of_a_wave_that_cannot_be_confirmed_goes_back_and_the_others_stay(
         plan,
         lab.connections,
         RunDirectory.of_journal(tmp_path / "journal"),
-        [at("gate", Phase.DONE, end)],
+        [at("gate", ActPhase.DONE, end)],
     )
     assert applied.confirmed == ("leaf06", "leaf07")
     assert (applied.rolled_back, applied.unknown) == (("leaf08",), ())
@@ -463,7 +463,7 @@ def test_a_signal_rolls_the_wave_back_and_the_handlers_are_as_before(
     lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path, number: signal.Signals
 ) -> None:
     before, handler = running(lab), signal.getsignal(number)
-    listener = at("trial", Phase.DONE, lambda: os.kill(os.getpid(), number))
+    listener = at("trial", ActPhase.DONE, lambda: os.kill(os.getpid(), number))
     applied = apply_plan(
         plan_of(described),
         lab.connections,
@@ -521,7 +521,7 @@ def test_a_leaf_without_roce_servers_is_rolled_out_and_said_not_to_be_measured(
     )
     assert applied.confirmed == ("leaf08",)
     assert (
-        make_event("canary", "", "gate", Phase.DONE, "not measured: leaf08 has no RoCE server")
+        make_event("canary", "", "gate", ActPhase.DONE, "not measured: leaf08 has no RoCE server")
         in events
     )
 

@@ -20,7 +20,7 @@ from rocefort.rollout.controller.nornir_events import (
     audit_processor,
     journal_processor,
 )
-from rocefort.rollout.journal.events import Event, Phase
+from rocefort.rollout.journal.events import ActPhase, Event
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.runs import status
 from rocefort.rollout.nornir_plugins import FabricInventory
@@ -73,10 +73,10 @@ def test_tasks_are_events_for_progress_journal_and_audit(
     }
     order = [(e.wave, e.device, e.act, e.phase) for e in heard]
     assert order == [
-        ("canary", "leaf08", "task:napalm_get", Phase.INTENT),
-        ("canary", "leaf08", "task:napalm_get", Phase.DONE),
-        ("leaves 1 of 1", "leaf07", "task:napalm_get", Phase.INTENT),
-        ("leaves 1 of 1", "leaf07", "task:napalm_get", Phase.DONE),
+        ("canary", "leaf08", "task:napalm_get", ActPhase.INTENT),
+        ("canary", "leaf08", "task:napalm_get", ActPhase.DONE),
+        ("leaves 1 of 1", "leaf07", "task:napalm_get", ActPhase.INTENT),
+        ("leaves 1 of 1", "leaf07", "task:napalm_get", ActPhase.DONE),
     ]
     assert [json.loads(line)["device"] for line in lines] == [
         "leaf08",

@@ -22,7 +22,7 @@ from rollout_events import make_event
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.rollout.apply import operate
-from rocefort.rollout.journal.events import ApplyRules, Phase
+from rocefort.rollout.journal.events import ActPhase, ApplyRules
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.sealed_files import read_plan
@@ -235,9 +235,9 @@ def test_status_while_a_wave_is_on_trial_and_where_nothing_can_be_written(
 ) -> None:
     digest, journal = read_plan(plan).digest, Path(f"{plan}.journal")
     events = [
-        make_event("", "", "apply", Phase.INTENT, rules=ApplyRules(1), user="ann", host="h", process=1),
-        make_event("canary", "leaf08", "trial", Phase.INTENT),
-        make_event("canary", "leaf08", "trial", Phase.DONE),
+        make_event("", "", "apply", ActPhase.INTENT, rules=ApplyRules(1), user="ann", host="h", process=1),
+        make_event("canary", "leaf08", "trial", ActPhase.INTENT),
+        make_event("canary", "leaf08", "trial", ActPhase.DONE),
     ]  # fmt: skip
     with open_journal(journal, digest) as notes:
         for event in events:
@@ -380,17 +380,17 @@ def test_an_abort_names_which_switches_keep_their_confirmed_change(
     """Its sentence agrees with `resume`."""
     noted = "noted: no controller is running; `rocefort resume` ends the run: leaf08"
     at, sealed, journal = ("--connections", lab.file), read_plan(plan), Path(f"{plan}.journal")
-    kill(sealed, journal, "trial", Phase.DONE)
+    kill(sealed, journal, "trial", ActPhase.DONE)
     assert command("abort", plan).out.startswith(f"{noted} is rolled back; leaf08 stays on trial")
     ran = command("resume", plan, *at)
     assert (ran.code, "1 switch rolled back to what ran before: leaf08" in ran.words) == (5, True)
     assert "the rollout touched no other switch" in ran.words
-    kill(sealed, journal, "confirm", Phase.INTENT)
+    kill(sealed, journal, "confirm", ActPhase.INTENT)
     assert command("abort", plan).out.startswith(
         f"{noted} is rolled back, or keeps and saves its change if it has confirmed it"
     )
     assert command("resume", plan, *at).code == 5
-    kill(sealed, journal, "confirm", Phase.DONE)
+    kill(sealed, journal, "confirm", ActPhase.DONE)
     assert command("abort", plan).out.startswith(
         f"{noted} keeps its confirmed change, which is saved"
     )

@@ -15,7 +15,7 @@ from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.journal.events import Event, Phase, RolloutOutcome
+from rocefort.rollout.journal.events import ActPhase, Event, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import PlanOptions, make_plan
 from rocefort.rollout.planning.sealed_files import write_plan
@@ -109,7 +109,7 @@ def test_a_secret_alone_is_set_anew_inside_a_drain_and_by_who_goes_on(
     monkeypatch.setenv(NAME, ROTATED)
     spine, journal = lab.switches["spine01"], tmp_path / "rotated"
     text = [line for line in tree_text(spine.running).splitlines() if " password " not in line]
-    kill(plan, journal, "confirm", Phase.DONE, "spine01", "change while drained")
+    kill(plan, journal, "confirm", ActPhase.DONE, "spine01", "change while drained")
     assert passwords(lab)["spine01"] != lines
     applied = apply_plan(
         plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)

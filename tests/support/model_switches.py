@@ -14,9 +14,9 @@ from rocefort.models.change.plan import Change, ChangeKind, Gate, Plan, Wave, di
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.rollout.controller.protocols import Baseline, Outcome
 from rocefort.rollout.journal.events import (
+    ActPhase,
     Event,
     OperatorRequest,
-    Phase,
     RolloutProblem,
     RunEvent,
     RunningConfig,
@@ -235,4 +235,4 @@ class Book:
     def holds_intent(self, device: str, act: str) -> None:
         """Fail unless the last event of this act is its intent."""
         events = [e for e in self.rows if (e.device, e.act) == (device, act)]
-        assert events and events[-1].phase is Phase.INTENT, (device, act)
+        assert events and events[-1].phase is ActPhase.INTENT, (device, act)

@@ -14,7 +14,14 @@ from rocefort.change.effects.switch_configs import sides_of
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.models.change.plan import Change, ChangeKind, Plan, Wave
 from rocefort.models.network.network import Network
-from rocefort.rollout.journal.events import Act, ApplyRules, Event, HealthEvent, Phase, RunStarted
+from rocefort.rollout.journal.events import (
+    Act,
+    ActPhase,
+    ApplyRules,
+    Event,
+    HealthEvent,
+    RunStarted,
+)
 from rocefort.rollout.journal.progress import RunProgress
 from rocefort.rollout.journal.runs import JournalContents, RolloutStatus, Run
 
@@ -52,27 +59,27 @@ def wave_events(plan: Plan, wave: Wave) -> Iterator[Event]:
     yield _health(wave, "before")
     for part in range(max(len(plan.parts(wave, device)) for device in wave.devices)):
         for act in ACTS:
-            for phase in (Phase.INTENT, Phase.DONE):
+            for phase in (ActPhase.INTENT, ActPhase.DONE):
                 for device in wave.devices:
                     of = len(plan.parts(wave, device))
                     yield make_event(wave.name, device, act, phase, part=part, of=of)
             if act is Act.SOAK:
                 yield _health(wave, "during")
-                yield make_event(wave.name, "", "gate", Phase.INTENT)
-                yield make_event(wave.name, "", "gate", Phase.DONE, MEASURED)
+                yield make_event(wave.name, "", "gate", ActPhase.INTENT)
+                yield make_event(wave.name, "", "gate", ActPhase.DONE, MEASURED)
     yield _health(wave, "after")
 
 
 def _health(wave: Wave, when: str) -> Event:
     return HealthEvent(
-        wave=wave.name, phase=Phase.DONE, when=when, detail=f"{when}: 3 switches read"
+        wave=wave.name, phase=ActPhase.DONE, when=when, detail=f"{when}: 3 switches read"
     )
 
 
 def begun(rules: ApplyRules | None = None) -> RunStarted:
     """Return the first row of a run."""
     by = {"user": "ada", "host": "ops1", "process": 4711, "tool": "0.2.0"}
-    first = RunStarted(phase=Phase.INTENT, run="8c20ae79", rules=rules or ApplyRules(1))
+    first = RunStarted(phase=ActPhase.INTENT, run="8c20ae79", rules=rules or ApplyRules(1))
     return first.model_copy(update=by)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rocefort.rollout.journal.events import Event, Phase, event_of
+from rocefort.rollout.journal.events import ActPhase, Event, event_of
 
 
 def make_event(
     wave: str,
     device: str,
     act: str,
-    phase: Phase,
+    phase: ActPhase,
     detail: str = "",
     code: int = 0,
     **values: object,

@@ -31,12 +31,14 @@ from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.traffic.trace import trace
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.network.network import Network
-from rocefort.rdma.host_settings import check_servers, plans_of
+from rocefort.rdma.designed_plan import RdmaRequest
+from rocefort.rdma.host_settings import plans_of
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import Program, Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
-from rocefort.rdma.run_suite import RdmaRequest, RunDialogue, run_tests
+from rocefort.rdma.run_suite import RunDialogue, run_tests
+from rocefort.rdma.server_readings import check_servers
 from rocefort.validators.routing.external_peers import with_outside
 
 pytestmark = pytest.mark.twin

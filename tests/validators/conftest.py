@@ -24,7 +24,7 @@ from rocefort.models.device.lossless import (
 from rocefort.models.device.management import Acl, AclRule, LocalUser, Ssh, Vty
 from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.fabric.congestion_control import Dcqcn
-from rocefort.models.fabric.hosts import Adapter, Hosts, NicParameter, NicProfile
+from rocefort.models.fabric.hosts import Adapter, Hosts, NicProfile, Parameter
 from rocefort.models.finding import Finding, NotJudged
 from rocefort.models.hardware.hardware import Fact, Hardware, Release, SyntaxFamily
 from rocefort.models.network.network import (
@@ -80,8 +80,8 @@ NIC = NicProfile(
 ADAPTER = Adapter(
     model="ConnectX",
     parameters={
-        "increase_timer_us": NicParameter(name="rpg_time_reset"),
-        "byte_counter_bytes": NicParameter(name="rpg_byte_reset", low=0, high=32767),
+        "increase_timer_us": Parameter(name="rpg_time_reset"),
+        "byte_counter_bytes": Parameter(name="rpg_byte_reset", low=0, high=32767),
     },
 )
 DOMAIN = DiffservDomain(

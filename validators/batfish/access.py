@@ -1,4 +1,9 @@
-"""Access to a Batfish service: address, TLS, token, version, and the end of a request."""
+"""Access to a Batfish service: address, TLS, token, version, and the end of a request.
+
+The address is HOST:PORT or https://HOST:PORT. A certificate is always checked; authorities in the
+environment variable REQUESTS_CA_BUNDLE take precedence over those of the system. A token, which a
+proxy before the service may require, is sent as pybatfish sends its API key.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Load of a demand on every cable, Gb/s: by next hops, or by tables with static routes."""
+"""Load of a demand on every cable, Gb/s: by next hops, or by tables with static routes.
+
+It follows every target hop by hop, so that it takes longer than loads by routes of BGP alone.
+
+A switch sends traffic for a prefix in equal parts over the edges in use, as ECMP does. Loads are
+linear: after a failure only traffic with other paths is subtracted and added again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Groups of symmetric switches, and the choice of single failures for a study."""
+"""Groups of symmetric switches, and the choice of single failures for a study.
+
+Two leaves are symmetric if they have cables of the same speeds to the same spines, sessions with
+the same policies, and servers with the same demand; the same holds for two spines. A swap of the
+two maps the fabric onto itself, so that their failures have the same impact. Where anything
+distinguishes switches (a tie-breaker, a shared AS, static routes, an exit, demand that is cut off),
+each is a group of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Notes, logs and the end of a command: `-q`, `-v`, `--log-file` and its exit code."""
+"""Notes, logs and the end of a command: `-q`, `-v`, `--log-file` and its exit code.
+
+Modules log to the tree `rocefort`. Every record is masked where it is made
+(`rocefort.base.secret_masking`) and again where it is written, as visible text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Causes of YAML's syntax errors, and the lines of a file that has problems, with marks."""
+"""Causes of YAML's syntax errors, and the lines of a file that has problems, with marks.
+
+A line that may contain a secret is never shown, and neither is one with keys of no model.
+
+The parser names the place where it stops, often lines behind the mistake: an open quote ends
+at the end of the file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Import segments from gateways, the policy between them, and servers from access ports."""
+"""Import segments from gateways, the policy between them, and servers from access ports.
+
+It is the inverse of `design.derive.segment_acls`.
+"""
 
 from __future__ import annotations
 

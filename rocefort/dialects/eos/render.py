@@ -1,4 +1,9 @@
-"""Writer of one switch's routing and filters as Arista EOS text, which Batfish reads."""
+"""Writer of one switch's routing and filters as Arista EOS text, which Batfish reads.
+
+Only lines that determine sessions, routes and forwarding are translated: interfaces, VLANs, BGP and
+its policies. Timers, BFD, authentication, lossless queues and management do not change Batfish's
+answers and are left out. A line that would change them and has no EOS counterpart is an error.
+"""
 
 from __future__ import annotations
 

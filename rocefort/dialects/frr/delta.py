@@ -1,4 +1,8 @@
-"""Commands from one plan of a switch to another: only for the difference."""
+"""Commands from one plan of a switch to another: only for the difference.
+
+Unchanged lines are not entered again. Lists and policies are created before the process uses them,
+and removed after their last use.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Meaning of unmodelled VRP lines, for routing and for other questions."""
+"""Meaning of unmodelled VRP lines, for routing and for other questions.
+
+`peer ignore` closes the sessions of a peer and clears its routes (command reference of CloudEngine,
+`peer ignore`). `import-route direct` announces the subnets in use (`import-route`, BGP view).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Saved files of VRP switches: archives, sessions, and `display` outputs beside a text."""
+"""Saved files of VRP switches: archives, sessions, and `display` outputs beside a text.
+
+A configuration keeps the line numbers of its file: all other lines become empty.
+"""
 
 from __future__ import annotations
 

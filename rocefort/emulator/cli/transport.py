@@ -1,4 +1,10 @@
-"""SSH and SFTP for the emulated switches: one listener each, all in one event loop."""
+"""SSH and SFTP for the emulated switches: one listener each, all in one event loop.
+
+One flat folder a switch. Folders, links and attributes are refused. So is writing the saved
+configuration, which `save` does: the choice of the next startup file is not modelled.
+
+Only this module and sftp.py import asyncssh; server.py imports them when a lab starts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""`display version`, `device`, `clock`, `startup`, `alarm active`, and the flash."""
+"""`display version`, `device`, `clock`, `startup`, `alarm active`, and the flash.
+
+`vrpcfg.zip` is the saved configuration, zipped as on a switch (V300R023C00, `save`). Uploaded files
+are stored in the lab's state directory, if the lab has one.
+
+Forms of version, boards, serial number, clock and `dir`: `napalm_cloudengine/displays/system.py`;
+samples of the others: V300R023C00 command reference, System Management. Fans and power supplies,
+sizes of memory and flash, and patches are not modelled and not shown.
+"""
 
 from __future__ import annotations
 

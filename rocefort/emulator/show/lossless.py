@@ -1,4 +1,10 @@
-"""Displays of PFC, ECN, and statistics of queues."""
+"""Displays of PFC, ECN, and statistics of queues.
+
+Their forms, with sources: `napalm_cloudengine/displays/lossless.py`.
+
+Forms of the first two: `napalm_cloudengine/displays/`; the sample of `display qos ecn threshold`:
+V300R023C00 command reference, QoS.
+"""
 
 from __future__ import annotations
 

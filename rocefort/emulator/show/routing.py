@@ -1,4 +1,9 @@
-"""Displays of routes and BGP peers, and `ping`."""
+"""Displays of routes and BGP peers, and `ping`.
+
+Forms of routes and peers: `napalm_cloudengine/displays/`; samples of the others: V300R023C00
+command reference, IP Routing. Messages are not counted and shown as 0. Of a peer's capabilities
+only the address family is shown.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""BGP sessions of a lab over time: an end without messages waits for its hold timer."""
+"""BGP sessions of a lab over time: an end without messages waits for its hold timer.
+
+The routing model lists at every moment which sessions match. A session that matches and receives
+nothing (another password, segments that are too long for an MTU) stays up until the hold time is
+over: "if the interval configured on both ends exceeds the holdtime of the BGP peer session or the
+passwords configured on both ends are different, the BGP peer relationship is disconnected due to
+timeout" (V300R023C00, `peer password`). An end whose peer has lost its address also waits, because
+it receives no message. Events on the switch itself end a session at once: a port that goes down
+(`ebgp-interface-sensitive`, on by default), an address of its own. So do messages of the other end
+(Cease, RFC 4486): a peer that is removed or reset, another AS.
+"""
 
 from __future__ import annotations
 

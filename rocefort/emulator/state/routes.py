@@ -1,4 +1,8 @@
-"""The public routing table of an emulated switch, and `ping` along it."""
+"""The public routing table of an emulated switch, and `ping` along it.
+
+Of several next hops the first is taken. Filters and packet sizes are ignored. Replies of servers,
+and of routers outside of the lab, are not modelled.
+"""
 
 from __future__ import annotations
 

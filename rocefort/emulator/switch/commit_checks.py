@@ -1,4 +1,7 @@
-"""Checks of a commit: conflicts, limits of the hardware, and late errors."""
+"""Checks of a commit: conflicts, limits of the hardware, and late errors.
+
+Rules are those of the V300R023C00 command reference. The messages are ours; no source shows them.
+"""
 
 from __future__ import annotations
 

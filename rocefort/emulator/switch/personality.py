@@ -1,4 +1,15 @@
-"""Behaviour of an emulated switch: its faults by name, and points that no source defines."""
+"""Behaviour of an emulated switch: its faults by name, and points that no source defines.
+
+switch.faults = (LineFault("hang", "commit"), LineFault("full-flash"))
+read_fault("leaf03:hang@commit")     -> ("leaf03", LineFault("hang", "commit"))
+read_fault("leaf03:drop-reply@commit*1")       # only the first time
+
+EmulatedSwitch(.., personality=Personality(trial_mode="survives", persist="absent"))
+
+The default of a plain trial is what users of real switches report twice: it outlives its session,
+and no other session may end it. The other defaults are the vendor's wording (V300R023C00): during a
+trial "other users cannot modify the configuration".
+"""
 
 from __future__ import annotations
 

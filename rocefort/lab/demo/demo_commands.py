@@ -9,7 +9,7 @@ import typer
 
 from rocefort.base import options
 from rocefort.base.command_line.help import Topic, documented
-from rocefort.verification.verify import announce_service
+from rocefort.verification.batfish_service import announce_service
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 

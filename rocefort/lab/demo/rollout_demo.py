@@ -33,7 +33,7 @@ from rocefort.lab.demo.fabric_demo import (
 from rocefort.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
 from rocefort.models.change.plan import Plan
 from rocefort.models.wording import count_of
-from rocefort.rollout.journal.events import Act, Event, Phase, event_of
+from rocefort.rollout.journal.events import Act, ActPhase, Event, event_of
 from rocefort.rollout.journal.journal import STEP
 from rocefort.rollout.planning.sealed_files import read_plan
 from rocefort.rollout.report.event_lines import WaveSummary
@@ -126,7 +126,7 @@ def _killed_and_resumed(stage: RolloutDemo, plan: Plan, old: Ran, new: Ran) -> N
     stage.say("")
     stage.tell("kill", "the same plan once more, with traffic; its controller will be killed")
     wave = plan.waves[min(KILLED_IN, len(plan.waves) - 1)]
-    killed = (wave.name, Act.TRIAL, Phase.DONE)
+    killed = (wave.name, Act.TRIAL, ActPhase.DONE)
     code = _controller(stage, "apply", "back", lambda e: (e.wave, e.act, e.phase) == killed)
     trials_left, now = stage.on_trial(), stage.running()
     expect(code < 0, f"the controller was not killed: exit code {code}")

@@ -1,4 +1,9 @@
-"""Files of a guest: kernel, programs with their libraries, and their archive."""
+"""Files of a guest: kernel, programs with their libraries, and their archive.
+
+Source: the kernel's Documentation/driver-api/early-userspace/buffer-format.rst.
+
+Everything comes from the unpacked packages, nothing from this machine.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Soft-RoCE guests as servers of a lab: QEMU in their namespaces, and ports to their SSH."""
+"""Soft-RoCE guests as servers of a lab: QEMU in their namespaces, and ports to their SSH.
+
+python -m rocefort.lab.twin.guests ROOT NAME PIPE
+
+A guest's management port is not part of the fabric, but in the namespace of its server: changes in
+the fabric end no session. The forwarder is a process of the lab, so that `lab down` ends it.
+"""
 
 from __future__ import annotations
 
@@ -111,10 +117,6 @@ def main() -> None:
     root, name, directory, pipe = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), sys.argv[4]
     record = Registry(root).find(name)
     asyncio.run(forward(record.id, record.guests, directory, int(pipe)))
-
-
-if __name__ == "__main__":
-    main()
 
 
 MEMORY_MB = 256
@@ -316,3 +318,7 @@ def _console_text(machine: Machine) -> str:
         return machine.console.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return ""
+
+
+if __name__ == "__main__":
+    main()

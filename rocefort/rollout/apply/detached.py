@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.base.json_output import BackgroundProcess
+from rocefort.base.actions import BackgroundProcess
 from rocefort.base.processes import in_background
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.models.change.plan import Plan

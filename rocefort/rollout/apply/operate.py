@@ -17,7 +17,7 @@ from rocefort.models.fabric.approvals import WaveApproval
 from rocefort.models.wording import count_of, listing
 from rocefort.rollout.controller import requests
 from rocefort.rollout.controller.approvals import allowed_by
-from rocefort.rollout.journal.events import Act, ApplyRules, DrainStep, Event, Phase
+from rocefort.rollout.journal.events import Act, ActPhase, ApplyRules, DrainStep, Event
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.journal import EventListener, restore_head
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -158,7 +158,7 @@ def _end_by_abort(plan: Plan, history: RunHistory) -> str:
         event = history.devices[name].event
         if history.course(name, last).confirmed:
             end = "keeps its confirmed change, which is saved"
-        elif event.act == Act.CONFIRM and event.leg == last and event.phase is Phase.INTENT:
+        elif event.act == Act.CONFIRM and event.leg == last and event.phase is ActPhase.INTENT:
             end = "is rolled back, or keeps and saves its change if it has confirmed it"
         else:
             end = "is rolled back"

@@ -16,7 +16,7 @@ from rocefort.base.errors import RocefortError
 from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approvals, WaveApproval
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.journal.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
+from rocefort.rollout.journal.events import ActPhase, ApplyRules, ApprovalEvent, OperatorRequest
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.planning.signing import signer_of_text, signers_file
 
@@ -144,10 +144,10 @@ def approval_event(
     why = refusal(given, plan, history, now)
     if given is None or history.rules is None or why or given.wave != request.wave:
         refused = f"the approval by {request.by} {why or 'is for another wave'}"
-        return ApprovalEvent(wave=request.wave, phase=Phase.FAILED, detail=refused)
+        return ApprovalEvent(wave=request.wave, phase=ActPhase.FAILED, detail=refused)
     until = expiry(given, history.rules).isoformat()
     by = f"by {given.by}"
-    return ApprovalEvent(wave=given.wave, phase=Phase.DONE, detail=by, until=until)
+    return ApprovalEvent(wave=given.wave, phase=ActPhase.DONE, detail=by, until=until)
 
 
 def expired(history: RunHistory, now: datetime) -> Iterator[ApprovalEvent]:
@@ -155,4 +155,4 @@ def expired(history: RunHistory, now: datetime) -> Iterator[ApprovalEvent]:
     for wave, people in history.given.items():
         if any(until and datetime.fromisoformat(until) <= now for until in people.values()):
             over = "has expired"
-            yield ApprovalEvent(wave=wave, phase=Phase.FAILED, detail=over, expired=True)
+            yield ApprovalEvent(wave=wave, phase=ActPhase.FAILED, detail=over, expired=True)

@@ -40,12 +40,12 @@ from rocefort.rollout.controller.next_action import (
 from rocefort.rollout.controller.protocols import Outcome
 from rocefort.rollout.journal.events import (
     Act,
+    ActPhase,
     ApplyRules,
     ApprovalEvent,
     Event,
     HealthEvent,
     OperatorRequest,
-    Phase,
     RolloutOutcome,
     RunEnded,
     RunResumed,
@@ -93,7 +93,7 @@ class RolloutLoop:
             if not self.config.options.resume:
                 self.config.check_plan(self.observed)
                 for note in self.config.notes():
-                    self._record(StepEvent(act="note", phase=Phase.DONE, detail=note))
+                    self._record(StepEvent(act="note", phase=ActPhase.DONE, detail=note))
             for permission in permissions(self.config.options):
                 self._record(permission)
             applied = self._loop()
@@ -166,10 +166,10 @@ class RolloutLoop:
         author = f"by {request.by}"
         if request.number in self._stale_requests:
             late = f"{request.kind} {author}, meant for an earlier run"
-            ignored = StepEvent(act="ignored", wave=request.wave, phase=Phase.DONE, detail=late)
+            ignored = StepEvent(act="ignored", wave=request.wave, phase=ActPhase.DONE, detail=late)
             self._record(ignored, request)
         elif request.kind == "pause":
-            paused = StepEvent(act="pause", phase=Phase.DONE, detail=request.by)
+            paused = StepEvent(act="pause", phase=ActPhase.DONE, detail=request.by)
             self._record(paused, request)
         elif request.kind == "approve":
             now = self.config.now()
@@ -195,7 +195,7 @@ class RolloutLoop:
             case AwaitApproval(wave) if self._patient(wave):
                 pass
             case HoldWave(wave, why):
-                self._record(StepEvent(act="hold", wave=wave, phase=Phase.DONE, detail=why))
+                self._record(StepEvent(act="hold", wave=wave, phase=ActPhase.DONE, detail=why))
                 return self._ended(action)
             case _:
                 return self._ended(action)
@@ -211,7 +211,7 @@ class RolloutLoop:
         outcome, baselines = self._call(action.act, devices)
         self._observe([self._wave_of(action.wave)])
         for each in devices:
-            event = each.event(action.act).like(**baselines.get(each.name, {}), phase=Phase.DONE)
+            event = each.event(action.act).like(**baselines.get(each.name, {}), phase=ActPhase.DONE)
             if action.act is Act.TRIAL:
                 event = event.like(trial_id=self.observed[each.name].trial_id)
             seen = self.observed[each.name]
@@ -287,7 +287,7 @@ class RolloutLoop:
         if refusal and not self.history.unmeasured:
             where = f"wave {wave.name}: its RDMA gate did not begin"
             raise Refused(refusal, where=where, how="apply the plan again when it may run")
-        begun = StepEvent(act="gate", wave=wave.name, phase=Phase.INTENT)
+        begun = StepEvent(act="gate", wave=wave.name, phase=ActPhase.INTENT)
         self._record(begun)
         if refusal:
             messages = [f"not run, as permitted {self.history.unmeasured}: {refusal}"]
@@ -299,10 +299,10 @@ class RolloutLoop:
         self._observe([wave])
         summary = "; ".join(messages)
         if passed:
-            self._record(begun.like(phase=Phase.DONE, detail=summary))
+            self._record(begun.like(phase=ActPhase.DONE, detail=summary))
             return
         failed = f"wave {wave.name}: the RDMA gate failed: {summary}"
-        self._record(begun.like(phase=Phase.FAILED, detail=failed, code=3))
+        self._record(begun.like(phase=ActPhase.FAILED, detail=failed, code=3))
 
     def _watch(self, action: RunChecks) -> None:
         """Run the live checks; the journal has their results before the wave's trials expire."""
@@ -310,14 +310,14 @@ class RolloutLoop:
         live_checks, rules = self.config.live, self.history.rules
         if live_checks is None:
             raise Refused("its live checks are not available", where=f"wave {wave.name}")
-        begun = HealthEvent(wave=wave.name, phase=Phase.INTENT, when=when)
+        begun = HealthEvent(wave=wave.name, phase=ActPhase.INTENT, when=when)
         self._record(begun)
         sick = rules is not None and rules.allow_sick
         verdict = self._in_time(
             wave, "the live check", lambda: live_checks(wave.devices, when, allow_sick=sick)
         )
         self._observe([wave])
-        passed = Phase.DONE if verdict.passed else Phase.FAILED
+        passed = ActPhase.DONE if verdict.passed else ActPhase.FAILED
         message = f"{when}: {verdict.summary}"
         if not verdict.passed:
             stays = "; it stays confirmed" if when == AFTER else ""
@@ -368,7 +368,7 @@ class RolloutLoop:
         for device in action.devices:
             seen = self.observed[device]
             phase, text = (
-                Phase.DONE if seen.has_no_trial else Phase.FAILED,
+                ActPhase.DONE if seen.has_no_trial else ActPhase.FAILED,
                 outcome.state_message(seen),
             )
             self._record(waiting.like(device=device, phase=phase, detail=text))
@@ -383,10 +383,12 @@ class RolloutLoop:
     def _patient(self, wave: str) -> bool:
         """Wait briefly for a wave's approval; the wave then begins with a new observation."""
         self._open()  # an approval is for a run, so there must be one
-        request = ApprovalEvent(wave=wave, phase=Phase.INTENT)
+        request = ApprovalEvent(wave=wave, phase=ActPhase.INTENT)
         if self._approval_timeout_s <= 0:
             if self._awaited == wave:
-                self._record(request.like(phase=Phase.FAILED, detail=approvals.NO_APPROVAL, code=4))
+                self._record(
+                    request.like(phase=ActPhase.FAILED, detail=approvals.NO_APPROVAL, code=4)
+                )
             return False
         if self._awaited != wave:
             rules = self.history.rules or ApplyRules(0)
@@ -426,14 +428,14 @@ class RolloutLoop:
 
     def _record_resume(self) -> None:
         """Record in the journal that another controller resumes, and the state of the switches."""
-        self._mark(RunResumed(phase=Phase.INTENT, **self._process))
+        self._mark(RunResumed(phase=ActPhase.INTENT, **self._process))
         self._observe(self.plan.waves)
         for device in self._table.devices:
             if device.touched:
                 text = outcome.state_message(self.observed[device.name])
                 name, wave = device.name, device.wave
                 self._record(
-                    StepEvent(act="found", wave=wave, device=name, phase=Phase.DONE, detail=text)
+                    StepEvent(act="found", wave=wave, device=name, phase=ActPhase.DONE, detail=text)
                 )
 
     # --- events -----------------------------------------------------------------------------------
@@ -455,7 +457,7 @@ class RolloutLoop:
         if not self.history.running:
             rules = self.history.rules or ApplyRules(0)
             which = {"run": self.config.run_id, "fabric": self.config.fabric, "rules": rules}
-            self._mark(RunStarted(phase=Phase.INTENT, **which, **self._process))
+            self._mark(RunStarted(phase=ActPhase.INTENT, **which, **self._process))
 
     @property
     def _process(self) -> dict[str, Any]:
@@ -479,7 +481,7 @@ class RolloutLoop:
         applied = self._completed(outcome.ending_of(self._table, action))
         if self.history.running and not applied.unfinished:
             how, code = applied.failure or FINISHED, applied.exit_code
-            self._mark(RunEnded(phase=Phase.DONE, ended=how, code=code, **self._process))
+            self._mark(RunEnded(phase=ActPhase.DONE, ended=how, code=code, **self._process))
         return applied
 
     def _completed(self, applied: RolloutOutcome) -> RolloutOutcome:

@@ -16,8 +16,8 @@ from rocefort.models.fabric.trial_time import SPARE_S
 from rocefort.rollout.journal.events import (
     Act,
     ActEvent,
+    ActPhase,
     DrainStep,
-    Phase,
     RolloutProblem,
     RunningConfig,
     SwitchState,
@@ -86,7 +86,7 @@ class DeviceState:
 
         Its text names the drain step, and the soak time of all devices with the reason.
         """
-        event = ActEvent(act=act, wave=self.wave, device=self.name, phase=Phase.INTENT)
+        event = ActEvent(act=act, wave=self.wave, device=self.name, phase=ActPhase.INTENT)
         detail, soaks = self.word, [(each.name, each.soak) for each in at_once if each.soak]
         if act is Act.SOAK and soaks:
             name, soak = max(soaks, key=lambda each: (each[1].seconds, each[0] == self.name))

@@ -11,7 +11,7 @@ from rocefort.rollout import operator
 from rocefort.rollout.controller import outcome
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.device_state import DeviceState
-from rocefort.rollout.journal.events import Act, ActEvent, Phase, StepEvent, SwitchState
+from rocefort.rollout.journal.events import Act, ActEvent, ActPhase, StepEvent, SwitchState
 
 
 def permissions(options: ApplyOptions) -> Iterator[StepEvent]:
@@ -24,19 +24,19 @@ def permissions(options: ApplyOptions) -> Iterator[StepEvent]:
     for act, word in words.items():
         if word:
             detail = f"by {operator.user()}: {word}"
-            yield StepEvent(act=act, phase=Phase.DONE, detail=detail)
+            yield StepEvent(act=act, phase=ActPhase.DONE, detail=detail)
 
 
 def wait_event(wave: str) -> StepEvent:
     """Return the event of a wait for a trial to end."""
-    return StepEvent(act="wait", wave=wave, phase=Phase.INTENT)
+    return StepEvent(act="wait", wave=wave, phase=ActPhase.INTENT)
 
 
 def failure_event(
     act: Literal["fault", "stop"], wave: str, text: str, code: int = 3, device: str = ""
 ) -> StepEvent:
     """Return the event of a problem outside of any act, or of a stop."""
-    failed = StepEvent(act=act, wave=wave, device=device, phase=Phase.FAILED)
+    failed = StepEvent(act=act, wave=wave, device=device, phase=ActPhase.FAILED)
     return failed.like(detail=text, code=code)
 
 
@@ -46,10 +46,10 @@ def result_event(
     """Return the event of an act's result; seen: state of the switch after it."""
     if done.act is Act.ABORT:
         end = outcome.after_abort(device, seen, error)
-        phase = Phase.FAILED if end.code else Phase.DONE
+        phase = ActPhase.FAILED if end.code else ActPhase.DONE
         return done.like(phase=phase, detail=end.text, code=end.code)
     if error:
-        return done.like(phase=Phase.FAILED, detail=str(error), code=error.exit_code)
+        return done.like(phase=ActPhase.FAILED, detail=str(error), code=error.exit_code)
     return done
 
 

@@ -17,7 +17,7 @@ from rocefort.base.errors import RocefortError
 from rocefort.base.secret_masking import masked
 from rocefort.fleet.inventory import WAVE
 from rocefort.rollout import operator
-from rocefort.rollout.journal.events import Event, Phase, TaskEvent
+from rocefort.rollout.journal.events import ActPhase, Event, TaskEvent
 from rocefort.rollout.journal.journal import EventListener, Journal
 
 AUDIT = logging.getLogger("rocefort.audit")
@@ -42,17 +42,17 @@ class EventProcessor:
 
     def task_instance_started(self, task: Task, host: Host) -> None:
         """Report that a host is about to begin."""
-        self._tell(_event(task, host, Phase.INTENT))
+        self._tell(_event(task, host, ActPhase.INTENT))
 
     def task_instance_completed(self, task: Task, host: Host, result: MultiResult) -> None:
         """Report the end of a host's task."""
         failed = result.failed
-        phase, text = (Phase.FAILED, _failure_text(result)) if failed else (Phase.DONE, "")
+        phase, text = (ActPhase.FAILED, _failure_text(result)) if failed else (ActPhase.DONE, "")
         self._tell(_event(task, host, phase, text, _code(result) if failed else 0))
 
     def subtask_instance_started(self, task: Task, host: Host) -> None:
         """Report that a subtask is about to begin."""
-        self._tell(_event(task, host, Phase.INTENT))
+        self._tell(_event(task, host, ActPhase.INTENT))
 
     def subtask_instance_completed(self, task: Task, host: Host, result: MultiResult) -> None:
         """Report the end of a subtask."""
@@ -80,7 +80,7 @@ def audit_processor(logger: logging.Logger = AUDIT) -> EventProcessor:
     return EventProcessor([note])
 
 
-def _event(task: Task, host: Host, phase: Phase, text: str = "", code: int = 0) -> Event:
+def _event(task: Task, host: Host, phase: ActPhase, text: str = "", code: int = 0) -> Event:
     act, wave, detail = f"{PREFIX}{task.name}", str(host.get(WAVE, "")), masked(text)
     return TaskEvent(wave=wave, device=host.name, act=act, phase=phase, detail=detail, code=code)
 

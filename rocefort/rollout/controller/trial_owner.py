@@ -1,4 +1,9 @@
-"""Label of a trial on a switch, and the owner of a pending one."""
+"""Label of a trial on a switch, and the owner of a pending one.
+
+A release may show neither a trial's persist id, nor its commit in the list of commits, nor its time
+(docs/reference/emulator.md has the behaviours). What is not shown is unknown: it never counts
+as ours, as another owner's, or as zero seconds.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.fabric.approvals import WaveApproval
 
 
-class Phase(StrEnum):
+class ActPhase(StrEnum):
     """Phase of an act: before it, after it, or after it failed."""
 
     INTENT = "intent"
@@ -145,7 +145,7 @@ class EventBase(Frozen):
 
     wave: str = ""
     device: str = ""
-    phase: Phase
+    phase: ActPhase
     detail: str = ""
     code: int = 0
 

@@ -9,12 +9,12 @@ from rocefort.rollout.journal.events import (
     FIRST,
     Act,
     ActEvent,
+    ActPhase,
     ApplyRules,
     ApprovalEvent,
     DrainStep,
     Event,
     HealthEvent,
-    Phase,
     RunEnded,
     RunResumed,
     RunStarted,
@@ -76,7 +76,7 @@ class DeviceHistory:
 
     def after(self, event: Event, at: float) -> DeviceHistory:
         """Return the history with one more event."""
-        failed = event.phase is Phase.FAILED
+        failed = event.phase is ActPhase.FAILED
         trial_at = None if _ends_trial(event) else self.trial_at
         trial_id, trouble = self.trial_id, event.detail if failed else self.trouble
         if event.act == WAIT and not failed:
@@ -91,7 +91,7 @@ def _ends_trial(event: Event) -> bool:
     """Whether an act, or the state at a resume, shows that a switch has no trial any more."""
     if event.act == "found":
         return event.detail in (AS_BEFORE, AS_INTENDED)
-    return event.phase is Phase.DONE and event.act in (Act.CONFIRM, Act.ABORT, WAIT)
+    return event.phase is ActPhase.DONE and event.act in (Act.CONFIRM, Act.ABORT, WAIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class RunHistory:
         history = self._device(event, at) if event.device else self._wave(event)
         history = _with_notices(history, event)
         # a failure during a rollback is reported at the end of the rollback
-        if event.phase is Phase.FAILED and event.act in FAILS and not event.leg.back:
+        if event.phase is ActPhase.FAILED and event.act in FAILS and not event.leg.back:
             return replace(history, failure=_merged_failure(history.failure, event))
         return history
 
@@ -181,7 +181,7 @@ class RunHistory:
             return replace(self, paused=event.detail)
         if isinstance(event, ApprovalEvent):
             return self._approval(event)
-        if event.phase is not Phase.DONE:
+        if event.phase is not ActPhase.DONE:
             return self
         if event.act == "break-glass":
             return replace(self, unbound=event.detail)
@@ -197,7 +197,7 @@ class RunHistory:
         """Add a valid approval with its expiry, or remove one that has expired."""
         approved = {wave: until for wave, until in self.approved.items() if wave != event.wave}
         given = {wave: people for wave, people in self.given.items() if wave != event.wave}
-        if event.phase is Phase.DONE:
+        if event.phase is ActPhase.DONE:
             people = {**self.given.get(event.wave, {}), event.detail: event.until}
             given[event.wave] = people
             if len(people) >= (self.rules.count if self.rules else 1):
@@ -212,7 +212,7 @@ class RunHistory:
         history = replace(self, courses={**self.courses, (event.device, leg): course})
         last = self.devices.get(event.device) or DeviceHistory(event)
         history = replace(history, devices={**self.devices, event.device: last.after(event, at)})
-        soaked = (event.act, event.phase) == (Act.SOAK, Phase.DONE)
+        soaked = (event.act, event.phase) == (Act.SOAK, ActPhase.DONE)
         if soaked or event.act in (Act.LOAD, Act.TRIAL, Act.ABORT):  # measured again, and looked at
             healthy = self.healthy - {(event.wave, DURING)}
             return replace(history, measured=self.measured - {event.wave}, healthy=healthy)
@@ -223,12 +223,12 @@ def _with_notices(history: RunHistory, event: Event) -> RunHistory:
     """Update the notices for people: gates, notes, failures and required actions."""
     gates, notes, failures, asks = history.gates, history.notes, history.failures, ""
     if event.act == GATE:
-        begun = event.phase is Phase.INTENT
+        begun = event.phase is ActPhase.INTENT
         gates = {**gates, event.wave: RUNNING if begun else event.detail or event.phase.value}
     elif event.act in (Act.ABORT, "found") and gates.get(event.wave) == RUNNING:
         gates = {**gates, event.wave: BROKEN_OFF}
-    if event.act == "approve" and event.phase is not Phase.DONE:
-        waits = event.phase is Phase.INTENT
+    if event.act == "approve" and event.phase is not ActPhase.DONE:
+        waits = event.phase is ActPhase.INTENT
         asks = f"wave {event.wave} {event.detail}" if waits else history.asks
     held = f"wave {event.wave} {event.detail}" if event.act == "hold" else ""
     if event.act == "note":
@@ -236,26 +236,26 @@ def _with_notices(history: RunHistory, event: Event) -> RunHistory:
     elif event.act in ("pause", "break-glass", "unmeasured", "drained", "ignored"):
         what = PAUSE if event.act == "pause" else event.act
         notes = (*notes, f"{what} {event.detail}")
-    elif event.phase is Phase.FAILED:
+    elif event.phase is ActPhase.FAILED:
         failures = (*failures, event.detail)
     return replace(history, gates=gates, notes=notes, failures=failures, asks=asks, held=held)
 
 
 def _advanced(course: StepProgress, event: Event) -> StepProgress:
     if event.act == WAIT:
-        more = event.phase is Phase.INTENT
+        more = event.phase is ActPhase.INTENT
         return replace(course, waits=course.waits + more, done=course.done - ON_TRIAL)
     return _with_act(course, event) if isinstance(event, ActEvent) else course
 
 
 def _with_act(course: StepProgress, event: ActEvent) -> StepProgress:
     act = event.act
-    if event.phase is Phase.INTENT:
+    if event.phase is ActPhase.INTENT:
         course = replace(course, done=course.done - UNDONE_BY[act])
         if act is Act.LOAD:
             return replace(course, touched=True, confirmed=False, saved=False, waits=0)
         return course
-    if event.phase is Phase.FAILED:
+    if event.phase is ActPhase.FAILED:
         failed = {**course.failed, act: course.failures(act) + 1}
         return replace(course, failed=failed, why=event.detail)
     checked = frozenset({Act.CHECK} if act is Act.SOAK else ())

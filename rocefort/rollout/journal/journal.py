@@ -1,4 +1,10 @@
-"""Journal of a rollout: every act is on disk before it begins, in a chain of hashes."""
+"""Journal of a rollout: every act is on disk before it begins, in a chain of hashes.
+
+An SQLite file (write-ahead log, synchronous=FULL) with one writer. Each row has the SHA-256 of
+itself and of the row before. The newest one, the head, is also in a file beside the journal, so
+that lost rows show. Requests of other processes are in a separate table, outside the chain: the
+controller adds each to the chain as a row, in one transaction.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from rocefort.base.errors import Refused, ServiceFailed
-from rocefort.fleet.nornir_session import make_room
+from rocefort.fleet.open_files import make_room
 from rocefort.models.change.plan import digest_of
 from rocefort.rollout import operator
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rocefort.models.change.plan import Plan, Wave
-from rocefort.rollout.journal.events import Act, ActEvent, Event, Phase
+from rocefort.rollout.journal.events import Act, ActEvent, ActPhase, Event
 from rocefort.rollout.journal.history import AS_INTENDED, RunHistory
 from rocefort.rollout.journal.pending_trial import PendingTrial, pending_trials
 
@@ -21,27 +21,27 @@ WAITING, ON_TRIAL, CONFIRMED, SAVED, BACK, FAILED, UNKNOWN = (
 )
 UNDER_WAY, DONE, NEEDS_APPROVAL = "under way", "done", "needs approval"  # of waves
 # Word for a device, by the last act and its phase.
-WORDS: Mapping[tuple[str, Phase], str] = {
-    (Act.PRECHECK, Phase.INTENT): "looked at",
-    (Act.PRECHECK, Phase.DONE): "looked at",
-    (Act.LOAD, Phase.INTENT): "loading",
-    (Act.LOAD, Phase.DONE): "loaded",
-    (Act.TRIAL, Phase.INTENT): "trial begins",
-    (Act.TRIAL, Phase.DONE): ON_TRIAL,
-    (Act.CHECK, Phase.INTENT): "on trial, checking",
-    (Act.CHECK, Phase.DONE): "on trial, checked",
-    (Act.SOAK, Phase.INTENT): "on trial, soaking",
-    (Act.SOAK, Phase.DONE): "on trial, soaked",
-    (Act.CONFIRM, Phase.INTENT): "confirming",
-    (Act.CONFIRM, Phase.DONE): CONFIRMED,
-    (Act.SAVE, Phase.INTENT): "saving",
-    (Act.SAVE, Phase.DONE): SAVED,
-    (Act.ABORT, Phase.INTENT): "rolling back",
-    (Act.ABORT, Phase.DONE): BACK,
-    (Act.ABORT, Phase.FAILED): UNKNOWN,
-    ("wait", Phase.INTENT): "its trial ends",
-    ("wait", Phase.DONE): "its trial ended",
-    ("wait", Phase.FAILED): ON_TRIAL,
+WORDS: Mapping[tuple[str, ActPhase], str] = {
+    (Act.PRECHECK, ActPhase.INTENT): "looked at",
+    (Act.PRECHECK, ActPhase.DONE): "looked at",
+    (Act.LOAD, ActPhase.INTENT): "loading",
+    (Act.LOAD, ActPhase.DONE): "loaded",
+    (Act.TRIAL, ActPhase.INTENT): "trial begins",
+    (Act.TRIAL, ActPhase.DONE): ON_TRIAL,
+    (Act.CHECK, ActPhase.INTENT): "on trial, checking",
+    (Act.CHECK, ActPhase.DONE): "on trial, checked",
+    (Act.SOAK, ActPhase.INTENT): "on trial, soaking",
+    (Act.SOAK, ActPhase.DONE): "on trial, soaked",
+    (Act.CONFIRM, ActPhase.INTENT): "confirming",
+    (Act.CONFIRM, ActPhase.DONE): CONFIRMED,
+    (Act.SAVE, ActPhase.INTENT): "saving",
+    (Act.SAVE, ActPhase.DONE): SAVED,
+    (Act.ABORT, ActPhase.INTENT): "rolling back",
+    (Act.ABORT, ActPhase.DONE): BACK,
+    (Act.ABORT, ActPhase.FAILED): UNKNOWN,
+    ("wait", ActPhase.INTENT): "its trial ends",
+    ("wait", ActPhase.DONE): "its trial ended",
+    ("wait", ActPhase.FAILED): ON_TRIAL,
 }
 
 
@@ -113,10 +113,10 @@ def word_of(event: Event) -> str:
     word = WORDS.get((event.act, event.phase))
     if event.act == "found":
         word = SAVED if event.detail == AS_INTENDED else event.detail
-    elif event.act == Act.ABORT and event.phase is Phase.DONE and event.detail:
+    elif event.act == Act.ABORT and event.phase is ActPhase.DONE and event.detail:
         word = CONFIRMED  # the confirmation was earlier than the abort
     elif word is None:
-        word = FAILED if event.phase is Phase.FAILED else f"{event.act} {event.phase.value}"
+        word = FAILED if event.phase is ActPhase.FAILED else f"{event.act} {event.phase.value}"
     if not isinstance(event, ActEvent) or event.of == 1 or word == UNKNOWN:
         return word
     # the switch is drained until the end of the last part

@@ -1,4 +1,9 @@
-"""Runs of a plan in its journal: who began each, its acts, its outcome, and the status."""
+"""Runs of a plan in its journal: who began each, its acts, its outcome, and the status.
+
+SQLite may write to the side files of a database that it only reads. So a copy is read, in memory
+if there is /dev/shm. The file does not change while a controller runs, which only appends to the
+log. A copy made while a controller ended has a damaged chain, and is made again.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +22,9 @@ from rocefort.models.change.plan import Plan, Wave
 from rocefort.rollout.journal.events import (
     Act,
     ActEvent,
+    ActPhase,
     DrainStep,
     Event,
-    Phase,
     RunEnded,
     RunResumed,
     RunStarted,
@@ -125,7 +130,7 @@ class JournalContents:
             event.device
             for event in events
             if isinstance(event, ActEvent)
-            and event.phase is Phase.DONE
+            and event.phase is ActPhase.DONE
             and (event.act is Act.CONFIRM or (event.act, event.detail) == CONFIRMED_BEFORE)
             and event.leg == DrainStep(event.of - 1)
         )

@@ -1,4 +1,9 @@
-"""Load the fabric of a plan or run, from the fabric's files or from the copy of the run."""
+"""Load the fabric of a plan or run, from the fabric's files or from the copy of the run.
+
+A run stores the fabric that it began with beside its journal, named by its digest. Its resume, end
+and rollback use that copy. The fabric's files may have been edited meanwhile, and a switch that is
+drained or on trial must not wait for them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Rehearsal of a plan on a twin: its result in a sealed file, bound by the plan's digest."""
+"""Rehearsal of a plan on a twin: its result in a sealed file, bound by the plan's digest.
+
+The report is separate from the plan, so the plan's digest does not change. As with the journal, the
+file's name comes from the plan's. A new plan under the same name has no report.
+"""
 
 from __future__ import annotations
 

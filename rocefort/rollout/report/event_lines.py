@@ -14,7 +14,7 @@ from rocefort.base.json_output import json_text
 from rocefort.models.base import Frozen
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Code, Note, Section, Tone
-from rocefort.rollout.journal.events import Event, Phase, RolloutOutcome, step_of
+from rocefort.rollout.journal.events import ActPhase, Event, RolloutOutcome, step_of
 from rocefort.rollout.journal.runs import NOTHING_CHANGES, RolloutStatus, untouched_text
 
 
@@ -93,11 +93,11 @@ class WaveLines:
         """Take one event; print a failure at once, success after the last device of the wave."""
         key = (event.wave, event.act)
         if event.act == "approve":  # print each: another one follows an approval that does not hold
-            failed = "FAILED " if event.phase is Phase.FAILED else ""
+            failed = "FAILED " if event.phase is ActPhase.FAILED else ""
             # one line, so that a user can copy its command
             self._say(f"{event.wave:<14} {event.act:<8} {failed}{event.detail}")
             return
-        if event.phase is Phase.INTENT:
+        if event.phase is ActPhase.INTENT:
             if event.act == "wait" and (not event.device or not self._open[key]):
                 self._tell(event, event.detail)
             if event.act == "wait" and not event.device:
@@ -107,7 +107,7 @@ class WaveLines:
             self._open[key].add(event.device)
             return
         self._open[key].discard(event.device)
-        if event.phase is Phase.FAILED:
+        if event.phase is ActPhase.FAILED:
             self._failed.add(key)
             failed = "" if event.code == ExitCode.STOPPED else "FAILED "
             self._tell(event, f"{failed}{event.detail}")
@@ -148,17 +148,17 @@ class WaveSummary:
 
     def __call__(self, event: Event, /) -> None:
         """Take one event; report when the last switch of a wave is confirmed or rolled back."""
-        if event.phase is Phase.FAILED:
+        if event.phase is ActPhase.FAILED:
             self._failures.append(f"{event.act}: {event.detail}")
-        if event.act == "gate" and event.phase is Phase.DONE:
+        if event.act == "gate" and event.phase is ActPhase.DONE:
             self._gate = event.detail
         if event.act == "trial":
             self._soak = ""
-        if event.act == "soak" and event.phase is Phase.INTENT:
+        if event.act == "soak" and event.phase is ActPhase.INTENT:
             self._soak = f", soaked {event.detail.partition(':')[0].rpartition(', ')[2]}"
         if event.act not in ("confirm", "abort"):
             return
-        if event.phase is Phase.INTENT:
+        if event.phase is ActPhase.INTENT:
             self._open[event.act].add(event.device)
             if event.act == "abort":  # the abort reads the state of every switch of the wave
                 self._ended.clear()
@@ -182,7 +182,7 @@ class WaveSummary:
 
 def _end_of(event: Event) -> str:
     """Return the outcome of a switch; an abort has a detail if the switch was confirmed before."""
-    if event.phase is Phase.FAILED:
+    if event.phase is ActPhase.FAILED:
         return "in an unknown state"
     return "rolled back" if event.act == "abort" and not event.detail else "confirmed"
 

@@ -15,7 +15,7 @@ from rocefort.reports.blocks import code
 from rocefort.reports.page_parts import PageColumn, PageTable, as_json_value
 from rocefort.reports.writers.pages import PageHead, framed_page
 from rocefort.rollout.journal import progress as words
-from rocefort.rollout.journal.events import Phase
+from rocefort.rollout.journal.events import ActPhase
 from rocefort.rollout.journal.history import FINISHED
 from rocefort.rollout.journal.runs import RolloutStatus, Run
 from rocefort.rollout.report.event_lines import to_continue
@@ -248,14 +248,14 @@ def _events_table(status: RolloutStatus) -> PageTable:
             each.event.detail,
         )
         for each in events
-        if each.event.phase is not Phase.INTENT
+        if each.event.phase is not ActPhase.INTENT
     )
     note = "" if rows else "Nothing has happened yet."
     return PageTable("events", "Events", columns, rows, note)
 
 
-def _result(phase: Phase, exit_code: int) -> str:
-    if phase is Phase.FAILED:
+def _result(phase: ActPhase, exit_code: int) -> str:
+    if phase is ActPhase.FAILED:
         return "stopped" if exit_code == ExitCode.STOPPED else "FAILED"
     return "ok"
 

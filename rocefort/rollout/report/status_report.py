@@ -10,7 +10,7 @@ from rocefort.base.errors import ExitCode
 from rocefort.models.base import Frozen
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone
 from rocefort.rollout.journal import progress as words
-from rocefort.rollout.journal.events import ApplyRules, Phase, own_values, step_of
+from rocefort.rollout.journal.events import ActPhase, ApplyRules, own_values, step_of
 from rocefort.rollout.journal.runs import (
     ControllerProcess,
     JournalContents,
@@ -168,7 +168,7 @@ def history_report(contents: JournalContents) -> Iterator[Block]:
 
 
 def _run(run: Run) -> Section:
-    steps = tuple(_step(each) for each in run.events if each.event.phase is not Phase.INTENT)
+    steps = tuple(_step(each) for each in run.events if each.event.phase is not ActPhase.INTENT)
     broken = tuple(f"CONTINUED WITHOUT APPROVALS {one}" for one in run.broken_glass)
     ended = f"ended {_moment(run.ended_at)}: {run.ended}" if run.ended else "has not ended"
     name = f"plan {run.plan[:12]}" + (f", run {run.history.run[:8]}" if run.history.run else "")
@@ -187,7 +187,7 @@ def _run(run: Run) -> Section:
 
 def _step(each: TimedEvent) -> tuple[str, ...]:
     event = each.event
-    failed = "FAILED " if event.phase is Phase.FAILED and event.code != ExitCode.STOPPED else ""
+    failed = "FAILED " if event.phase is ActPhase.FAILED and event.code != ExitCode.STOPPED else ""
     return each.at[11:19], event.wave, event.device, str(event.act), failed + event.detail
 
 

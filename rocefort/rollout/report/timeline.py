@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from rocefort.models.change.plan import Plan, Wave
 from rocefort.rollout.journal import progress as words
-from rocefort.rollout.journal.events import Event, HealthEvent, Phase
+from rocefort.rollout.journal.events import ActPhase, Event, HealthEvent
 from rocefort.rollout.journal.progress import RunProgress, word_of
 from rocefort.rollout.journal.runs import RolloutStatus, TimedEvent
 from rocefort.rollout.report.stages import Stage, stages_of
@@ -200,10 +200,10 @@ class _TimelineBuilder:
         for each in events:
             if each.event.act == "gate":
                 at = _seconds(each.at)
-                if each.event.phase is Phase.INTENT:
+                if each.event.phase is ActPhase.INTENT:
                     begin = at
                 elif begin is not None:
-                    failed = each.event.phase is Phase.FAILED
+                    failed = each.event.phase is ActPhase.FAILED
                     yield from self._span("failed" if failed else "gate", begin, at)
                     begin = None
         if begin is not None:
@@ -244,6 +244,6 @@ def _health(events: Iterable[Event]) -> str:
     results = {
         event.when: event.detail or f"{event.when}: {event.phase.value}"
         for event in events
-        if isinstance(event, HealthEvent) and event.phase is not Phase.INTENT
+        if isinstance(event, HealthEvent) and event.phase is not ActPhase.INTENT
     }
     return "; ".join(results.values())

@@ -22,7 +22,7 @@ from rocefort.base import json_output, output
 from rocefort.base.command_line.verbosity import _formatter
 from rocefort.base.errors import BadInput, Problem
 from rocefort.base.internal_errors import described
-from rocefort.base.progress_display import ERASE_REST, LiveLine
+from rocefort.base.live_line import ERASE_REST, LiveLine
 from rocefort.base.streams import VisibleOutput, visible_streams
 from rocefort.models.finding import Finding, Report, Severity, Where
 from rocefort.reports.blocks import (

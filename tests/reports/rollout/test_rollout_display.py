@@ -15,7 +15,7 @@ from rollout_events import make_event
 from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.reports.writers.terminal import text_of
-from rocefort.rollout.journal.events import ApplyRules, Event, Phase, RolloutOutcome
+from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event, RolloutOutcome
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.progress import RunProgress
 from rocefort.rollout.journal.runs import JournalContents, RolloutStatus
@@ -55,7 +55,7 @@ def plan(waves: int = 2, devices: int = 2) -> Plan:
 
 def done(wave: Wave) -> list[Event]:
     acts = [("gate", [""]), ("save", wave.devices)]
-    return [make_event(wave.name, d, act, Phase.DONE) for act, names in acts for d in names]
+    return [make_event(wave.name, d, act, ActPhase.DONE) for act, names in acts for d in names]
 
 
 class Screen:
@@ -78,10 +78,10 @@ def test_the_wave_under_way_is_shown_with_its_timers() -> None:
     sealed = plan()
     screen = Screen(sealed, frozenset({"leaves 2 of 2"}))
     for event in (
-        make_event("leaves 1 of 2", "leaf01-00", "trial", Phase.INTENT),
-        make_event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE),
-        make_event("leaves 1 of 2", "leaf01-01", "load", Phase.DONE),
-        make_event("leaves 1 of 2", "", "gate", Phase.INTENT),
+        make_event("leaves 1 of 2", "leaf01-00", "trial", ActPhase.INTENT),
+        make_event("leaves 1 of 2", "leaf01-00", "trial", ActPhase.DONE),
+        make_event("leaves 1 of 2", "leaf01-01", "load", ActPhase.DONE),
+        make_event("leaves 1 of 2", "", "gate", ActPhase.INTENT),
     ):
         screen.live(event)
     screen.now = 300
@@ -92,8 +92,8 @@ def test_the_wave_under_way_is_shown_with_its_timers() -> None:
         "    leaf01-01      loaded",
         "  leaves 2 of 2    needs approval",
     ]
-    screen.live(make_event("leaves 1 of 2", "leaf01-00", "abort", Phase.DONE))
-    screen.live(make_event("leaves 1 of 2", "leaf01-01", "abort", Phase.FAILED, "no answer", 3))
+    screen.live(make_event("leaves 1 of 2", "leaf01-00", "abort", ActPhase.DONE))
+    screen.live(make_event("leaves 1 of 2", "leaf01-01", "abort", ActPhase.FAILED, "no answer", 3))
     assert screen.lines()[1:4] == [
         "  leaves 1 of 2    UNKNOWN         gate: did not end",
         "    leaf01-00      rolled back",
@@ -107,13 +107,15 @@ def test_what_is_waited_for_stands_below_until_it_goes_on() -> None:
     screen, wave = Screen(sealed), sealed.waves[0].name
     command = f"`rocefort approve /srv/site-a/plan-of-the-week.json --wave '{wave}'`"
     waits = f"waits up to 600 s for an approval by another person than ada: {command}"
-    screen.live(make_event(wave, "", "approve", Phase.INTENT, waits))
+    screen.live(make_event(wave, "", "approve", ActPhase.INTENT, waits))
     asks = screen.lines()[3:]
     assert " ".join(line.strip() for line in asks) == f"wave {wave} {waits}"
     assert any("/srv/site-a/plan-of-the-week.json" in line for line in asks)  # whole
-    screen.live(make_event(wave, "", "approve", Phase.FAILED, "the approval by ada is by ada", 0))
+    screen.live(
+        make_event(wave, "", "approve", ActPhase.FAILED, "the approval by ada is by ada", 0)
+    )
     assert screen.lines()[3:] == [*asks, "  the approval by ada is by ada"]
-    screen.live(make_event(wave, "", "approve", Phase.DONE, "by bob"))
+    screen.live(make_event(wave, "", "approve", ActPhase.DONE, "by bob"))
     assert screen.lines()[3:] == ["  the approval by ada is by ada"]
 
 
@@ -123,9 +125,9 @@ def test_an_approval_stands_until_it_expires() -> None:
     progress = RunProgress(sealed, RunHistory(rules=ApplyRules(1, (name,))))
     told = []
     for phase, detail, over in (
-        (Phase.DONE, "by bob", False),
-        (Phase.FAILED, "the approval by ada is for a wave that is approved already", False),
-        (Phase.FAILED, "has expired", True),
+        (ActPhase.DONE, "by bob", False),
+        (ActPhase.FAILED, "the approval by ada is for a wave that is approved already", False),
+        (ActPhase.FAILED, "has expired", True),
     ):
         event = make_event(name, "", "approve", phase, detail, expired=over)
         progress = replace(progress, history=progress.history.after(event))
@@ -139,7 +141,7 @@ def test_many_waves_and_many_switches_fit_a_terminal() -> None:
     for wave in sealed.waves[:20]:
         for event in done(wave):
             screen.live(event)
-    screen.live(make_event("leaves 21 of 40", "leaf21-00", "load", Phase.FAILED, "x" * 300, 3))
+    screen.live(make_event("leaves 21 of 40", "leaf21-00", "load", ActPhase.FAILED, "x" * 300, 3))
     lines = screen.lines()
     assert lines[1] == "  19 waves done"
     assert "    and more: 48 waiting" in lines
@@ -162,7 +164,7 @@ def test_the_display_starts_and_ends_on_a_terminal() -> None:
 def test_json_lines_have_every_event_and_the_end() -> None:
     said: list[str] = []
     JsonLines(said.append)(
-        make_event("canary", "leaf08", "load", Phase.FAILED, "refused", 3, part=1)
+        make_event("canary", "leaf08", "load", ActPhase.FAILED, "refused", 3, part=1)
     )
     (line,) = map(json.loads, said)
     assert line.pop("at").endswith("+00:00")
@@ -183,8 +185,8 @@ def test_json_lines_have_every_event_and_the_end() -> None:
 def test_a_status_in_80_columns_and_as_data() -> None:
     sealed = plan()
     at = datetime(2026, 5, 4, tzinfo=UTC)
-    trial = make_event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE)
-    trouble = make_event("leaves 1 of 2", "leaf01-01", "load", Phase.FAILED, "line 3 " * 30, 3)
+    trial = make_event("leaves 1 of 2", "leaf01-00", "trial", ActPhase.DONE)
+    trouble = make_event("leaves 1 of 2", "leaf01-01", "load", ActPhase.FAILED, "line 3 " * 30, 3)
     history = RunHistory().after(trial, at.timestamp() - 100).after(trouble, at.timestamp())
     progress = RunProgress(sealed, history)
     told = JournalContents("plan.json.journal", (), 9, "ab" * 32)

@@ -15,7 +15,7 @@ from planned import begun, run_of, status_of, wave_events
 from rollout_events import make_event
 
 from rocefort.models.change.plan import Plan
-from rocefort.rollout.journal.events import ApplyRules, Event, Phase, RunEnded
+from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event, RunEnded
 from rocefort.rollout.journal.runs import RolloutStatus
 from rocefort.rollout.report.rollout_page import RolloutPageContent, rollout_page
 from rocefort.rollout.report.timeline import timeline_of
@@ -49,7 +49,7 @@ def page_of(status: RolloutStatus, *, live: bool = False) -> str:
 def until_trial(plan: Plan) -> list[Event]:
     """Events of a run whose canary is on trial."""
     events = list(wave_events(plan, plan.waves[0]))
-    trial = next(i for i, e in enumerate(events) if (e.act, e.phase) == ("trial", Phase.DONE))
+    trial = next(i for i, e in enumerate(events) if (e.act, e.phase) == ("trial", ActPhase.DONE))
     return [begun(), *events[: trial + 1]]
 
 
@@ -57,7 +57,7 @@ def until_trial(plan: Plan) -> list[Event]:
 def under_way(raised: Plan) -> RolloutStatus:
     """The canary is done, and the next wave on trial."""
     events = [*wave_events(raised, raised.waves[0]), *wave_events(raised, raised.waves[1])]
-    last = max(i for i, e in enumerate(events) if (e.act, e.phase) == ("trial", Phase.DONE))
+    last = max(i for i, e in enumerate(events) if (e.act, e.phase) == ("trial", ActPhase.DONE))
     run = run_of(raised, begun(), *events[: last + 1])
     return status_of(raised, run, f"in progress by {HOLDER}", HOLDER)
 
@@ -69,10 +69,10 @@ def failed(raised: Plan) -> RolloutStatus:
     why = "bandwidth of k8sgn08 > k8sgn09 is 0 Gb/s of 97 Gb/s"
     events = [
         *until_trial(raised),
-        make_event(wave.name, "", "gate", Phase.FAILED, why, 3),
-        make_event(wave.name, wave.devices[0], "abort", Phase.INTENT),
-        make_event(wave.name, wave.devices[0], "abort", Phase.DONE),
-        RunEnded(phase=Phase.DONE, ended=why, code=3),
+        make_event(wave.name, "", "gate", ActPhase.FAILED, why, 3),
+        make_event(wave.name, wave.devices[0], "abort", ActPhase.INTENT),
+        make_event(wave.name, wave.devices[0], "abort", ActPhase.DONE),
+        RunEnded(phase=ActPhase.DONE, ended=why, code=3),
     ]
     return status_of(raised, run_of(raised, *events), why)
 
@@ -81,7 +81,7 @@ def failed(raised: Plan) -> RolloutStatus:
 def finished(raised: Plan) -> RolloutStatus:
     """All waves are confirmed."""
     events = [event for wave in raised.waves for event in wave_events(raised, wave)]
-    end = RunEnded(phase=Phase.DONE, ended="finished")
+    end = RunEnded(phase=ActPhase.DONE, ended="finished")
     return status_of(raised, run_of(raised, begun(), *events, end), "finished")
 
 
@@ -129,7 +129,7 @@ def test_a_failed_rollout_begins_with_the_wave_the_cause_and_what_to_do(
     [
         (None, "interrupted", 3, "interrupted", "rocefort resume plan.json --connections FILE"),
         (
-            make_event("", "", "pause", Phase.DONE, "by ada"),
+            make_event("", "", "pause", ActPhase.DONE, "by ada"),
             "paused as requested by ada",
             5,
             "paused",
@@ -149,8 +149,8 @@ def test_an_unfinished_rollout_shows_how_it_continues(
 def test_a_wave_that_waits_has_the_command_that_approves_it(raised: Plan) -> None:
     rules = ApplyRules(1, approve=tuple(wave.name for wave in raised.waves))
     canary = [e for e in wave_events(raised, raised.waves[0]) if e.act != "health"]
-    waits = make_event("leaves 1 of 7", "", "approve", Phase.INTENT, "waits for an approval")
-    given = make_event("canary", "", "approve", Phase.DONE, "ada", until="2027-01-01T00:00:00")
+    waits = make_event("leaves 1 of 7", "", "approve", ActPhase.INTENT, "waits for an approval")
+    given = make_event("canary", "", "approve", ActPhase.DONE, "ada", until="2027-01-01T00:00:00")
     run = run_of(raised, begun(rules), given, *canary, waits)
     text = text_of(page_of(status_of(raised, run, "in progress", HOLDER), live=True))
     assert text.startswith("waits for approval")
@@ -199,7 +199,7 @@ def test_a_long_stage_is_folded_but_for_the_wave_under_way(raised: Plan) -> None
 
 def test_details_are_escaped(raised: Plan) -> None:
     wave = raised.waves[0]
-    bad = make_event(wave.name, wave.devices[0], "check", Phase.FAILED, "<img src=x> & more", 3)
+    bad = make_event(wave.name, wave.devices[0], "check", ActPhase.FAILED, "<img src=x> & more", 3)
     run = run_of(raised, *until_trial(raised), bad)
     page = page_of(status_of(raised, run, "in progress", HOLDER))
     assert "<img src=x>" not in page
@@ -216,7 +216,7 @@ def test_the_page_works_in_a_browser(
     seen = browse(page_of(under_way, live=True), PROBE, width, dark=False)
     assert seen["overflow"] == 0
     assert under_way.run is not None
-    assert seen["rows"] == sum(e.event.phase is not Phase.INTENT for e in under_way.run.events)
+    assert seen["rows"] == sum(e.event.phase is not ActPhase.INTENT for e in under_way.run.events)
     assert seen["renew"] == "Pause renewal"
     assert seen["age"] == "Written over a minute ago: the controller may be gone."
     assert seen["left"] == "0"

@@ -30,7 +30,7 @@ from rocefort.rollout.controller.approvals import (
     rules_for,
 )
 from rocefort.rollout.controller.requests import approve
-from rocefort.rollout.journal.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
+from rocefort.rollout.journal.events import ActPhase, ApplyRules, ApprovalEvent, OperatorRequest
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import status
@@ -69,12 +69,12 @@ def test_an_approval_by_another_person_holds_for_its_time() -> None:
     request = OperatorRequest(1, "approve", "bob", PLAN.digest, "one", GIVEN)
     event = approval_event(request, PLAN, HISTORY, NOW)
     until = "2026-05-05T12:00:00+00:00"
-    assert event == ApprovalEvent(wave="one", phase=Phase.DONE, detail="by bob", until=until)
+    assert event == ApprovalEvent(wave="one", phase=ActPhase.DONE, detail="by bob", until=until)
     history = HISTORY.after(event)
     assert set(history.approved) == {"one"}
     assert list(expired(history, NOW + timedelta(hours=23))) == []
     (over,) = expired(history, NOW + timedelta(hours=24))
-    assert (over.wave, over.phase, over.detail) == ("one", Phase.FAILED, "has expired")
+    assert (over.wave, over.phase, over.detail) == ("one", ActPhase.FAILED, "has expired")
     assert not history.after(over).approved
     assert not history.after(over).failure  # it keeps a wave from beginning, and takes none back
 
@@ -133,7 +133,7 @@ def test_what_does_not_hold(given: WaveApproval | None, history: RunHistory, why
     event = approval_event(
         OperatorRequest(1, "approve", "eve", PLAN.digest, wave, given), PLAN, history, NOW
     )
-    assert (event.phase, event.detail) == (Phase.FAILED, f"the approval by eve {why}")
+    assert (event.phase, event.detail) == (ActPhase.FAILED, f"the approval by eve {why}")
     assert history.after(event).approved == history.approved
 
 

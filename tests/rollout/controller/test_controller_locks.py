@@ -18,7 +18,7 @@ from rollout_events import make_event
 from rocefort.base.errors import Refused, RocefortError, ServiceFailed
 from rocefort.rollout import operator
 from rocefort.rollout.journal import lock
-from rocefort.rollout.journal.events import Phase
+from rocefort.rollout.journal.events import ActPhase
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.lock import holder, locked, one_controller, shared_directory
 from rocefort.rollout.journal.runs import status
@@ -134,7 +134,7 @@ def test_another_user_sees_that_a_run_is_under_way_by_a_lock_that_it_may_not_rea
 def test_a_journal_that_another_user_may_not_read_is_one_error(shared: Path) -> None:
     path = shared / "plan.json.journal"
     with open_journal(path, "one") as journal:
-        journal.append(make_event("w", "leaf01", "load", Phase.INTENT))
+        journal.append(make_event("w", "leaf01", "load", ActPhase.INTENT))
 
     def look() -> None:
         status(path)

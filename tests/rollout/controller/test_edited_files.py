@@ -19,7 +19,7 @@ from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.journal.events import ApplyRules, Phase
+from rocefort.rollout.journal.events import ActPhase, ApplyRules
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.fabric_of_run import KeptFabric
 from rocefort.rollout.planning.sealed_files import read_plan, write_plan
@@ -44,7 +44,7 @@ def drained(
     plan = plan.model_copy(update={"waves": (wave,)}).seal()
     journal = tmp_path / "plan.json.journal"
     write_plan(plan, tmp_path / "plan.json")
-    kill(plan, journal, "trial", Phase.DONE, "spine01", CHANGED, SICK)
+    kill(plan, journal, "trial", ActPhase.DONE, "spine01", CHANGED, SICK)
     return plan, journal
 
 

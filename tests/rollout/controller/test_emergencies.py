@@ -13,14 +13,14 @@ import pytest
 
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
-from rocefort.rollout.journal.events import ApplyRules, Phase, RunStarted
+from rocefort.rollout.journal.events import ActPhase, ApplyRules, RunStarted
 from rocefort.rollout.journal.journal import WITHOUT_HEAD, open_journal
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.sealed_files import write_plan
 
 Command = Callable[..., Any]
 WHO: dict[str, Any] = {"tool": "1", "host": "h", "process": 1, "user": "u"}
-BEGUN = RunStarted(phase=Phase.INTENT, run="1", rules=ApplyRules(1), **WHO)
+BEGUN = RunStarted(phase=ActPhase.INTENT, run="1", rules=ApplyRules(1), **WHO)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_the_way_back_asks_for_no_signers(
     signers, journal = tmp_path / "signers", tmp_path / "plan.json.journal"
     plan, file = plan_of(described), tmp_path / "plan.json"
     write_plan(plan, file)
-    kill(plan, journal, "trial", Phase.DONE, rules=ApplyRules(1, signers=str(signers)))
+    kill(plan, journal, "trial", ActPhase.DONE, rules=ApplyRules(1, signers=str(signers)))
     resume = ("resume", file, "--connections", lab.file)
     ran = command(*resume)
     assert (ran.code, ran.err) == (

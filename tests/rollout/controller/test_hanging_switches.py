@@ -17,7 +17,7 @@ from rocefort.fleet.nornir_session import end_fleet, open_fleet
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.journal.events import Event, Phase
+from rocefort.rollout.journal.events import ActPhase, Event
 from rocefort.rollout.journal.run_directory import RunDirectory
 
 PlanOf = Callable[[Path], Plan]
@@ -33,10 +33,10 @@ def test_what_hangs_is_ended_and_the_abort_goes_on_without_it(
     hung: list[threading.Thread] = []
 
     def spoil(event: Event) -> None:
-        if (event.device, event.act, event.phase) == ("leaf08", "check", Phase.INTENT):
+        if (event.device, event.act, event.phase) == ("leaf08", "check", ActPhase.INTENT):
             canary.clock = lambda: clock() + 600 - LEFT_S
             canary.faults = (LineFault("hang", ONLY_LIVE),)
-        if (event.device, event.act, event.phase) == ("leaf08", "abort", Phase.INTENT):
+        if (event.device, event.act, event.phase) == ("leaf08", "abort", ActPhase.INTENT):
             hung.extend(t for t in threading.enumerate() if t.name == "the live check")
 
     applied = apply_plan(

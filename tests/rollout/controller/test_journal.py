@@ -20,7 +20,7 @@ from rollout_events import make_event
 
 from rocefort.base.errors import Refused, RocefortError, ServiceFailed
 from rocefort.rollout.journal import runs as status_module
-from rocefort.rollout.journal.events import Event, Phase
+from rocefort.rollout.journal.events import ActPhase, Event
 from rocefort.rollout.journal.journal import (
     DAMAGED,
     FORMAT,
@@ -32,15 +32,15 @@ from rocefort.rollout.journal.lock import holder, locked
 from rocefort.rollout.journal.runs import contents_of, status
 from rocefort.rollout.operator import user
 
-EVENT = make_event("canary", "leaf08", "load", Phase.INTENT, "two lines\nin one")
-THEN = make_event("canary", "leaf08", "load", Phase.FAILED, "no", 3, part=1, of=3)
+EVENT = make_event("canary", "leaf08", "load", ActPhase.INTENT, "two lines\nin one")
+THEN = make_event("canary", "leaf08", "load", ActPhase.FAILED, "no", 3, part=1, of=3)
 
 
 def written(path: Path, count: int = 4) -> str:
     """Write some events; returns the head."""
     with open_journal(path, "one") as journal:
         for number in range(count):
-            journal.append(make_event("canary", f"leaf{number}", "load", Phase.INTENT))
+            journal.append(make_event("canary", f"leaf{number}", "load", ActPhase.INTENT))
         return journal.head
 
 
@@ -232,10 +232,10 @@ def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
 
 
 def begun(act: str) -> Event:
-    return make_event("", "", act, Phase.INTENT, process=1, host="h", tool="t")
+    return make_event("", "", act, ActPhase.INTENT, process=1, host="h", tool="t")
 
 
-ENDED = make_event("", "", "end", Phase.DONE, ended="finished")
+ENDED = make_event("", "", "end", ActPhase.DONE, ended="finished")
 
 
 def test_an_older_copy_in_its_place_is_noticed(tmp_path: Path) -> None:
@@ -392,7 +392,7 @@ def test_a_status_needs_no_temporary_directory(
 ) -> None:
     path = tmp_path / "journal"
     with open_journal(path, "one") as journal:
-        journal.append(make_event("w", "leaf01", "load", Phase.INTENT))
+        journal.append(make_event("w", "leaf01", "load", ActPhase.INTENT))
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
         assert [entry.number for entry in status(path).entries] == [1]
         monkeypatch.setattr(status_module, "PLACES", (str(tmp_path / "full"), None))

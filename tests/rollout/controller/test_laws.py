@@ -31,7 +31,7 @@ from rocefort.models.change.plan import Gate, Plan
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.protocols import RunGate
-from rocefort.rollout.journal.events import Event, OperatorRequest, Phase, RolloutOutcome
+from rocefort.rollout.journal.events import ActPhase, Event, OperatorRequest, RolloutOutcome
 from rocefort.rollout.journal.journal import EventListener, JournalFailed
 
 ACTS = ("precheck", "save", "load", "trial", "check", "confirm", "abort")
@@ -162,7 +162,7 @@ def test_one_that_fails_on_confirm_goes_back_and_the_confirmed_ones_stay() -> No
     assert (applied.confirmed, applied.rolled_back) == (("leaf01", "leaf03"), ("leaf02",))
     assert (applied.unknown, applied.failure) == ((), "leaf02: confirm: before")
     assert [
-        (e.device, e.detail) for e in book.told if e.act == "abort" and e.phase is Phase.DONE
+        (e.device, e.detail) for e in book.told if e.act == "abort" and e.phase is ActPhase.DONE
     ] == [
         ("leaf03", "was confirmed"),
         ("leaf02", ""),
@@ -257,7 +257,7 @@ def test_a_listener_that_dies_rolls_back_and_is_not_asked_again() -> None:
     assert (applied.rolled_back, applied.exit_code) == (("leaf01",), 70)
     assert applied.failure.startswith("wave wave 1: an internal error: BrokenPipeError; please")
     assert heard[-1].act == "check"
-    assert book.told[-1] == make_event("wave 1", "leaf01", "abort", Phase.DONE)
+    assert book.told[-1] == make_event("wave 1", "leaf01", "abort", ActPhase.DONE)
     assert (model.switches["leaf01"].running, model.switches["leaf01"].trial) == (OLD, None)
 
 
@@ -295,7 +295,7 @@ def test_an_internal_error_on_the_way_back_tells_what_is_left_to_the_timer() -> 
 
 
 def said_at_gate(book: Book) -> str:
-    return next(e.detail for e in book.told if e.act == "gate" and e.phase is not Phase.INTENT)
+    return next(e.detail for e in book.told if e.act == "gate" and e.phase is not ActPhase.INTENT)
 
 
 def test_a_wave_that_nobody_can_measure_goes_on_and_says_so() -> None:

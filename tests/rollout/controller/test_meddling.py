@@ -19,7 +19,7 @@ from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.journal.events import Event, Phase, RolloutOutcome
+from rocefort.rollout.journal.events import ActPhase, Event, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 
 PlanOf = Callable[[Path], Plan]
@@ -27,7 +27,7 @@ CANARY = "leaf08"
 FOREIGN = "ntp unicast-server 10.255.0.9"
 
 
-def once(act: str, phase: Phase, do: Callable[[], object]) -> Callable[[Event], None]:
+def once(act: str, phase: ActPhase, do: Callable[[], object]) -> Callable[[Event], None]:
     """Listener that changes the canary once, at one moment."""
     left = [do]
 
@@ -53,12 +53,12 @@ def at_rest(switch: EmulatedSwitch) -> bool:
     ("act", "phase", "goes_on"),
     [
         # To the switch the two marked ones are what the other of their pair is.
-        pytest.param("load", Phase.DONE, False, marks=pytest.mark.thorough),
-        ("trial", Phase.INTENT, False),
-        pytest.param("trial", Phase.DONE, False, marks=pytest.mark.thorough),
-        ("confirm", Phase.INTENT, False),
-        ("confirm", Phase.DONE, False),  # confirmed, not saved: it comes up old
-        ("save", Phase.DONE, True),
+        pytest.param("load", ActPhase.DONE, False, marks=pytest.mark.thorough),
+        ("trial", ActPhase.INTENT, False),
+        pytest.param("trial", ActPhase.DONE, False, marks=pytest.mark.thorough),
+        ("confirm", ActPhase.INTENT, False),
+        ("confirm", ActPhase.DONE, False),  # confirmed, not saved: it comes up old
+        ("save", ActPhase.DONE, True),
     ],
 )
 def test_a_switch_that_loses_its_power_is_old_or_new_and_the_next_run_finishes(
@@ -67,7 +67,7 @@ def test_a_switch_that_loses_its_power_is_old_or_new_and_the_next_run_finishes(
     plan_of: PlanOf,
     tmp_path: Path,
     act: str,
-    phase: Phase,
+    phase: ActPhase,
     goes_on: bool,
 ) -> None:
     plan, leaf = plan_of(described), lab.switches[CANARY]
@@ -126,7 +126,7 @@ def test_what_others_commit_between_load_and_trial_ends_the_wave_and_stays(
         plan_of(described),
         lab.connections,
         RunDirectory.of_journal(tmp_path / "journal"),
-        [once("load", Phase.DONE, commit)],
+        [once("load", ActPhase.DONE, commit)],
     )
     assert_stopped(applied)
     assert not has_new(leaf)

@@ -28,9 +28,9 @@ from rocefort.rollout.controller.next_action import (
 )
 from rocefort.rollout.journal.events import (
     Act,
+    ActPhase,
     ApplyRules,
     Event,
-    Phase,
     RolloutProblem,
     RunEnded,
     RunningConfig,
@@ -57,8 +57,8 @@ def wave_of(plan: Plan, device: str) -> str:
 
 def begun(mode: str = "apply", limit: int = 3, approve: tuple[str, ...] = ()) -> Event:
     if mode == "resume":
-        return RunResumed(phase=Phase.INTENT)
-    return RunStarted(phase=Phase.INTENT, rules=ApplyRules(limit, approve))
+        return RunResumed(phase=ActPhase.INTENT)
+    return RunStarted(phase=ActPhase.INTENT, rules=ApplyRules(limit, approve))
 
 
 seen = st.builds(
@@ -77,7 +77,7 @@ seen = st.builds(
 def events(draw: st.DrawFn, plan: Plan) -> list[Event]:
     """Any events of a run, also such as no controller would write."""
     acts = st.sampled_from([*Act, "gate", "wait", "found", "fault", "stop", "pause", "approve"])
-    event = st.tuples(st.sampled_from(names(plan)), acts, st.sampled_from(Phase))
+    event = st.tuples(st.sampled_from(names(plan)), acts, st.sampled_from(ActPhase))
     drawn = [begun(limit=draw(st.integers(1, 3)), approve=draw(st.sampled_from([(), ("wave 2",)])))]
     for device, act, phase in draw(st.lists(event, max_size=25)):
         of_wave = act in ("gate", "stop", "pause", "approve")
@@ -201,16 +201,16 @@ def test_it_comes_to_an_end_whatever_the_switches_answer(
 
 def failed(history: RunHistory, action: Action) -> RunHistory:
     if isinstance(action, RunGate):
-        return history.after(make_event(action.wave, "", "gate", Phase.FAILED, "no", 3))
+        return history.after(make_event(action.wave, "", "gate", ActPhase.FAILED, "no", 3))
     if isinstance(action, FailWave):
         for device, trouble in action.troubles:
-            event = make_event(action.wave, device, "fault", Phase.FAILED, trouble.text, 3)
+            event = make_event(action.wave, device, "fault", ActPhase.FAILED, trouble.text, 3)
             history = history.after(event)
         return history
     assert isinstance(action, RunActs | AwaitTrials)
     act = action.act if isinstance(action, RunActs) else "wait"
-    end = Phase.FAILED if isinstance(action, RunActs) else Phase.DONE
-    for phase in (Phase.INTENT, end):
+    end = ActPhase.FAILED if isinstance(action, RunActs) else ActPhase.DONE
+    for phase in (ActPhase.INTENT, end):
         for device in action.devices:
             history = history.after(make_event(action.wave, device, act, phase, "no", 3))
     return history
@@ -243,7 +243,7 @@ def test_the_way_of_a_wave() -> None:
         expected = RunActs(act, "wave 1", both) if act else RunGate("wave 1")
         assert next_action(PLAN, history, observed(*states)) == expected
         for device in both if act else ("",):
-            for phase in (Phase.INTENT, Phase.DONE):
+            for phase in (ActPhase.INTENT, ActPhase.DONE):
                 event = make_event("wave 1", device, act or "gate", phase)
                 history = history.after(event)
         states = [then, then, AT_REST]
@@ -257,9 +257,9 @@ def tried(*acts: str) -> RunHistory:
     history = START
     for act in acts:
         for device in ("leaf01", "leaf02"):
-            for phase in (Phase.INTENT, Phase.DONE):
+            for phase in (ActPhase.INTENT, ActPhase.DONE):
                 history = history.after(make_event("wave 1", device, act, phase))
-    history = history.after(make_event("wave 1", "", "gate", Phase.DONE))
+    history = history.after(make_event("wave 1", "", "gate", ActPhase.DONE))
     return history.after(begun("resume"))
 
 
@@ -271,7 +271,7 @@ def test_who_goes_on_checks_anew_what_it_takes_up() -> None:
     history = tried(*LIFE)
     assert next_action(PLAN, history, states) == RunActs(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
     for device in ("leaf01", "leaf02"):
-        history = history.after(make_event("wave 1", device, "check", Phase.DONE))
+        history = history.after(make_event("wave 1", device, "check", ActPhase.DONE))
     assert next_action(PLAN, history, states) == RunGate("wave 1")
 
 
@@ -284,7 +284,7 @@ def test_a_trial_whose_session_died_is_aborted_and_done_again() -> None:
         history = tried(*LIFE)
         action = next_action(PLAN, history, observed(state, AT_REST, AT_REST))
         assert action == RunActs(Act.ABORT, "wave 1", ("leaf01",))
-        refused = make_event("wave 1", "leaf01", "abort", Phase.FAILED, "not here", 3)
+        refused = make_event("wave 1", "leaf01", "abort", ActPhase.FAILED, "not here", 3)
         action = next_action(PLAN, history.after(refused), observed(state, AT_REST, AT_REST))
         assert action == AwaitTrials("wave 1", ("leaf01",), state.left_s or 0)
         again = next_action(PLAN, history, observed(AT_REST, AT_REST, AT_REST))
@@ -311,7 +311,7 @@ def test_a_trial_whose_owner_is_not_shown_is_waited_for_and_never_aborted() -> N
         assert next_action(PLAN, tried(*LIFE), states) == AwaitTrials("wave 1", ("leaf01",), wait)
         history = tried(*LIFE)
         for _ in range(MOST_WAITS):
-            history = history.after(make_event("wave 1", "leaf01", "wait", Phase.INTENT))
+            history = history.after(make_event("wave 1", "leaf01", "wait", ActPhase.INTENT))
         assert next_action(PLAN, history, states) == StopRollout(
             (
                 RolloutProblem(
@@ -365,9 +365,9 @@ def test_a_trial_with_too_little_time_left_is_not_confirmed() -> None:
     history = START
     for act in LIFE:
         for device in ("leaf01", "leaf02"):
-            for phase in (Phase.INTENT, Phase.DONE):
+            for phase in (ActPhase.INTENT, ActPhase.DONE):
                 history = history.after(make_event("wave 1", device, act, phase))
-    history = history.after(make_event("wave 1", "", "gate", Phase.DONE))
+    history = history.after(make_event("wave 1", "", "gate", ActPhase.DONE))
     short = SwitchState(runs=RunningConfig.TARGET, trial=TrialOwner.THIS_RUN, held=True, left_s=44)
     assert next_action(PLAN, history, observed(ON_TRIAL, short, AT_REST)) == FailWave(
         "wave 1",
@@ -384,14 +384,14 @@ def test_a_trial_with_too_little_time_left_is_not_confirmed() -> None:
 
 
 def test_a_pause_lets_the_wave_under_way_end_and_begins_none() -> None:
-    pause = make_event("", "", "pause", Phase.DONE, "ann")
+    pause = make_event("", "", "pause", ActPhase.DONE, "ann")
     assert next_action(
         PLAN, START.after(pause), observed(AT_REST, AT_REST, AT_REST)
     ) == PauseRollout("wave 1", "ann")
     going_on = next_action(PLAN, tried(*LIFE).after(pause), observed(ON_TRIAL, ON_TRIAL, AT_REST))
     assert going_on == RunActs(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
     assert START.after(pause).notes == ("pause requested by ann",)
-    ended = START.after(pause).after(RunEnded(phase=Phase.DONE, ended="finished"))
+    ended = START.after(pause).after(RunEnded(phase=ActPhase.DONE, ended="finished"))
     assert ended.notes == ("pause requested by ann; the run ended first",)
     resumed = START.after(pause).after(begun("resume"))
     assert resumed.notes == ("pause requested by ann, and resumed",)
@@ -402,7 +402,7 @@ def test_a_wave_that_needs_an_approval_waits_for_it() -> None:
     history = history_of([begun(limit=2, approve=("wave 2",))])
     states = observed(DONE, DONE, AT_REST)
     assert next_action(PLAN, history, states) == AwaitApproval("wave 2")
-    approved = history.after(make_event("wave 2", "", "approve", Phase.DONE, "by ann"))
+    approved = history.after(make_event("wave 2", "", "approve", ActPhase.DONE, "by ann"))
     assert next_action(PLAN, approved, states) == RunActs(Act.PRECHECK, "wave 2", ("leaf03",))
 
 

@@ -20,7 +20,7 @@ from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.requests import approve, request_abort, request_pause
 from rocefort.rollout.controller.trial_owner import persist_id
-from rocefort.rollout.journal.events import ApplyRules, Event, Phase, RolloutOutcome
+from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event, RolloutOutcome
 from rocefort.rollout.journal.history import history_of
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -37,16 +37,16 @@ def described_lines(switch: EmulatedSwitch) -> int:
 
 
 DEATHS = [
-    ("load", Phase.INTENT),
-    ("load", Phase.DONE),
-    ("trial", Phase.INTENT),
-    ("trial", Phase.DONE),
-    ("check", Phase.DONE),
-    ("confirm", Phase.INTENT),
-    ("confirm", Phase.DONE),
-    ("save", Phase.INTENT),
+    ("load", ActPhase.INTENT),
+    ("load", ActPhase.DONE),
+    ("trial", ActPhase.INTENT),
+    ("trial", ActPhase.DONE),
+    ("check", ActPhase.DONE),
+    ("confirm", ActPhase.INTENT),
+    ("confirm", ActPhase.DONE),
+    ("save", ActPhase.INTENT),
 ]
-TAKEN_UP = ("trial", Phase.DONE)  # for tests that depend on support of `persist`
+TAKEN_UP = ("trial", ActPhase.DONE)  # for tests that depend on support of `persist`
 # One for each state of the switch: loaded, on trial, confirmation sent, not saved. The tests in
 # tests/rollout/crashes/test_crash_points.py cover a death at every row.
 QUICK = (DEATHS[1], TAKEN_UP, *DEATHS[5:7])
@@ -72,7 +72,7 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
     kill: Kill,
     tmp_path: Path,
     act: str,
-    phase: Phase,
+    phase: ActPhase,
     persist: str,
 ) -> None:
     for switch in lab.switches.values():
@@ -100,10 +100,10 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
         assert described_lines(switch) == 1
         assert switch.saved == switch.running and switch.trial is None
     done = {(event.device, event.act) for event in events}
-    if (act, phase, persist) == ("trial", Phase.DONE, "present"):
+    if (act, phase, persist) == ("trial", ActPhase.DONE, "present"):
         assert ("leaf08", "trial") not in done  # it was taken up
-        assert make_event("canary", "leaf08", "check", Phase.DONE) in events
-    if (act, phase, persist) == ("trial", Phase.DONE, "absent"):
+        assert make_event("canary", "leaf08", "check", ActPhase.DONE) in events
+    if (act, phase, persist) == ("trial", ActPhase.DONE, "absent"):
         assert ("leaf08", "abort") in done and ("leaf08", "trial") in done
     with pytest.raises(Refused, match="its run of this plan is finished; nothing is left to do"):
         apply_plan(
@@ -118,7 +118,7 @@ def when(act: str, do: Callable[[], object]) -> Callable[[Event], None]:
     """Listener that lets another process send a request during this act of leaf08."""
 
     def listener(event: Event) -> None:
-        if (event.device, event.act, event.phase) == ("leaf08", act, Phase.DONE):
+        if (event.device, event.act, event.phase) == ("leaf08", act, ActPhase.DONE):
             do()
 
     return listener
@@ -201,7 +201,7 @@ def test_status_reads_a_running_journal_and_writes_nothing(
     assert reading.damage == ""
     assert reading.history(plan.digest).running
     history = reading.history(plan.digest)
-    begun = make_event("canary", "leaf08", "trial", Phase.DONE)
+    begun = make_event("canary", "leaf08", "trial", ActPhase.DONE)
     assert reading.entries[-1].event == begun.like(trial_id=persist_id(plan.digest, history.run))
     ended = status(journal)
     assert not ended.history(plan.digest).running
@@ -220,7 +220,7 @@ def test_a_request_is_outside_the_chain_and_taken_once(
         request_pause(journal, plan, "ann")
         (request,) = notes.requests()
         assert notes.head == head
-        notes.append(make_event("", "", "pause", Phase.DONE, "ann"), request)
+        notes.append(make_event("", "", "pause", ActPhase.DONE, "ann"), request)
         assert notes.requests() == []
         assert history_of(notes.events()).paused == "ann"
     with sqlite3.connect(journal) as rows:
@@ -355,7 +355,7 @@ def test_a_fault_while_a_spine_is_drained_takes_the_change_back_and_lifts_the_dr
     before = spine.running
 
     def spoil(event: Event) -> None:
-        changed = (event.act, event.phase, event.detail) == ("check", Phase.DONE, DRAIN_LEGS[1])
+        changed = (event.act, event.phase, event.detail) == ("check", ActPhase.DONE, DRAIN_LEGS[1])
         if changed:
             lab.replay(BANDWIDTH, BLOCKED[BANDWIDTH])
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rollout_events import make_event
 
-from rocefort.rollout.journal.events import Act, Phase
+from rocefort.rollout.journal.events import Act, ActPhase
 from rocefort.rollout.journal.runs import JournalContents, Run, TimedEvent
 
 
@@ -27,6 +27,6 @@ from rocefort.rollout.journal.runs import JournalContents, Run, TimedEvent
 def test_only_what_reached_the_end_of_its_way_can_be_taken_back(
     act: Act, detail: str, told: dict[str, Any], confirmed: bool
 ) -> None:
-    event = make_event("spine 1 of 1", "spine01", act, Phase.DONE, detail, **told)
+    event = make_event("spine 1 of 1", "spine01", act, ActPhase.DONE, detail, **told)
     run = Run("p", events=(TimedEvent("2026-01-01T00:00:00", event),))
     assert (JournalContents("j", (run,)).confirmed == {"spine01"}) is confirmed

@@ -24,7 +24,7 @@ from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.apply.operate import status_of_plan
 from rocefort.rollout.controller import requests
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.journal.events import Act, ApplyRules, Event, Phase, RolloutOutcome
+from rocefort.rollout.journal.events import Act, ActPhase, ApplyRules, Event, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan import make_plan as rollout_plan
 from rocefort.rollout.plan.make_plan import make_plan
@@ -78,7 +78,7 @@ def test_a_password_at_one_end_is_never_confirmed(
     before, events, seconds_left = canary.running, list[Event](), list[tuple[int, int | None]]()
 
     def look(event: Event) -> None:
-        if (event.act, event.phase) == (Act.SOAK, Phase.DONE):
+        if (event.act, event.phase) == (Act.SOAK, ActPhase.DONE):
             standing = status_of_plan(one_sided, journal)
             shown = standing.progress.left_s("leaf08", standing.now.timestamp())
             seconds_left.append((canary.trial_left(), shown))
@@ -92,7 +92,7 @@ def test_a_password_at_one_end_is_never_confirmed(
     assert (applied.exit_code, applied.confirmed, applied.rolled_back) == (3, (), ("leaf08",))
     assert canary.running == canary.saved == before
     soaks = [event for event in events if event.act == Act.SOAK]
-    assert [event.phase for event in soaks] == [Phase.INTENT, Phase.DONE]
+    assert [event.phase for event in soaks] == [ActPhase.INTENT, ActPhase.DONE]
     assert soaks[0].detail == ("35 s: BGP's hold time of peer 10.1.0.112 (30 s), and 5 s more")
 
 
@@ -196,7 +196,7 @@ def test_the_plan_shows_it_and_all_checks_are_made_again_behind_it(
     assert sentence in " ".join(text_of(*plan_report(plan), width=80).split())
     applied, events = apply_to(plan)
     assert applied.confirmed == ("leaf08",)
-    done = [str(event.act) for event in events if event.phase is Phase.DONE]
+    done = [str(event.act) for event in events if event.phase is ActPhase.DONE]
     checks = ["check", "health", "gate"]
     assert done == ["health", "precheck", "load", "trial", *checks, "soak", *checks, "confirm",
                     "save", "health"]  # fmt: skip
@@ -229,10 +229,10 @@ def test_all_switches_of_a_wave_are_checked_again_behind_its_soak(
     assert (applied.failure, applied.confirmed) == ("", ("leaf07", "leaf08"))
     for leaf, soak in ("leaf07", "6 s: leaf08: a timer"), ("leaf08", "6 s: a timer"):
         own = [event for event in events if event.device == leaf]
-        assert [str(event.act) for event in own if event.phase is Phase.DONE] == [
+        assert [str(event.act) for event in own if event.phase is ActPhase.DONE] == [
             "precheck", "load", "trial", "check", "soak", "check", "confirm", "save",
         ]  # fmt: skip
-        assert [e.detail for e in own if (e.act, e.phase) == (Act.SOAK, Phase.INTENT)] == [soak]
+        assert [e.detail for e in own if (e.act, e.phase) == (Act.SOAK, ActPhase.INTENT)] == [soak]
 
 
 def test_what_a_soak_shows_on_a_switch_without_one_takes_the_wave_back(
@@ -241,7 +241,7 @@ def test_what_a_soak_shows_on_a_switch_without_one_takes_the_wave_back(
     spine = lab.switches["spine01"]
 
     def close(event: Event) -> None:
-        if (event.act, event.phase) == (Act.SOAK, Phase.INTENT):
+        if (event.act, event.phase) == (Act.SOAK, ActPhase.INTENT):
             spine.running = closed(spine.running, "10.1.0.97")
 
     applied = apply_plan(
@@ -274,7 +274,7 @@ def test_who_goes_on_soaks_again_in_full(
     """The next controller does not count the wait of a dead one."""
     plan = only(plan_of(edit_hall(("xoff_kbytes: 600", "xoff_kbytes: 640"))), "canary")
     journal = tmp_path / "journal"
-    kill(plan, journal, "soak", Phase.DONE)
+    kill(plan, journal, "soak", ActPhase.DONE)
     events: list[Event] = []
     applied = apply_plan(
         plan,
@@ -284,7 +284,7 @@ def test_who_goes_on_soaks_again_in_full(
         ApplyOptions(resume=True),
     )
     assert applied.confirmed == ("leaf08",)
-    done = [str(event.act) for event in events if event.phase is Phase.DONE]
+    done = [str(event.act) for event in events if event.phase is ActPhase.DONE]
     assert done.index("soak") < done.index("confirm")
 
 
@@ -294,7 +294,7 @@ def test_a_wish_to_stop_ends_the_soak(
     journal = tmp_path / "journal"
 
     def listener(event: Event) -> None:
-        if (event.act, event.phase) == (Act.SOAK, Phase.INTENT):
+        if (event.act, event.phase) == (Act.SOAK, ActPhase.INTENT):
             requests.request_abort(journal, one_sided, "ada")
 
     applied = apply_plan(

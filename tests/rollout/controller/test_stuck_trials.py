@@ -19,7 +19,7 @@ from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller import controller
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.journal.events import Event, Phase
+from rocefort.rollout.journal.events import ActPhase, Event
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import rollout_status
 from rocefort.rollout.report.event_lines import WaveLines
@@ -36,7 +36,7 @@ def stuck(lab: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> Callable[[Event], 
     monkeypatch.setattr(controller, "LOOK_S", 2.0)
 
     def hasten(event: Event) -> None:
-        if (event.act, event.phase, bool(event.device)) == ("wait", Phase.INTENT, True):
+        if (event.act, event.phase, bool(event.device)) == ("wait", ActPhase.INTENT, True):
             switch = lab.switches[event.device]
             assert switch.trial
             switch.trial = replace(switch.trial, deadline=switch.clock() + 3)
@@ -61,7 +61,7 @@ def test_resume_waits_for_a_trial_that_no_other_session_can_end(
     plan, run = plan_of(described), RunDirectory.of_journal(tmp_path / "journal")
     switch = lab.switches["leaf08"]
     before = switch.running
-    kill(plan, run.journal, "trial", Phase.DONE)
+    kill(plan, run.journal, "trial", ActPhase.DONE)
     assert switch.trial and switch.trial_left() <= plan.plain_trial_s < plan.trial_s
     (text,) = rollout_status(plan, run.journal, utc_now()).trials
     assert re.fullmatch(rf"leaf08 stays on trial until [\d:]+ UTC \(\d min \d+ s\){WHO}", text)
@@ -89,7 +89,7 @@ def test_an_interrupted_wait_leaves_all_as_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     plan, run = plan_of(described), RunDirectory.of_journal(tmp_path / "journal")
-    kill(plan, run.journal, "trial", Phase.DONE)
+    kill(plan, run.journal, "trial", ActPhase.DONE)
     before = lab.switches["leaf08"].trial
     signals: list[str] = []
 
@@ -128,7 +128,7 @@ def test_a_session_lost_on_trial_is_waited_out_and_its_wave_goes_back(
     before = switch.running
 
     def lose(event: Event) -> None:
-        if (event.device, event.act, event.phase) == ("leaf08", "check", Phase.DONE):
+        if (event.device, event.act, event.phase) == ("leaf08", "check", ActPhase.DONE):
             for login in list(switch.logins.values()):
                 switch.kill(login.vty)
 

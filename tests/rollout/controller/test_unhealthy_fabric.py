@@ -10,7 +10,7 @@ from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.journal.events import ApplyRules, Event, Phase
+from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event
 from rocefort.rollout.journal.run_directory import RunDirectory
 
 PlanOf = Callable[[Path], Plan]
@@ -47,7 +47,7 @@ def test_sick_before_refused_or_allowed_sick_on_trial_taken_back(
     lab.model.faults.clear()
 
     def fills(event: Event) -> None:
-        if (event.device, event.act, event.phase) == ("leaf08", "trial", Phase.DONE):
+        if (event.device, event.act, event.phase) == ("leaf08", "trial", ActPhase.DONE):
             lab.model.inject("leaf08", NO_ECN)
 
     sick = ApplyRules(max_unavailable=1, allow_sick=True)  # that is of what was there before

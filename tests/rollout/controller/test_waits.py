@@ -12,10 +12,10 @@ from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.journal.events import (
+    ActPhase,
     ApplyRules,
     Event,
     OperatorRequest,
-    Phase,
     RolloutOutcome,
 )
 from rocefort.rollout.report.event_lines import WaveLines
@@ -117,4 +117,4 @@ def test_who_has_to_sign_is_told_so() -> None:
 def test_a_wave_that_is_approved_already_waits_for_nobody() -> None:
     _, messages = waited(ApplyRules(1, ()))
     assert "waits" not in messages
-    assert Phase.FAILED.value.upper() not in messages
+    assert ActPhase.FAILED.value.upper() not in messages

@@ -23,7 +23,7 @@ from rocefort.models.fabric.approvals import Approvals
 from rocefort.rollout.apply import operate
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.journal.events import Phase, RunningConfig, SwitchState
+from rocefort.rollout.journal.events import ActPhase, RunningConfig, SwitchState
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan import fabric_of_run, rederive
 from rocefort.rollout.plan.base_policy import policy_of_base
@@ -201,7 +201,7 @@ def test_a_newer_rocefort_ends_takes_back_and_finishes_by_the_sealed_commands(
 
     plan, file = plan_of(described), tmp_path / "plan.json"
     write_plan(plan, file)
-    kill(plan, tmp_path / "plan.json.journal", "trial", Phase.DONE)
+    kill(plan, tmp_path / "plan.json.journal", "trial", ActPhase.DONE)
     monkeypatch.setattr(sealed_files, "tool", lambda: "rocefort 99.0")
     for module in (rederive, fabric_of_run):
         name = "make_plan" if module is rederive else "sealed_fabric"
@@ -212,7 +212,7 @@ def test_a_newer_rocefort_ends_takes_back_and_finishes_by_the_sealed_commands(
     assert (ran.code, "aborted as requested by" in ran.words) == (5, True), ran
     assert all(s.running == s.saved for s in lab.switches.values())
     monkeypatch.undo()  # a run begins by the version that made the plan
-    kill(plan, tmp_path / "plan.json.journal", "trial", Phase.DONE)
+    kill(plan, tmp_path / "plan.json.journal", "trial", ActPhase.DONE)
     applied = apply_plan(
         plan,
         lab.connections,

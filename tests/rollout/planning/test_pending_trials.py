@@ -14,7 +14,7 @@ from rocefort.base.errors import DeviceFailed
 from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.controller.trial_owner import run_on_switch
-from rocefort.rollout.journal.events import Phase
+from rocefort.rollout.journal.events import ActPhase
 from rocefort.rollout.journal.runs import status
 from rocefort.rollout.plan import make_plan as plan_module
 from rocefort.rollout.plan.make_plan import running_at_rest
@@ -81,7 +81,7 @@ def test_no_plan_while_a_switch_is_on_a_trial_of_a_run_that_died(
     plan = ("--quiet", "plan", described, "--connections", lab.file, "--out", new)
     assert command(*plan).err == ""
     new.unlink()
-    kill(sealed, journal, "trial", Phase.DONE)
+    kill(sealed, journal, "trial", ActPhase.DONE)
     run = status(journal).history(sealed.digest).run
     ran = command(*plan)
     begins = f"rocefort: leaf08: on a trial of plan {sealed.digest[:12]}, run {run[:8]}, until "

@@ -35,7 +35,13 @@ from rocefort.models.change.plan import (
     digest_of,
 )
 from rocefort.models.hardware.commit_conditions import ConditionedLine
-from rocefort.rollout.journal.events import Phase, RunEnded, RunningConfig, RunStarted, SwitchState
+from rocefort.rollout.journal.events import (
+    ActPhase,
+    RunEnded,
+    RunningConfig,
+    RunStarted,
+    SwitchState,
+)
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.rollout.plan.rederive import NOT_COMPARED, differences
@@ -221,9 +227,9 @@ def test_a_wrong_value_of_any_field_is_a_sentence_and_never_an_internal_error(
         file = tmp_path / f"plan{number}.json"
         write_plan(other, file)
         with open_journal(tmp_path / f"{file.name}.journal", other.digest) as journal:
-            journal.append(RunStarted(phase=Phase.INTENT, run="7f"))
+            journal.append(RunStarted(phase=ActPhase.INTENT, run="7f"))
             if number % 2:
-                journal.append(RunEnded(phase=Phase.DONE, ended="finished"))
+                journal.append(RunEnded(phase=ActPhase.DONE, ended="finished"))
         commands: list[tuple[object, ...]] = [
             ("status", file), ("status", file, "--html", page), ("history", file),
             ("approve", file, "--wave", "canary"), ("plan-console", file), ("abort", file),

@@ -1,4 +1,9 @@
-"""Unmodelled lines: commands of real switches outside of the scope, and others."""
+"""Unmodelled lines: commands of real switches outside of the scope, and others.
+
+They are not rows of the command table, because no rule here undoes or overwrites them. A line that
+begins with such a command, and all below it, counts as known. `..` is any one word. Commands that
+may change forwarding are not listed, so no routing engine refuses a text because of these.
+"""
 
 from __future__ import annotations
 

@@ -31,13 +31,11 @@ NEUTRAL = (
     "rocefort/change",
     "rocefort/verification",
     "rocefort/rollout",
-    "rocefort/rdma",
     "rocefort/fleet",
 )
 STAGES: tuple[Stage, ...] = ("user", "two-stage")
 # Modules that hold a command, and why.
 EXCEPTIONS = {
-    "rocefort/rdma/plan/load_suites.py": "a sentence: name others",
     "rocefort/verification/page/findings_section.py": "finds the view of an interface in the text that it shows",
     "rocefort/verification/review/sections.py": "finds the port of a view in the lines that it counts",
     "validators/rules/verification/batfish_subject.py": "finds a line of the EOS text that Batfish was given",

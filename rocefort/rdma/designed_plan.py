@@ -1,0 +1,36 @@
+"""Step of `rdma plan`: the plan of a run, from the design alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocefort.design.derive.derive import derive
+from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
+from rocefort.rdma.plan.site import RdmaPlanOptions
+from rocefort.rdma.plan.suites import plan_suite
+from rocefort.rdma.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
+
+
+@dataclass(frozen=True)
+class RdmaRequest:
+    """Request for a run. servers, drained: names from the command line."""
+
+    suite: Suite
+    servers: tuple[str, ...] = ()
+    options: RdmaPlanOptions = field(default_factory=RdmaPlanOptions)
+    drained: tuple[str, ...] = ()
+    switches: bool = True  # read their counters
+    deadline_s: float | None = None
+
+
+def designed_plan(fabric: Path, request: RdmaRequest) -> RdmaPlan:
+    """Return the plan of a run for servers as they are designed; none is contacted.
+
+    Raises the errors that `run_tests` raises before it measures, except those of the window.
+    """
+    derived = derive(fabric)
+    rdma = derived.fabric.rdma
+    names = allowed_servers(derived.network, LoadRules.of(rdma), request.servers)
+    hosts = [RdmaHost(name=name, device=UNPROBED, gid_index=0) for name in names]
+    return plan_suite(derived.network, rdma, request.suite, hosts, request.options)
