@@ -436,6 +436,13 @@ BONDS: list[tuple[dict[str, object], list[str]]] = [
             "bond ens1f0np0 and ens1f1np1"
         ],
     ),
+    (
+        {"members": ("ens1f0np0", "eno1")},
+        [
+            "error bond0: its bond has ens1f0np0 and eno1, and Eth-Trunk{id} has 100GE1/0/2 and 100GE1/0/3; "
+            "bond ens1f0np0 and ens1f1np1"
+        ],
+    ),
 ]  # fmt: skip
 
 

@@ -116,6 +116,18 @@ def test_a_leaf_with_one_spine_left(clos: Clos) -> None:
     ]
 
 
+def test_a_cable_between_leaves_is_no_uplink(clos: Clos) -> None:
+    two = clos(spines=2, leaves=2)
+    cut = uncabled(two, *cables(two, ("spine2", "leaf2")))
+    ends = {
+        "a": End(device="leaf1", interface="25GE1/0/1"),
+        "b": End(device="leaf2", interface="25GE1/0/1"),
+    }
+    beside = (cut.links or ())[0].model_copy(update=ends)
+    after = cut.model_copy(update={"links": (*(cut.links or ()), beside)})
+    assert told(two, after, studied=False) == told(two, cut, studied=False) != []
+
+
 def test_a_server_that_loses_its_bond(clos: Clos) -> None:
     single = clos()
     first, *others = single.servers or ()
