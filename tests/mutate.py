@@ -136,27 +136,22 @@ def survives(
             tests = [test for test in tests if not test.startswith(folder)]
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    near = {test for test in tests if mutant and is_near(test, mutant.file)}
-    parts = [[test for test in tests if (test in near) is nearby] for nearby in (True, False)]
+    near = [test for test in tests if mutant and is_near(test, mutant.file)]
+    rest = [test for test in tests if test not in near]
     try:
-        return all(
-            subprocess.run(
-                [*command, *part],
-                cwd=tree,
-                env=environment,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-            ).returncode
-            == 0
-            for part in parts
-            if part
-        )
+        for part in filter(None, (near, rest)):
+            words = [*command, *part]
+            done = subprocess.run(
+                words, cwd=tree, env=environment, capture_output=True, timeout=seconds, check=False
+            )
+            if done.returncode:
+                return False
     except subprocess.TimeoutExpired:
         return False
     finally:
         if file:
             file.write_text(source, encoding="utf-8")
+    return True
 
 
 def is_near(test: str, module: str) -> bool:

@@ -87,7 +87,7 @@ def run(
     solutions = tuple(analyse(reading.network, sources) for reading in read.all)
     solution = solutions[0]
     reports = [
-        _judged(reading.network, solved.state, sources, solved, options)
+        _reading_report(reading.network, solved.state, sources, solved, options)
         for reading, solved in zip(read.all, solutions, strict=True)
     ]
     done = VerificationResult(
@@ -113,7 +113,7 @@ def run(
     return _with_batfish(replace(done, report=report), answers, network, options.before, sources)
 
 
-def _judged(
+def _reading_report(
     network: Network,
     state: RoutingState,
     sources: Sources,
@@ -156,9 +156,9 @@ def _by_batfish(
         if read.doubts:
             raise
     answers = _ask(network, solution, service, options, sources)
-    reports = [_judged(network, answers.state, sources, solution, options)]
+    reports = [_reading_report(network, answers.state, sources, solution, options)]
     reports += [
-        _judged(reading.network, solved.state, sources, solved, options)
+        _reading_report(reading.network, solved.state, sources, solved, options)
         for reading, solved in zip(read.all[1:], solutions[1:], strict=True)
     ]
     report = certain(reports, read, network)

@@ -67,9 +67,8 @@ def force_color(*, on: bool) -> None:
 def text_of_error(error: RocefortError) -> str:
     """Return the text of an error: a line for each problem, with the line of its file below it."""
     text = str(error)
-    if excerpts := sys.modules.get(
-        "rocefort.base.documents.syntax_errors"
-    ):  # no file was read without it
+    # No file was read without this module.
+    if excerpts := sys.modules.get("rocefort.base.documents.syntax_errors"):
         text = excerpts.sentences_with_excerpts(error.problems, get_terminal_size().columns)
     return text if "\n" in str(error) else f"rocefort: {text}"
 

@@ -1,4 +1,4 @@
-"""Steps on switches over Nornir and NAPALM, at once; results are data, never exceptions."""
+"""Steps on switches over Nornir and NAPALM, on all at once, and their running configurations."""
 
 from __future__ import annotations
 

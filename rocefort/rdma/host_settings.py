@@ -107,10 +107,10 @@ def check_outputs(fabric: Path, directory: Path, servers: Sequence[str]) -> Host
     notes = not_checked([name for name in plans if name not in chosen], "an output")
     notes += tuple(f"not read, of no known output: {file}" for file in unused)
     notes += tuple(f"not read: {problem}" for problem in foreign)
-    return judged(derived, plans, seen, notes)
+    return host_check(derived, plans, seen, notes)
 
 
-def judged(
+def host_check(
     derived: DerivedNetwork,
     plans: Mapping[str, HostPlan],
     seen: tuple[HostSeen, ...],

@@ -16,7 +16,7 @@ from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
 from rocefort.models.network.servers import HostPlan, HostSeen
-from rocefort.rdma.host_settings import HostCheck, judged, not_checked, plans_of
+from rocefort.rdma.host_settings import HostCheck, host_check, not_checked, plans_of
 
 
 def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> HostCheck:
@@ -33,7 +33,7 @@ def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> 
     with open_fleet(derived.network, access) as nornir:
         require_credentials(nornir, plans)
         seen = observe_hosts(nornir, plans, access.command_timeout_s)
-    return judged(derived, plans, seen, not_checked(lacking, "a connection"))
+    return host_check(derived, plans, seen, not_checked(lacking, "a connection"))
 
 
 def observe_hosts(

@@ -5,15 +5,8 @@ They contain paths and commands, which a user copies.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
-
 from rocefort.base.actions import BackgroundProcess, Done, WrittenFiles
 from rocefort.reports.blocks import Code
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    Result = TypeVar("Result", bound=BaseModel)
 
 
 def done_report(done: Done) -> Code:

@@ -65,17 +65,17 @@ def _front(result: SearchResult, candidates: Sequence[Candidate], goal: str) -> 
     """Goodput and a goal, both in percent of the start point."""
     every = candidates[:: max(1, len(candidates) // MOST_DOTS)]
 
-    def place(ratio: Mapping[str, float]) -> tuple[float, float]:
+    def coordinates(ratio: Mapping[str, float]) -> tuple[float, float]:
         return 100 / ratio[GOODPUT], 100 * ratio[goal]
 
     def named(option: Option, name: str = "") -> tuple[float, float, str]:
-        x, y = place(option.ratios)
+        x, y = coordinates(option.ratios)
         return x, y, f"{name or option.name}: goodput {x:.0f} %, {goal} {y:.0f} %"
 
     drawn = [
-        (*place(ratio), ", ".join(f"{parameter_name(k)} {v:g}" for k, v in values.items()))
+        (*coordinates(ratio), ", ".join(f"{parameter_name(k)} {v:g}" for k, v in values.items()))
         for values, ratio in every
-        if place(ratio)[0] > 1
+        if coordinates(ratio)[0] > 1
     ]
     others = [named(option) for option in result.references]
     line = sorted(named(option) for option in result.front)

@@ -257,7 +257,7 @@ class _Source:
         """Yield comments at the end of lines of a block mapping, by the path below it."""
         if isinstance(node, yaml.MappingNode) and not _is_flow(node):
             for key, value in node.value:
-                rest = self._behind(key, value)[1]
+                rest = self._after_value(key, value)[1]
                 if rest.startswith("#"):
                     yield (*path, key.value), rest
                 yield from self.line_comments(value, (*path, key.value))
@@ -269,7 +269,7 @@ class _Source:
             key, value = self.at(path)
             if key is None:
                 continue
-            at, rest = self._behind(key, value)
+            at, rest = self._after_value(key, value)
             if "#" not in rest:
                 end = len(self.text[: self._line_end(at)].rstrip())
                 start = self.text.rfind("\n", 0, _offset(key.start_mark)) + 1
@@ -278,7 +278,7 @@ class _Source:
                 lines.setdefault(end, []).append(words if first else f"{path[-1]} {words}")
         yield from (Insertion(at, f"  # {'; '.join(words)}") for at, words in lines.items())
 
-    def _behind(self, key: yaml.Node, value: yaml.Node) -> tuple[int, str]:
+    def _after_value(self, key: yaml.Node, value: yaml.Node) -> tuple[int, str]:
         """Offset behind a value, or the colon of a block, and the rest of that line."""
         block = isinstance(value, yaml.CollectionNode) and not _is_flow(value)
         at = self.text.index(":", _end(key, self.text)) + 1 if block else _end(value, self.text)

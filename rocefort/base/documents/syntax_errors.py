@@ -179,8 +179,8 @@ def cause_of(text: str, error: yaml.MarkedYAMLError) -> SyntaxProblem:
         line = text.count("\n", 0, conflict.start()) + 1
         what, how = "an unresolved merge conflict", "resolve it, then remove its marks"
         return SyntaxProblem(line, 1, what, how)
-    context = _place(error.context_mark)
-    place = _place(error.problem_mark) or context or (1, 1)
+    context = _line_and_column(error.context_mark)
+    place = _line_and_column(error.problem_mark) or context or (1, 1)
     lines = [*text.split("\n"), ""]
     return (
         _of_quotes(text, error, context, place)
@@ -191,7 +191,7 @@ def cause_of(text: str, error: yaml.MarkedYAMLError) -> SyntaxProblem:
     )
 
 
-def _place(mark: yaml.Mark | CMark | None) -> tuple[int, int] | None:
+def _line_and_column(mark: yaml.Mark | CMark | None) -> tuple[int, int] | None:
     return (mark.line + 1, mark.column + 1) if mark else None
 
 
@@ -217,7 +217,7 @@ def _quoted_over_lines(text: str, line: int) -> tuple[int, int] | None:
     last: tuple[int, int] | None = None
     try:
         while (event := loader.get_event()) is not None:
-            first, end = _place(event.start_mark), _place(event.end_mark)
+            first, end = _line_and_column(event.start_mark), _line_and_column(event.end_mark)
             quoted = isinstance(event, yaml.ScalarEvent) and event.style in ("'", '"')
             last = first if quoted and first and end and first[0] < line == end[0] else None
     except yaml.MarkedYAMLError:

@@ -89,11 +89,6 @@ class LineFault:
         return self.name in ANYWHERE or self.match in line
 
 
-def fault_names() -> str:
-    """The names of all faults, for messages."""
-    return ", ".join(sorted(FAULTS))
-
-
 def read_fault(text: str) -> tuple[str, LineFault]:
     """Parse `HOST:FAULT`, `HOST:FAULT@LINE`, `HOST:FAULT@LINE*TIMES`. Raises BadInput."""
     match = FORM.fullmatch(text)

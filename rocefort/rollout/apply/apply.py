@@ -100,10 +100,11 @@ def apply_plan(
                     texts |= collect_running(beside, names)  # of none the intent counts instead
                 refuse_forged(plan, access, seen, texts, again=label.left_trials)
 
+        gate = gate_of()
         config = RolloutConfig(
             plan=plan,
             switches=switches,
-            run_gate=partial(options.gate or gate_of().runner(network, reached), beside),
+            run_gate=partial(options.gate or gate.runner(network, reached), beside),
             journal=journal,
             texts=KeptTexts(run.texts),
             listeners=listeners,
@@ -119,8 +120,8 @@ def apply_plan(
             live=_live(beside, ground, switches, plan.settle_s, clock),
             end_checks=lambda: end_fleet(beside),
             check_plan=check_plan,
-            notes=lambda: gate_of().notes(beside, servers),
-            load_refusal=gate_of().guard(plan, beside, options.drained, clock.scale)
+            notes=lambda: gate.notes(beside, servers),
+            load_refusal=gate.guard(plan, beside, options.drained, clock.scale)
             if on_site
             else any_load,
         )

@@ -29,7 +29,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.rollout.controller.napalm_switches import collect_trials
-from rocefort.rollout.gates import gate_of
+from rocefort.rollout.gates import GateFeature, gate_of
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
 from rocefort.rollout.plan.base_policy import pinned
@@ -136,7 +136,8 @@ def make_plan(
     policy = derived.fabric.rollout
     judge = WaveImpact(subject.network, sides, policy, capacity if demand.demand else None)
     changing = [n for n, each in chosen.items() if n in changed or not each.whole.empty]
-    waves = _waves(derived, subject, changing, access)
+    gate = gate_of()
+    waves = _waves(derived, subject, changing, access, gate)
     source = find_fabric(fabric).resolve()
     demands = [Path(demand.file)] if demand.file else []
     plan = Plan(
@@ -155,15 +156,18 @@ def make_plan(
         changes=tuple(each.whole if n in chosen else each.none for n, each in sides.items()),
         waves=judge.assess(waves),
     )
-    timed = with_trial_time(plan, policy, gate_of().seconds, str(find_fabric(fabric)))
-    return gate_of().covered(timed, access.time_scale).seal()
+    timed = with_trial_time(plan, policy, gate.seconds, str(find_fabric(fabric)))
+    return gate.covered(timed, access.time_scale).seal()
 
 
 def _waves(
-    derived: DerivedNetwork, subject: ReadNetwork, changing: Sequence[str], access: Connections
+    derived: DerivedNetwork,
+    subject: ReadNetwork,
+    changing: Sequence[str],
+    access: Connections,
+    gate: GateFeature,
 ) -> tuple[Wave, ...]:
     rdma, policy = derived.fabric.rdma, derived.fabric.rollout
-    gate = gate_of()
     return make_waves(
         subject.network,
         changing,

@@ -100,12 +100,12 @@ def _split_by_intent(
     if running == start.lossless or not ran:
         return []
     agreed = check(start.model_copy(update={"lossless": running}), sources, run=ran)
-    own = {_place(error) for error in _errors(agreed)}
+    own = {_rule_and_port(error) for error in _errors(agreed)}
     judged = set(agreed.rules)
-    return [error for error in errors if error.rule in judged and _place(error) not in own]
+    return [error for error in errors if error.rule in judged and _rule_and_port(error) not in own]
 
 
-def _place(error: Finding) -> tuple[str, str | None, str | None]:
+def _rule_and_port(error: Finding) -> tuple[str, str | None, str | None]:
     return error.rule, error.where.device, error.where.interface
 
 

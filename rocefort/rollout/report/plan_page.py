@@ -211,7 +211,7 @@ def _waves_table(plan: Plan) -> PageTable:
             ", ".join(wave.devices),
             _kinds(plan, wave),
             gate_text(wave.gate) or "none",
-            "; ".join(_meanwhile(wave)) or "nothing is down",
+            "; ".join(_away_texts(wave)) or "nothing is down",
             plan.soak_s(wave),
         )
         for number, wave in enumerate(plan.waves, 1)
@@ -227,7 +227,7 @@ def _kinds(plan: Plan, wave: Wave) -> str:
     return kinds + affects
 
 
-def _meanwhile(wave: Wave) -> Iterator[str]:
+def _away_texts(wave: Wave) -> Iterator[str]:
     drained = [each.meanwhile for each in wave.drained]
     yield from (f"drained first: {text}" for text in drained)
     yield from (text for text in wave.unavailable if text not in drained)

@@ -63,7 +63,7 @@ class Space:
     def refused(self) -> dict[str, int]:
         """Return the number of refused points by reason."""
         times = prod(len(axis.values) for axis in self.axes if axis.name not in SWITCH_AXES)
-        return {reason: count * times for reason, count in self._judged[1].items()}
+        return {reason: count * times for reason, count in self._allowed_and_refused[1].items()}
 
     @property
     def digest(self) -> str:
@@ -99,10 +99,10 @@ class Space:
 
     @property
     def _allowed_parts(self) -> set[Point]:
-        return self._judged[0]
+        return self._allowed_and_refused[0]
 
     @cached_property
-    def _judged(self) -> tuple[set[Point], Counter[str]]:
+    def _allowed_and_refused(self) -> tuple[set[Point], Counter[str]]:
         """Allowed values of switches, and the number of others by reason; NICs are not judged."""
         axes = [axis for axis in self.axes if axis.name in SWITCH_AXES]
         allowed, refused = set(), Counter[str]()
