@@ -9,8 +9,8 @@ from rocefort.base.errors import ServiceFailed
 from rocefort.lab.twin.cli_process import connections_of, lines_run
 from rocefort.lab.twin.config_sync import refusals
 from rocefort.lab.twin.faults import active_faults
-from rocefort.lab.twin.guests import LOOPBACK
 from rocefort.lab.twin.kernel_routes import read_fib
+from rocefort.lab.twin.port_forwarding import LOOPBACK
 from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.base import Frozen
