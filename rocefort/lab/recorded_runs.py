@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rocefort.emulator.emulated_site import BANDWIDTH, BLOCKED
 from rocefort.emulator.servers.ssh_hosts import NEWEST_RUNS, Sample, read_sample
-from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.traffic.roce_probes import SMALL, not_delivered, pair_length, wires
 from rocefort.lab.twin.twin import Twin

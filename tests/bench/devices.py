@@ -39,8 +39,8 @@ def main() -> None:
 
 def serve(switches: int, folder: Path) -> None:
     """Run the switches of a fabric; print their addresses, and at the end their cost."""
-    from rocefort.lab.emulated_site import rehearse  # noqa: PLC0415 - same
-    from rocefort.lab.options import LabOptions  # noqa: PLC0415 - not a cost of the client
+    from rocefort.emulator.emulated_site import rehearse  # noqa: PLC0415 - same
+    from rocefort.emulator.options import LabOptions  # noqa: PLC0415 - not a cost of the client
 
     with rehearse(*_designed(switches, folder), folder, LabOptions(keep=True)) as lab:
         begun = _cpu_s()

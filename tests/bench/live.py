@@ -55,7 +55,7 @@ def show() -> None:
 def serve(folder: Path) -> None:
     """Run the switches of HEPS and its servers until the other side has ended."""
     from rocefort.design.subject import subject_of  # noqa: PLC0415 - not a cost of the client
-    from rocefort.lab.emulated_site import rehearse  # noqa: PLC0415 - same
+    from rocefort.emulator.emulated_site import rehearse  # noqa: PLC0415 - same
 
     subject = subject_of(FABRIC, None)
     with rehearse(subject.network, subject.texts, folder) as lab:

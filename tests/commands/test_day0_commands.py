@@ -20,8 +20,8 @@ from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.emulated_site import rehearse
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import rehearse
 from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.network.network import Node
 

@@ -12,10 +12,10 @@ from shared_lab import SharedLab
 
 from rocefort.base.clock import utc_now
 from rocefort.design.subject import ReadNetwork
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.personality import LineFault
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic
 from rocefort.rollout.journal.history import AFTER, BEFORE, DURING

@@ -27,9 +27,9 @@ from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.emulator.servers import sandbox
 from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
+from rocefort.fleet.server_scripts import EVERY
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.rdma.designed_plan import RdmaRequest
-from rocefort.rdma.plan.scripts import EVERY
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult

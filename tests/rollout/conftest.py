@@ -14,8 +14,8 @@ from shared_lab import SharedLab
 
 from rocefort import tasks
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller import controller

@@ -19,7 +19,7 @@ import pytest
 from rollout_events import make_event
 
 from rocefort.base import processes
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.rollout import operator
 from rocefort.rollout.apply import detached
 from rocefort.rollout.journal.events import ActPhase, ApplyRules

@@ -9,8 +9,8 @@ import pytest
 
 from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects.vrp.text.config_tree import tree_text
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan

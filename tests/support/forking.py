@@ -27,7 +27,7 @@ IMPORTED = (  # modules that commands and workers import
     "rocefort.change.compare",
     "rocefort.lab.demo.fabric_demo",
     "rocefort.change.expand",
-    "rocefort.lab.emulated_site",
+    "rocefort.emulator.emulated_site",
     "rocefort.lab.lab_cli",
     "rocefort.rdma.run_suite",
     "rocefort.verification.review.review",

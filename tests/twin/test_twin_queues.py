@@ -11,7 +11,7 @@ from nornir.core import Nornir
 
 from napalm_cloudengine.displays.lossless import STATISTICS
 from napalm_cloudengine.displays.shown import DisplayAnswer
-from rocefort.lab.emulated_site import BLOCKED
+from rocefort.emulator.emulated_site import BLOCKED
 from rocefort.lab.experiments.under_load import run_command
 from rocefort.lab.recorded_runs import ReplayedByTwin
 from rocefort.lab.twin.registry import Registry

@@ -18,9 +18,9 @@ from rocefort.base.documents.read import YamlPath
 from rocefort.base.errors import BadInput, DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.subject import ReadNetwork, subject_of_derived
+from rocefort.emulator.emulated_site import BANDWIDTH, BLOCKED, GOOD, SCENERY, Rehearsal, rehearse
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, GOOD, SCENERY, Rehearsal, rehearse
 from rocefort.models.change.plan import Plan
 from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import SwitchRole

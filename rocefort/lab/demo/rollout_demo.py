@@ -20,6 +20,7 @@ from pathlib import Path
 from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.subject import subject_of_derived
+from rocefort.emulator.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
 from rocefort.emulator.state.ports import Config
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.demo.fabric_demo import (
@@ -30,7 +31,6 @@ from rocefort.lab.demo.fabric_demo import (
     own_profile,
     raise_thresholds,
 )
-from rocefort.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
 from rocefort.models.change.plan import Plan
 from rocefort.models.wording import count_of
 from rocefort.rollout.journal.events import Act, ActPhase, Event, event_of

@@ -17,11 +17,11 @@ from rocefort.base.errors import BadInput, RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.nornir_session import on_hosts
+from rocefort.fleet.server_scripts import NODE, PROBE
 from rocefort.models.network.network import Server
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.command_lines import version_of
-from rocefort.rdma.plan.scripts import NODE, PROBE
 from rocefort.rdma.rdma_plan import Program, RdmaHost
 
 DEADLINE_S = 20.0

@@ -11,12 +11,12 @@ from nornir.core.task import Task
 from rocefort.base.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.nornir_session import on_hosts
+from rocefort.fleet.server_scripts import COUNTERS
 from rocefort.models.network.observed import NicCounters
 from rocefort.models.wording import line_notes
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.probe import read_sections
-from rocefort.rdma.plan.scripts import COUNTERS
 
 DEADLINE_S = 30.0
 # A counter may have the number of its queue before it (`[0]: rx_bytes`), or a second word.

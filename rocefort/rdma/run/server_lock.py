@@ -17,8 +17,8 @@ from nornir.core.task import Task
 from rocefort.base.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.nornir_session import on_hosts
+from rocefort.fleet.server_scripts import BUSY, HELD, HOLD, STOP
 from rocefort.fleet.ssh_exec import RemoteCommand
-from rocefort.rdma.plan.scripts import BUSY, HELD, HOLD, STOP
 from rocefort.rdma.results import EndedProcesses
 
 LONGEST_S = 86_400.0

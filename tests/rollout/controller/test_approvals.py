@@ -17,7 +17,7 @@ import pytest
 from planned import unchanged
 
 from rocefort.base.errors import Refused
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.fabric.approvals import Approvals, WaveApproval
 from rocefort.rollout.apply.apply import apply_plan

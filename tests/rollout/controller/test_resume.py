@@ -11,9 +11,9 @@ from rollout_events import make_event
 
 from rocefort.base.errors import BadInput, ExitCode, Refused
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.emulator.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
 from rocefort.emulator.switch.personality import Personality
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
 from rocefort.models.change.plan import ChangeKind, Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan

@@ -12,8 +12,8 @@ from rocefort.change.effects.soak import ADVERTISE_S, LACP_S, MARGIN_S, soak_of
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.edits import Edit
 from rocefort.models.change.plan import Plan, Soak
 from rocefort.models.device.routing import HOLD_S

@@ -13,7 +13,7 @@ from personalities import STUCK
 
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import ExitCode
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.state.state_faults import read_state_fault
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions

@@ -16,8 +16,8 @@ import pytest
 from planned import git
 
 from rocefort.base.errors import BadInput, Refused
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Change, Plan
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.rollout.apply import operate

@@ -11,7 +11,7 @@ import pytest
 from nornir.core import Nornir
 
 from rocefort.base.errors import DeviceFailed
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.controller.trial_owner import run_on_switch
 from rocefort.rollout.journal.events import ActPhase

@@ -23,9 +23,9 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Change
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import ETHERNET_MTU, Bond, DrrQueue, Interface, PfcThreshold

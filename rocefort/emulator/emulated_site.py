@@ -15,19 +15,19 @@ from rocefort.base.errors import Refused
 from rocefort.base.progress import tracked
 from rocefort.dialects.choose import dialect_of
 from rocefort.emulator.cli.server import LabServer, run_in_thread
+from rocefort.emulator.options import LabOptions, inject, read_faults
 from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
 from rocefort.emulator.servers.ssh_hosts import NEWEST_RUNS, RdmaHosts, Sample, read_sample
 from rocefort.emulator.state.model import EmulatedState
+from rocefort.emulator.state_model import model_of
 from rocefort.emulator.switch.audit_log import AuditLog
 from rocefort.emulator.switch.shared_lines import Pool, start
 from rocefort.emulator.switch.store import Store, lose_power
 from rocefort.emulator.switch.switch import EmulatedSwitch, syntax_of
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
+from rocefort.fleet.server_scripts import EVERY, NODE
 from rocefort.fleet.ssh_exec import guarded_words
-from rocefort.lab.options import LabOptions, inject, read_faults
-from rocefort.lab.state_model import model_of
 from rocefort.models.network.network import Network
-from rocefort.rdma.plan.scripts import EVERY, NODE
 
 BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
 GOOD = {
