@@ -29,9 +29,8 @@ from new_fabrics import random_fabric
 from row_faults import Fault, FaultMaker, Switch, rows_of
 
 from rocefort.base.errors import RocefortError
-from rocefort.design.config_directory import read_directory
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.design.subject import ReadNetwork, subject_of_texts, write_texts
+from rocefort.design.subject import ReadNetwork, read_directory, subject_of_texts, write_texts
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.secrets import filled_line

@@ -18,10 +18,9 @@ from rocefort.base.features import installed_features
 from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.base.json_schema import schema_head
 from rocefort.base.progress_display import ProgressOutput
-from rocefort.change.growth_results import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
-from rocefort.change.report.diff import DifferenceOutput
-from rocefort.design.results import ImportedFabric, RenderedTexts
-from rocefort.design.tables import TableOutput
+from rocefort.change.differences_report import DifferenceOutput
+from rocefort.change.growth import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
+from rocefort.design.results import ImportedFabric, RenderedTexts, TableOutput
 from rocefort.dialects.open_facts import OpenFacts
 from rocefort.fleet.trusted_keys import TrustedKeys
 from rocefort.reports.formats.json_report import FindingsOutput

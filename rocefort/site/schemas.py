@@ -8,7 +8,7 @@ from typing import Final
 from rocefort.base.features import optional_module
 from rocefort.base.json_schema import schema_of
 from rocefort.base.options import SchemaDocument
-from rocefort.design.load.json_schema import (
+from rocefort.design.load.documents import (
     catalogue_schema,
     demand_schema,
     fabric_schema,

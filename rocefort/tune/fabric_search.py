@@ -12,7 +12,7 @@ from rocefort.base.documents.read import Document, YamlPath, document_of, path_t
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_document
-from rocefort.design.load.load import find_fabric
+from rocefort.design.load.documents import find_fabric
 from rocefort.design.load.profiles import Library, library_of, profiles_of
 from rocefort.emulator.state.counters import SAMPLE_HIGH, SAMPLE_LOW, SAMPLE_PERCENT
 from rocefort.models.fabric.congestion_control import Dcqcn

@@ -25,7 +25,7 @@ from rocefort.change.edit import FabricFile, read_fabric, versions_of
 from rocefort.change.effects.both_ends import refuse_two_sided
 from rocefort.change.effects.switch_configs import sides_of
 from rocefort.design.git_revisions import checked_out
-from rocefort.design.load.load import load_fabric
+from rocefort.design.load.documents import load_fabric
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.fleet.switch_steps import collect_running

@@ -11,12 +11,14 @@ from pathlib import Path
 from rocefort.base.errors import BadInput, Problem
 from rocefort.base.progress import tracked
 from rocefort.change.referenced_acls import with_used
-from rocefort.design.config_directory import ConfigDirectory, ConfigFile, read_directory
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.subject import (
+    ConfigDirectory,
+    ConfigFile,
     ReadNetwork,
     coverage_notes,
     hardware_of,
+    read_directory,
     subject_of,
     with_template_lines,
 )

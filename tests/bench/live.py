@@ -79,7 +79,7 @@ def run() -> dict[str, float]:
 
 def _client(connections: Path, folder: Path) -> dict[str, float]:
     """Apply the change; return CPU seconds of the whole and of the live checks."""
-    from rocefort.design.load.load import find_fabric  # noqa: PLC0415 - not a cost of the emulator
+    from rocefort.design.load.documents import find_fabric  # noqa: PLC0415 - not a cost of the emulator
     from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
     from rocefort.fleet.running_configs import running_of  # noqa: PLC0415 - same
     from rocefort.rollout.apply.apply import apply_plan  # noqa: PLC0415 - same

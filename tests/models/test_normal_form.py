@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.design.load.load import load_catalogue
+from rocefort.design.load.documents import load_catalogue
 from rocefort.dialects.vrp.interpreter.interpreter import replay
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render, template_of

@@ -15,7 +15,7 @@ from rocefort.reports.formats.sarif import as_sarif
 from rocefort.reports.writers.markdown import markdown_of
 from rocefort.reports.writers.terminal import text_of
 from rocefort.verification.findings import findings_comment, findings_report
-from rocefort.verification.page.page import PageContent, page
+from rocefort.verification.page.fabric_page import PageContent, page
 
 
 def _waived(port: str, why: str = "no rain before spring") -> Waived:

@@ -12,8 +12,7 @@ from tiny_network import FAMILY, PORT, network
 from rocefort.base.errors import BadInput, Refused
 from rocefort.change.advice.advice import advice_on
 from rocefort.change.advice.drain_steps import DrainStudy, drain_steps
-from rocefort.change.compare import switches_of
-from rocefort.change.difference import ComparedSide, difference
+from rocefort.change.difference import ComparedSide, difference, switches_of
 from rocefort.change.effects.switch_configs import sides_of
 from rocefort.change.results import FabricDifference
 from rocefort.design.derive.derive import DerivedNetwork

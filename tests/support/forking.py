@@ -22,9 +22,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 IMPORTED = (  # modules that commands and workers import
-    "rocefort.change.report.growth",
+    "rocefort.change.growth",
     "rocefort.verification.capacity",
-    "rocefort.change.compare",
+    "rocefort.change.difference",
     "rocefort.lab.demo.fabric_demo",
     "rocefort.change.expand",
     "rocefort.emulator.emulated_site",

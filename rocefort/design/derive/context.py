@@ -13,7 +13,7 @@ from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import NameFault, Problem
 from rocefort.design import allocation
 from rocefort.design.derive.segment_acls import segment_acls
-from rocefort.design.load.load import Catalogue, LoadedFabric
+from rocefort.design.load.documents import Catalogue, LoadedFabric
 from rocefort.design.load.profiles import Library, ProfileUse, library_of
 from rocefort.models.device.packet_filters import FilterAcl
 from rocefort.models.fabric.exits import ExitIntent

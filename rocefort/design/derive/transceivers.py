@@ -8,8 +8,7 @@ from functools import cache
 from rocefort.base.documents.read import YamlPath
 from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
-from rocefort.design.derive.links import LeafSpineLink
-from rocefort.design.derive.switch_context import Scope
+from rocefort.design.derive.switch_context import LeafSpineLink, Scope
 from rocefort.models.fabric.cables import CableKind
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import ServerIntent, Switch

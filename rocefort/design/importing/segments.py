@@ -20,9 +20,8 @@ from rocefort.design.derive.segment_acls import (
     segment_acls,
 )
 from rocefort.design.importing.assumptions import Data, SwitchText, nameable, writable
-from rocefort.design.importing.exits import ExitPort
-from rocefort.design.importing.links import SpeedOf, is_port, kind_of
-from rocefort.design.importing.routing import AddressSpace, length_for
+from rocefort.design.importing.bgp_graph import SpeedOf, is_port, kind_of
+from rocefort.design.importing.routing import AddressSpace, ExitPort, length_for
 from rocefort.design.importing.survey import LONGEST_PART, Survey
 from rocefort.models.base import LONGEST_NAME, NAME
 from rocefort.models.device.interface import MANUAL, Interface, gateway_vlan, trunk_number

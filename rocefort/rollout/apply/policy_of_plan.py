@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rocefort.base.errors import Refused, RocefortError
-from rocefort.design.load.load import load_fabric
+from rocefort.design.load.documents import load_fabric
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.operate import status_of_plan
 from rocefort.rollout.controller.apply_options import ApplyOptions

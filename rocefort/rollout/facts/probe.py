@@ -35,8 +35,8 @@ from rocefort.base.documents.suggest import chosen_names
 from rocefort.base.errors import BadInput, DeviceFailed, Refused, RocefortError
 from rocefort.base.repository import Site, shortest, site_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.load.documents import find_fabric
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
-from rocefort.design.load.load import find_fabric
 from rocefort.design.subject import subject_of_derived, write_files
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ProbeForm

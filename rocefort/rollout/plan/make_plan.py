@@ -9,14 +9,12 @@ from pathlib import Path
 from rocefort.base.clock import utc_now
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
-from rocefort.change.compare import side_of
-from rocefort.change.difference import ComparedSwitch
+from rocefort.change.difference import ComparedSwitch, side_of
 from rocefort.change.effects.both_ends import refuse_two_sided
-from rocefort.change.effects.switch_configs import SwitchConfigs, sides_of
-from rocefort.change.effects.unowned_drift import adopted_drift
+from rocefort.change.effects.switch_configs import SwitchConfigs, adopted_drift, sides_of
 from rocefort.change.effects.wave_impact import WaveImpact
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.design.load.load import find_fabric
+from rocefort.design.load.documents import find_fabric
 from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.secrets import check_rotation

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from rocefort.change.report.changes import (
+from rocefort.change.differences_report import (
     DescribedChange,
     change_groups,
     condition_lines,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rocefort.change.report.changes import changes_report
+from rocefort.change.differences_report import changes_report
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.wording import duration, listing
 from rocefort.reports.blocks import Block, Code, Items, Note, Section, Table, Tone, columns

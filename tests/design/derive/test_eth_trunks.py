@@ -9,7 +9,7 @@ import pytest
 
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
-from rocefort.design.tables import ShowTable, show_csv, show_output
+from rocefort.design.results import ShowTable, show_csv, show_output
 from rocefort.models.device.interface import Bond
 from rocefort.models.network.network import End
 from rocefort.rdma.plan.gate import plan_pairs

@@ -17,8 +17,8 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
-from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue
-from rocefort.design.tables import ShowTable, show_csv
+from rocefort.design.load.documents import Catalogue, LoadedFabric, load_catalogue
+from rocefort.design.results import ShowTable, show_csv
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.models.change.compare import compare
 from rocefort.models.fabric.fabric import Fabric

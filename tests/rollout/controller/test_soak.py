@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import Refused
-from rocefort.change.effects.soak import ADVERTISE_S, LACP_S, MARGIN_S, soak_of
+from rocefort.change.effects.switch_configs import ADVERTISE_S, LACP_S, MARGIN_S, soak_of
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.text.config_tree import ConfigLine

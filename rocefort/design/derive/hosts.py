@@ -1,4 +1,4 @@
-"""Bonds of servers: their Eth-Trunks, and checks of their ports.
+"""Derive servers: bonds with their Eth-Trunks, NICs and operating systems, by profiles.
 
 The number of an Eth-Trunk is a function of the bond's first port on the leaf (law 3). The order of
 lists does not change it.
@@ -12,8 +12,17 @@ from rocefort.base.documents.read import YamlPath
 from rocefort.base.errors import Problem
 from rocefort.design import allocation
 from rocefort.design.derive.context import Context
+from rocefort.design.load.profiles import ProfileUse
 from rocefort.models.device.interface import HIGHEST_ID, trunk_name
-from rocefort.models.fabric.hosts import TWO_LEAVES, ServerBond
+from rocefort.models.fabric.congestion_control import Dcqcn, PfcOnly
+from rocefort.models.fabric.hosts import (
+    TWO_LEAVES,
+    Adapter,
+    HostProfile,
+    Hosts,
+    NicProfile,
+    ServerBond,
+)
 from rocefort.models.fabric.nodes import Leaf, ServerIntent
 from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.wording import listing
@@ -97,3 +106,47 @@ def trunk_problems(context: Context) -> Iterator[Problem]:
                 f"{server.leaf} {trunk_name(number)} is used twice, by {other} and {server.name}",
                 "give bond.id another number",
             )
+
+
+def hosts(context: Context) -> Hosts:
+    """NIC profiles of servers, their adapters, congestion control, and host tuning."""
+    fabric = context.fabric
+    nics: dict[str, NicProfile] = {}
+    for name in dict.fromkeys(server.nic for server in fabric.servers if server.nic):
+        chosen = context.profiles.get("nic", name)
+        if chosen is not None and isinstance(chosen.profile, NicProfile):
+            nics[name] = chosen.profile
+            _note(context, f"nics[{name}]", chosen)
+    reaction = _named_profile(
+        context, "congestion_control", fabric.congestion_control, "congestion"
+    )
+    tuning = _named_profile(context, "host", fabric.host, "tuning")
+    names = dict.fromkeys(nic.adapter for nic in nics.values() if nic.adapter)
+    chosen_adapters = {name: context.profiles.get("adapter", name) for name in names}
+    return Hosts(
+        lossless=fabric.lossless,
+        nics=nics,
+        adapters={
+            n: c.profile for n, c in chosen_adapters.items() if c and isinstance(c.profile, Adapter)
+        },
+        congestion_name=fabric.congestion_control,
+        congestion=reaction if isinstance(reaction, (Dcqcn, PfcOnly)) else None,
+        tuning_name=fabric.host,
+        tuning=tuning if isinstance(tuning, HostProfile) else None,
+    )
+
+
+def _named_profile(context: Context, kind: str, name: str | None, path: str) -> object:
+    """Return the fabric's profile of a kind; None if it has none."""
+    chosen = context.profiles.get(kind, name) if name else None
+    if chosen is None:
+        return None
+    _note(context, path, chosen)
+    return chosen.profile
+
+
+def _note(context: Context, path: str, chosen: ProfileUse) -> None:
+    """Note the positions of a profile and of each of its keys."""
+    context.table[f"/{path}"] = chosen.key_at()
+    for key in type(chosen.profile).model_fields:
+        context.table[f"/{path}.{key}"] = chosen.key_at((key,))

@@ -1,4 +1,4 @@
-"""Load demand.yaml as a Demand and check its names against a fabric; errors have their place."""
+"""Documents that a person writes: loaded with the place of every error; their JSON Schemas."""
 
 from __future__ import annotations
 
@@ -7,13 +7,75 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.base.documents.read import Document, YamlPath, read_document
-from rocefort.base.documents.suggest import nearest
+from rocefort.base.documents.suggest import near, nearest
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Problem
-from rocefort.base.repository import shortest
-from rocefort.design.load.load import find_fabric
+from rocefort.base.json_schema import schema_of
+from rocefort.base.repository import (
+    FABRIC_FILE,
+    INVENTORY,
+    SHIPPED,
+    Site,
+    places_of,
+    shortest,
+    site_of,
+)
+from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.fabric.profiles import Profiles
+from rocefort.models.hardware.site_commands import SiteCommands
 from rocefort.models.network.demand import DAY_S, GBPS_OF_TB_A_DAY, Demand, members
 from rocefort.models.network.network import Network, SwitchRole
+
+__all__ = ["Catalogue", "LoadedFabric", "find_fabric", "load_catalogue", "load_fabric"]
+
+
+@dataclass(frozen=True)
+class LoadedFabric:
+    """Fabric with its document, for positions, and the site whose hardware and profiles it uses."""
+
+    fabric: Fabric
+    document: Document
+    site: Site = SHIPPED
+
+    def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
+        """Return a problem at a YAML path."""
+        return self.document.problem(path, what, how)
+
+
+def find_fabric(name: Path) -> Path:
+    """Find a fabric by file, by directory with fabric.yaml, or by name in an inventory.
+
+    The inventory of the site around the current directory precedes the one that Rocefort ships.
+    """
+    places = (*places_of(name), INVENTORY / name)
+    files = [place / FABRIC_FILE if place.is_dir() else place for place in places]
+    if found := next((file for file in files if file.is_file()), None):
+        return shortest(found)
+    if folder := next((place for place in places if place.is_dir()), None):
+        return shortest(folder / FABRIC_FILE)  # its reader reports that it is missing
+    site = site_of(Path.cwd()) or SHIPPED
+    listed = (path for each in {site, SHIPPED} for path in each.inventory.glob(f"*/{FABRIC_FILE}"))
+    names = sorted({path.parent.name for path in listed})
+    how = f"name a {FABRIC_FILE}, its directory, or one of: {', '.join(names)}"
+    if similar := near(str(name), names):
+        how = f"did you mean {similar!r}?"
+    raise BadInput("no such fabric", where=str(name), how=how)
+
+
+def load_fabric(name: Path, site: Site | None = None) -> LoadedFabric:
+    """Read a fabric; raises BadInput with all problems of structure and types.
+
+    site: of a file that is not in its place, such as a copy; by default that of the file.
+    """
+    return loaded_fabric(read_document(find_fabric(name)), site)
+
+
+def loaded_fabric(document: Document, site: Site | None = None) -> LoadedFabric:
+    """Return the fabric of a document; raises as `load_fabric` does."""
+    of_file = site or site_of(Path(document.file)) or SHIPPED
+    return LoadedFabric(validate(Fabric, document), document, of_file)
+
 
 DEMAND_FILE = "demand.yaml"
 SENDERS, RECEIVERS = "senders", "receivers"
@@ -118,3 +180,28 @@ def _flows(loaded: LoadedDemand, network: Network) -> Iterator[Problem]:
             what = f"{ends[1][0].name} alone would send to itself"
             yield loaded.problem(path, what, "name other senders or receivers")
         seen.setdefault(key, number)
+
+
+SCHEMA_FILE = INVENTORY / "fabric.schema.json"
+DEMAND_SCHEMA_FILE = INVENTORY / "demand.schema.json"
+MODELINE = f"# yaml-language-server: $schema=../{SCHEMA_FILE.name}"
+
+
+def fabric_schema() -> str:
+    """Return the schema of a fabric.yaml."""
+    return schema_of(Fabric, "fabric")
+
+
+def demand_schema() -> str:
+    """Return the schema of a demand.yaml."""
+    return schema_of(Demand, "demand")
+
+
+def profiles_schema() -> str:
+    """Return the schema of a file of inventory/profiles."""
+    return schema_of(Profiles, "profiles")
+
+
+def catalogue_schema() -> str:
+    """Return the schema of a file of inventory/catalogue."""
+    return schema_of(SiteCommands, "catalogue")
