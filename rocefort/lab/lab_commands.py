@@ -373,7 +373,7 @@ def lab_trace(
     """Trace a RoCEv2 flow through the kernels of a twin."""
     from rocefort.lab.bring_up import find_lab
     from rocefort.lab.lab_report import lab_trace_report
-    from rocefort.lab.twin.traffic.trace import trace
+    from rocefort.lab.twin.status import trace
 
     found = trace(find_lab(name), source, destination, port)
     text = form is options.TraceFormat.TEXT

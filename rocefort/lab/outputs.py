@@ -6,20 +6,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rocefort.base.actions import BackgroundProcess, Done
-from rocefort.lab.experiments.experiment_results import (
+from rocefort.lab.lab_report import (
     Chaos,
     Failover,
-    FlowSpread,
-    Opinions,
-    UnderLoad,
-)
-from rocefort.lab.lab_report import (
     FaultKinds,
+    FlowSpread,
     GuestImage,
     LabAccesses,
     LabGrowth,
     Labs,
+    Opinions,
     RepairedFaults,
+    UnderLoad,
 )
 from rocefort.lab.twin.status import LabSnapshot, LabStatus, LabTrace
 from rocefort.rollout.planning.rehearsal import PlanRehearsal

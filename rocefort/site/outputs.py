@@ -26,9 +26,9 @@ from rocefort.fleet.trusted_keys import TrustedKeys
 from rocefort.reports.formats.json_report import FindingsOutput
 from rocefort.reports.formats.rule_text import RulesOutput
 from rocefort.reports.problem_results import ProblemsOutput
-from rocefort.rollout.facts.probe_report import ProbeResult
-from rocefort.rollout.outputs import Approval, PlanOutput, Procedures
+from rocefort.rollout.facts.open_facts import ProbeResult
 from rocefort.rollout.report.event_lines import EndOutput, FollowedOutput, StepOutput
+from rocefort.rollout.report.plan_report import Approval, PlanOutput, Procedures
 from rocefort.rollout.report.status_report import HistoryOutput, StatusOutput
 from rocefort.validators.capacity.capacity_results import CapacityReport
 from rocefort.validators.routing_results import Trace

@@ -19,9 +19,14 @@ from rocefort.fleet.nornir_session import open_fleet
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic
 from rocefort.rollout.journal.history import AFTER, BEFORE, DURING
-from rocefort.rollout.live.checks import IntendedFabric, LatestResult, LiveChecks
+from rocefort.rollout.live.checks import (
+    FRESH_S,
+    IntendedFabric,
+    LatestResult,
+    LiveChecks,
+    WaveChecks,
+)
 from rocefort.rollout.live.readings import BESIDE, as_beside, close_sessions, observe
-from rocefort.rollout.live.wave_checks import FRESH_S, WaveChecks
 from rocefort.validators.rules.live.subject import IntendedState, intended_of
 
 SPINES = ["spine01", "spine02"]

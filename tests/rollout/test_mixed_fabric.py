@@ -29,11 +29,9 @@ from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.network.network import Network, Sources
 from rocefort.reports.blocks import Block
 from rocefort.reports.writers.terminal import text_of
-from rocefort.rollout.outputs import Procedures
-from rocefort.rollout.plan.console import console_procedure
+from rocefort.rollout.plan.procedures import console_procedure, procedure
 from rocefort.rollout.planning import sealed_files
-from rocefort.rollout.planning.maintenance import procedure
-from rocefort.rollout.report.plan_report import procedures_report
+from rocefort.rollout.report.plan_report import Procedures, procedures_report
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.underlay import DevicePlace, unmodelled_forwarding
 from rocefort.validators.rules.registry import registered

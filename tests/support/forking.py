@@ -25,7 +25,7 @@ IMPORTED = (  # modules that commands and workers import
     "rocefort.change.growth",
     "rocefort.verification.capacity",
     "rocefort.change.difference",
-    "rocefort.lab.demo.fabric_demo",
+    "rocefort.lab.demo.emulated_demo",
     "rocefort.change.expand",
     "rocefort.emulator.emulated_site",
     "rocefort.lab.lab_cli",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.lab.experiments.experiment_results import OpinionRow
+from rocefort.lab.lab_report import OpinionRow
 from rocefort.lab.network import (
     OpinionCounts,
     Tables,

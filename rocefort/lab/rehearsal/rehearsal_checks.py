@@ -6,15 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.lab.network import three_opinions
+from rocefort.lab.roce_probes import FLOWS, SMALL, Pair, RoceProbes, not_delivered, pair_length
 from rocefort.lab.twin.config_sync import refusals
-from rocefort.lab.twin.traffic.roce_probes import (
-    FLOWS,
-    SMALL,
-    Pair,
-    RoceProbes,
-    not_delivered,
-    pair_length,
-)
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of

@@ -26,8 +26,7 @@ from rocefort.emulator.state.state_faults import (
 )
 from rocefort.emulator.switch.personality import FAULTS, NEEDS_LINE, WITHOUT, LineFault, read_fault
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.twin.cli_process import lines_directory, lines_run
-from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
+from rocefort.lab.twin.registry import LabRecord, Registry, lines_directory, lines_run, write_whole
 
 IN_THE_KERNEL = ("link-down", "wrong-cable", "wrong-mtu")  # a twin breaks these for real
 LINE_FAULTS: Mapping[str, str] = MappingProxyType(

@@ -52,8 +52,7 @@ from rocefort.models.hardware.site_facts import (
     SwitchFacts,
 )
 from rocefort.models.network.network import Node
-from rocefort.rollout.facts.open_facts import open_facts
-from rocefort.rollout.facts.probe_report import OpenCounts, ProbeResult
+from rocefort.rollout.facts.open_facts import OpenCounts, ProbeResult, open_facts
 from rocefort.validators.checks import check
 
 LIMIT_S = 600.0

@@ -28,21 +28,21 @@ from rocefort.models.network.network import SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.rollout.controller.napalm_switches import collect_trials
 from rocefort.rollout.gates import GateFeature, gate_of
+from rocefort.rollout.journal.pending_trials import trial_problems
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
 from rocefort.rollout.plan.base_policy import pinned
+from rocefort.rollout.plan.procedures import refuse_beyond_trial
 from rocefort.rollout.planning.limit import limit_of, limited_to
 from rocefort.rollout.planning.lockout import refuse_lockout
-from rocefort.rollout.planning.maintenance import refuse_beyond_trial
-from rocefort.rollout.planning.pending_trials import trial_problems
 from rocefort.rollout.planning.sealed_files import (
     changed_files,
     check_tool,
     sealed_files,
+    sign,
     site_files,
     tool,
 )
-from rocefort.rollout.planning.signing import sign
 from rocefort.rollout.planning.waves import make_waves, with_trial_time
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import Solution, analyse

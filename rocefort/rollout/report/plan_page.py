@@ -42,7 +42,7 @@ from rocefort.rollout.report.plan_report import (
     stuck_text,
     warnings_of,
 )
-from rocefort.rollout.report.stages import Stage, stages_of, wave_ranges
+from rocefort.rollout.report.timeline import Stage, stages_of, wave_ranges
 
 FILES = ("plan.css", "page_common.js", "page_tables.js", "page_data.js")
 SHORT = 6  # names of one list

@@ -18,7 +18,7 @@ from rocefort.fleet.connections import Connections
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import ActPhase, ApplyRules
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.fabric_of_run import KeptFabric

@@ -23,7 +23,7 @@ from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.apply.operate import status_of_plan
 from rocefort.rollout.controller import requests
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import Act, ActPhase, ApplyRules, Event, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan import make_plan as rollout_plan

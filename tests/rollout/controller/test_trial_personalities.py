@@ -22,14 +22,14 @@ from napalm_cloudengine.framing import SwitchReply
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.emulator.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
-from rocefort.rollout.controller.trial_owner import (
+from rocefort.rollout.journal.events import TrialOwner
+from rocefort.rollout.journal.pending_trials import (
     OwnTrial,
     TrialClaim,
     TrialLabel,
     owner_of,
     persist_id,
 )
-from rocefort.rollout.journal.events import TrialOwner
 
 of_each = pytest.mark.parametrize("personality", PERSONALITIES, ids=str)
 

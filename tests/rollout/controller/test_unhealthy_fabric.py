@@ -9,7 +9,7 @@ from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event
 from rocefort.rollout.journal.run_directory import RunDirectory
 

@@ -33,7 +33,7 @@ from rocefort.models.device.lossless import ColourLimits, DropProfile, Pfc, PfcP
 from rocefort.models.device.routing import Bfd, Bgp, BgpGroup, BgpPeer
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import make_plan
 

@@ -29,8 +29,8 @@ from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.rollout.controller.device_steps import DeviceSteps
 from rocefort.rollout.controller.protocols import Baseline, Outcome
-from rocefort.rollout.controller.trial_owner import TrialLabel
 from rocefort.rollout.journal.events import RolloutProblem, SwitchState
+from rocefort.rollout.journal.pending_trials import TrialLabel
 
 READS = ("display ", "system-view", "return", "screen-length")
 ACT_OF = {

@@ -1,4 +1,4 @@
-"""Label of a trial on a switch, and the owner of a pending one.
+"""Pending trials on switches: their labels and owners, when they end, and who can end them.
 
 A release may show neither a trial's persist id, nor its commit in the list of commits, nor its time
 (docs/reference/emulator.md has the behaviours). What is not shown is unknown: it never counts
@@ -8,12 +8,138 @@ as ours, as another owner's, or as zero seconds.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 from uuid import uuid4
 
+from rocefort.base.errors import Problem, RocefortError
+from rocefort.models.wording import duration, listing
 from rocefort.rollout.journal.events import Event, RunStarted, TrialOwner
+
+
+@dataclass(frozen=True, slots=True)
+class PendingTrial:
+    """Trial that runs on several switches.
+
+    trial_id: id by which any session ends it; "": it has none, None: not known. exact: the switches
+    show the remaining time; otherwise `left_s` is the most.
+    """
+
+    devices: tuple[str, ...]
+    left_s: int
+    until: datetime
+    trial_id: str | None
+    exact: bool = True
+
+    @property
+    def time(self) -> str:
+        """End of the trial as a time and a duration."""
+        at_most = "" if self.exact else "at most "
+        return f"{at_most}until {self.until:%H:%M:%S} UTC ({duration(self.left_s)})"
+
+    @property
+    def sentence(self) -> str:
+        """Switches, remaining time and who can end the trial; with terms of the dialect."""
+        stay = "stay" if len(self.devices) > 1 else "stays"
+        return f"{listing(self.devices)} {stay} on trial {self.time}; {self._who}"
+
+    @property
+    def _who(self) -> str:
+        if self.trial_id:
+            return f"any session ends it: «end of trial: {self.trial_id}»"
+        back = "it restores its configuration itself"
+        if self.trial_id is None:
+            return f"{back}; whether another session can end it is not known"
+        return (
+            "this release has no «id of a trial», so only the session that began it can end it: "
+            f"{back}"
+        )
+
+
+def pending_trials(
+    left: Mapping[str, tuple[int | None, str | None]], most_s: int, now: float, scale: float
+) -> list[PendingTrial]:
+    """Trials of switches that end together, the last one first.
+
+    left: by switch, the seconds left of its trial (None: not shown) and the id of the trial.
+    most_s: longest trial. now: a timestamp. scale: seconds of the switches in one of this machine.
+    """
+    groups: dict[tuple[int | None, str | None], list[str]] = {}
+    for name, trial in left.items():
+        groups.setdefault(trial, []).append(name)
+    trials = []
+    for (shown, trial_id), names in groups.items():
+        seconds = most_s if shown is None else shown
+        until = datetime.fromtimestamp(now + seconds / scale, UTC)
+        trials.append(PendingTrial(tuple(names), seconds, until, trial_id, shown is not None))
+    return sorted(trials, key=lambda each: -each.left_s)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignTrial:
+    """Running trial of a switch that this process did not begin.
+
+    left_s: None if the switch does not show it. plan, run: as far as the switch has them; empty if
+    it shows no run of Rocefort. trial_id: id by which any session ends it; empty if not shown.
+    """
+
+    left_s: int | None
+    plan: str = ""
+    run: str = ""
+    trial_id: str = ""
+
+
+END_OF_FOREIGN = "wait for its timer, or let the session that began it confirm or abort it"
+
+
+def time_left(seconds: int | None) -> str:
+    """`, 9 min 12 s left`; empty if the switch does not show the time."""
+    return "" if seconds is None else f", {duration(seconds)} left"
+
+
+def trial_problems(
+    trials: Mapping[str, ForeignTrial | RocefortError | None], now: datetime, scale: float
+) -> Iterator[Problem]:
+    """Yield why no plan can be made: a problem for each run with switches on trial, and each error.
+
+    trials: by switch, None if it runs no trial. now: in UTC. scale: seconds of the switches in one
+    of this machine.
+    """
+    runs: dict[tuple[str, str, str], dict[str, int | None]] = {}
+    for name, trial in trials.items():
+        if isinstance(trial, ForeignTrial):
+            label = trial.plan, trial.run, trial.trial_id
+            runs.setdefault(label, {})[name] = trial.left_s
+        elif trial is not None:
+            yield from trial.problems
+    for (plan, run, trial_id), seconds_left in runs.items():
+        whose = f"of plan {plan}, run {run}" if run else "that shows no run of Rocefort"
+        yield Problem(
+            ", ".join(seconds_left),
+            f"on a trial {whose}, {_until(seconds_left.values(), now, scale)}: its end may change "
+            "the configuration that was read",
+            _cure(run, trial_id),
+        )
+
+
+def _until(seconds_left: Collection[int | None], now: datetime, scale: float) -> str:
+    shown = [seconds for seconds in seconds_left if seconds is not None]
+    if len(shown) < len(seconds_left):
+        return "for an unknown time"
+    until = now + timedelta(seconds=max(shown) / scale)
+    return f"until {until:%H:%M:%S} UTC at the latest ({duration(max(shown))})"
+
+
+def _cure(run: str, trial_id: str) -> str:
+    if run and trial_id:
+        return (
+            "`rocefort resume` with that plan continues it, `rocefort abort` and then "
+            "`rocefort resume` rolls it back; then plan again"
+        )
+    return "only the session that began it can end it before; wait for its end, then plan again"
+
 
 SHOWN = 12  # characters of a plan's digest; a description has room for 60 in all
 RUN_SHOWN = 8  # of a run's id

@@ -1,13 +1,17 @@
-"""Pictures of an RDMA run as numbers for a template: heat map, percentiles, curves, history."""
+"""An RDMA run as one HTML page: pictures and sentences; no script, nothing fetched."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from rocefort.models.base import Frozen
+from rocefort.models.wording import count_of
 from rocefort.rdma.rdma_plan import Program
+from rocefort.rdma.rdma_report import WORDS, figure, label, verdict_words
 from rocefort.rdma.results import Figures, Measurement, MeasurementVerdict, RdmaResult
 from rocefort.reports.page_parts import (
     BOTTOM,
@@ -20,6 +24,7 @@ from rocefort.reports.page_parts import (
     curve_of,
     round_numbers,
 )
+from rocefort.reports.writers.pages import PageHead, framed_page
 
 MOST_SERVERS = 64  # in a heat map
 MOST_ROWS = 60  # of percentiles, and of histories
@@ -331,3 +336,92 @@ def sparks(
     """Histories, and how many more there are."""
     drawn = [spark(*each) for each in series]
     return tuple(drawn[:MOST_ROWS]), max(0, len(drawn) - MOST_ROWS)
+
+
+OUTLIERS = "slow pairs"  # subject of what is judged of them
+MOST_LINES = 2000
+
+
+class Series(Frozen):
+    """All values of one program, pair, size and load: run, when, value, whether it was good.
+
+    what: the program in words, distinct from its other runs.
+    """
+
+    program: Program
+    what: str = ""
+    pair: str
+    size_bytes: int | None
+    points: tuple[tuple[str, datetime, float, bool], ...]
+
+
+class RdmaPageContent(Frozen):
+    """Content of the page: a run, and the earlier values of its pairs."""
+
+    result: RdmaResult
+    history: tuple[Series, ...] = ()
+
+
+def rdma_page(content: RdmaPageContent) -> str:
+    """The page; every value is escaped by the template. Same content, same bytes."""
+    result = content.result
+    drawn, more = sparks(
+        (s.program, s.what or s.program.value, s.pair, s.size_bytes, s.points)
+        for s in content.history
+    )
+    slow = [m for m in result.measurements if m.verdict is MeasurementVerdict.TOO_SLOW]
+    lost = [m for m in result.measurements if m.verdict is MeasurementVerdict.NOT_MEASURED]
+    listed = result.measurements[:MOST_LINES]
+    plan = result.plan
+    shown: dict[str, object] = {
+        "result": result,
+        "plan": plan,
+        "heat": heat_maps(result),
+        "spreads": latency_spreads(result),
+        "sweeps": sweeps(result),
+        "over_time": over_time(result),
+        "sparks": drawn,
+        "more_sparks": more,
+        "outliers": [j.sentence for j in result.judged if j.subject == OUTLIERS],
+        "slow": slow,
+        "lost": [*result.unmeasured, *(m.sentence for m in lost)],
+        "notes": Counter(note for m in result.measurements for note in m.notes).most_common(),
+        "judged": [j for j in result.judged if j.subject != OUTLIERS],
+        "rows": [
+            (m.run.id, m.run.pair, label(m.run), _size(m), figure(m), WORDS[m.verdict])
+            for m in listed
+        ],
+        "listed": {m.run.id for m in listed},
+    }
+    sections = (
+        ("outliers", "Outliers", shown["outliers"] or slow),
+        ("bandwidth", "Bandwidth", shown["heat"]),
+        ("latency", "Latency", shown["spreads"]),
+        ("sweep", "Sizes", shown["sweeps"]),
+        ("time", "Over time", shown["over_time"]),
+        ("history", "History", drawn),
+        ("judged", "Judged", True),
+        ("all", "All runs", True),
+    )
+    words = verdict_words(result)
+    conditions = (f"{name.replace('_', ' ')}: {value}" for name, value in result.conditions.items())
+    head = PageHead(
+        title=f"RDMA run {result.id} of {plan.fabric}: {words}",
+        heading=f"RDMA on {plan.fabric}, {plan.suite.value}",
+        verdict=words,
+        tone="clean" if result.passed else "failed",
+        sizes=(
+            f"run {result.id}",
+            f"{result.began:%Y-%m-%d %H:%M} UTC",
+            count_of(len(plan.rounds), "round"),
+            count_of(len(result.measurements), "run"),
+            *conditions,
+        ),
+        sections=[(name, title) for name, title, content in sections if content],
+    )
+    return framed_page("rdma.html.j2", head, shown, files=("rdma.css",))
+
+
+def _size(each: Measurement) -> int | None:
+    """Of MPI the size that the figure is of."""
+    return each.sizes[0].size_bytes if each.sizes else each.run.size_bytes

@@ -1,6 +1,6 @@
 """UDP flows between servers of a lab, like RoCEv2: lost packets, and the length of each gap.
 
-    python -m rocefort.lab.twin.traffic.flows     the flows as JSON on stdin, and then a line to end
+    python -m rocefort.lab.twin.flows     the flows as JSON on stdin, and then a line to end
 
 Every flow has its own source port and sends at a steady rate to UDP 4791. A packet has its number
 and its send time, so that a delay of the machine at either end loses nothing. The flows run in a
@@ -104,7 +104,7 @@ def running(lab: str, flows: Sequence[ProbeFlow], rate: int) -> Iterator[FlowLoa
     load = FlowLoad(tuple(flows), rate)
     spec = json.dumps({"flows": [asdict(flow) for flow in flows], "rate": rate})
     with subprocess.Popen(
-        [sys.executable, "-m", "rocefort.lab.twin.traffic.flows"],
+        [sys.executable, "-m", "rocefort.lab.twin.flows"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
