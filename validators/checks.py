@@ -14,7 +14,7 @@ from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.network.servers import HostPlan, HostsSeen
 from rocefort.validators.facts.overview import Overview
-from rocefort.validators.rules.live.subject import (
+from rocefort.validators.rules.live.switch_readings import (
     IntendedState,
     LiveSubject,
     SwitchReadings,

@@ -19,7 +19,7 @@ from rocefort.change.results import FabricDifference, OneSided, Ownership, Switc
 from rocefort.models.base import Frozen
 from rocefort.models.change.edits import Edit
 from rocefort.models.change.plan import Change, ChangeKind
-from rocefort.models.hardware.commit_conditions import ConditionedLine
+from rocefort.models.hardware.hardware import ConditionedLine
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import (
     Block,

@@ -33,7 +33,7 @@ from rocefort.models.network.network import End, Link, Network, Node, SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.validators.capacity.bisection import Bandwidth
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.routing.reachability_classes import reachability_of
+from rocefort.validators.routing.reachability_matrix import reachability_of
 from rocefort.validators.routing_results import Reachability, SessionStatus
 from rocefort.validators.rules.verification.growth import prove
 

@@ -23,8 +23,8 @@ from rocefort.design.allocation import FIRST_SERVER
 from rocefort.design.derive.check_capacity import larger_hardware
 from rocefort.design.load.documents import MODELINE, Catalogue, load_catalogue
 from rocefort.models.base import check_name
-from rocefort.models.fabric.routing import Capacity
 from rocefort.models.fabric.types import MOST_LEAVES, MOST_LINKS_PER_PAIR, MOST_PATHS, MOST_SPINES
+from rocefort.models.fabric.underlay import Capacity
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.wording import count_of
 

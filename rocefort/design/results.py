@@ -22,7 +22,7 @@ from rocefort.design.table_rows import (
 )
 from rocefort.models.base import Frozen, natural
 from rocefort.models.device.interface import Interface
-from rocefort.models.fabric.port_allocation import peer_at
+from rocefort.models.fabric.topology import peer_at
 from rocefort.models.hardware.media import COPPER, CableMedium, phy_of
 from rocefort.models.network.network import End, Link, Network, Node, Reserved, Server, SwitchRole
 from rocefort.models.wording import count_of

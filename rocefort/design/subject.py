@@ -25,7 +25,7 @@ from rocefort.dialects.network_text import (
 )
 from rocefort.dialects.overrides import has_templates
 from rocefort.dialects.words import in_words
-from rocefort.models.hardware.site_commands import SiteFamily
+from rocefort.models.hardware.site_data import SiteFamily
 from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.models.network.sources import with_rows
 from rocefort.models.wording import listing

@@ -21,8 +21,7 @@ from rocefort.emulator.servers.ssh_hosts import NEWEST_RUNS, RdmaHosts, Sample, 
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.state_model import model_of
 from rocefort.emulator.switch.audit_log import AuditLog
-from rocefort.emulator.switch.shared_lines import Pool, start
-from rocefort.emulator.switch.store import Store, lose_power
+from rocefort.emulator.switch.store import Pool, Store, lose_power, start
 from rocefort.emulator.switch.switch import EmulatedSwitch, syntax_of
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
 from rocefort.fleet.server_scripts import EVERY, NODE

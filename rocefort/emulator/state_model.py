@@ -8,10 +8,15 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rocefort.base.errors import BadInput, Refused
-from rocefort.emulator.state.hold_timers import PeerEnd, SessionFacts, authentication, closed_peers
 from rocefort.emulator.state.model import ComputedRoutes, EmulatedState, Routing, no_routing
 from rocefort.emulator.state.ports import Cabling, Config, PortsOfSwitch, read_running
-from rocefort.emulator.state.routes import BgpRoute
+from rocefort.emulator.state.routing_state import (
+    BgpRoute,
+    PeerEnd,
+    SessionFacts,
+    authentication,
+    closed_peers,
+)
 from rocefort.emulator.state.state_faults import Port
 from rocefort.emulator.switch.state_source import BgpPath, PeerState
 from rocefort.emulator.switch.switch import EmulatedSwitch

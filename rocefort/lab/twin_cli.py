@@ -26,7 +26,7 @@ from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.state_model import model_of
 from rocefort.emulator.switch.audit_log import AuditLog
-from rocefort.emulator.switch.shared_lines import Pool
+from rocefort.emulator.switch.store import Pool
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.fleet.connections import Connections, load_connections, save_connections
 from rocefort.lab.roce_probes import ReplayedByTwin

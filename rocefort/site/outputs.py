@@ -14,9 +14,9 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from rocefort.base.actions import BackgroundProcess, Done, WrittenFiles
+from rocefort.base.documents.schema import schema_head
 from rocefort.base.features import installed_features
 from rocefort.base.json_output import OUTPUT_VERSION
-from rocefort.base.json_schema import schema_head
 from rocefort.base.progress_display import ProgressOutput
 from rocefort.change.differences_report import DifferenceOutput
 from rocefort.change.growth import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth

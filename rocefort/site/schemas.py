@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from rocefort.base.documents.schema import schema_of
 from rocefort.base.features import optional_module
-from rocefort.base.json_schema import schema_of
 from rocefort.base.options import SchemaDocument
 from rocefort.design.load.documents import (
     catalogue_schema,

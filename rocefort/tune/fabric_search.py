@@ -14,7 +14,7 @@ from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_document
 from rocefort.design.load.documents import find_fabric
 from rocefort.design.load.profiles import Library, library_of, profiles_of
-from rocefort.emulator.state.counters import SAMPLE_HIGH, SAMPLE_LOW, SAMPLE_PERCENT
+from rocefort.emulator.state.state_faults import SAMPLE_HIGH, SAMPLE_LOW, SAMPLE_PERCENT
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.fabric.lossless import AiEcnProfile, EcnThresholds, SpeedGbps, StaticEcn
 from rocefort.models.network.demand import Demand

@@ -20,10 +20,9 @@ from rocefort.reports.blocks import (
     Tone,
     first_words,
 )
+from rocefort.reports.formats.ci_reports import as_junit, as_sarif
 from rocefort.reports.formats.json_report import findings_output
-from rocefort.reports.formats.junit import as_junit
 from rocefort.reports.formats.rule_text import RulesOutput, RuleText
-from rocefort.reports.formats.sarif import as_sarif
 from rocefort.reports.output import write_blocks
 from rocefort.reports.wording import (
     because,
@@ -39,7 +38,7 @@ from rocefort.reports.wording import (
 )
 from rocefort.reports.writers.markdown import markdown_of
 from rocefort.validators.checks import selected, titles
-from rocefort.validators.rules.live.subject import LiveSubject
+from rocefort.validators.rules.live.switch_readings import LiveSubject
 from rocefort.validators.rules.registry import FAMILIES, Rule, Subject, SubjectKind, registered
 from rocefort.validators.rules.servers.subject import HostSubject
 

@@ -15,7 +15,7 @@ from rocefort.emulator.emulated_site import Rehearsal, rehearse
 from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.emulator.switch.personality import LineFault
 from rocefort.tasks import cli
-from rocefort.validators.rules.live.subject import ONE_READING
+from rocefort.validators.rules.live.switch_readings import ONE_READING
 
 
 @pytest.fixture(scope="module")

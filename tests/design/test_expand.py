@@ -25,7 +25,7 @@ from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.nodes import Switch
+from rocefort.models.fabric.topology import Switch
 from rocefort.models.network.network import Network
 
 Edit = Callable[..., Path]

@@ -27,7 +27,7 @@ from rocefort.rollout.live.checks import (
     WaveChecks,
 )
 from rocefort.rollout.live.readings import BESIDE, as_beside, close_sessions, observe
-from rocefort.validators.rules.live.subject import IntendedState, intended_of
+from rocefort.validators.rules.live.switch_readings import IntendedState, intended_of
 
 SPINES = ["spine01", "spine02"]
 LEAF = "leaf03"

@@ -15,8 +15,7 @@ from rocefort.dialects.vrp.interpreter.interpreter import replay
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render, template_of
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.models.device.defaults import without_defaults
-from rocefort.models.device.device import Device
+from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.lossless import DiffservDomain, DscpMap, Pfc, PfcProfile, PfcTimer
 from rocefort.models.hardware.hardware import Family, SyntaxFamily

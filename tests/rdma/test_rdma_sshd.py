@@ -23,7 +23,7 @@ from host_root import HostRoot
 from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.render import SCRIPT, host_files
+from rocefort.dialects.server_configuration import SCRIPT, host_files
 from rocefort.emulator.servers import sandbox
 from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections

@@ -21,8 +21,8 @@ from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
 from rocefort.models.finding import Report
 from rocefort.models.network.network import End, Link, Network, Node, SwitchRole
 from rocefort.reports.page_parts import packed_column
+from rocefort.validators.failures.routing_delta import failed_network
 from rocefort.validators.failures.study import study
-from rocefort.validators.failures.underlay_delta import failed_network
 from rocefort.validators.routing.engine import solve
 from rocefort.validators.routing_results import (
     Failure,

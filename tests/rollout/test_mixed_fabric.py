@@ -23,9 +23,8 @@ from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.secrets import read_secrets, takers
 from rocefort.dialects.syntax_families import load_families
 from rocefort.models.change.plan import Plan
-from rocefort.models.device.defaults import without_defaults
-from rocefort.models.hardware.commit_conditions import Condition, Requirement
-from rocefort.models.hardware.hardware import Family, SyntaxFamily
+from rocefort.models.device.device import without_defaults
+from rocefort.models.hardware.hardware import Condition, Family, Requirement, SyntaxFamily
 from rocefort.models.network.network import Network, Sources
 from rocefort.reports.blocks import Block
 from rocefort.reports.writers.terminal import text_of
@@ -35,7 +34,7 @@ from rocefort.rollout.report.plan_report import Procedures, procedures_report
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.underlay import DevicePlace, unmodelled_forwarding
 from rocefort.validators.rules.registry import registered
-from rocefort.validators.rules.verification.subject import AnswerSubject, EngineSubject
+from rocefort.validators.rules.verification.answers import AnswerSubject, EngineSubject
 
 OLD, NEW = network(1500, "old"), network(9216, "new")
 VRP = load_families()[SyntaxFamily.V300_G1]

@@ -17,7 +17,7 @@ from twin_labs import GUESTS, GuestLab, image_at
 
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.base.repository import INVENTORY
-from rocefort.dialects.host.render import SCRIPT, host_files
+from rocefort.dialects.server_configuration import SCRIPT, host_files
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.lab.bring_up import one_lab
 from rocefort.lab.guest import qemu as guest_qemu

@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 from nornir.core import Nornir
 
+from napalm_cloudengine.displays.lines import DisplayAnswer
 from napalm_cloudengine.displays.lossless import STATISTICS
-from napalm_cloudengine.displays.shown import DisplayAnswer
 from rocefort.emulator.emulated_site import BLOCKED
 from rocefort.lab.experiments.under_load import run_command
 from rocefort.lab.roce_probes import ReplayedByTwin, not_delivered, roce_length, wires

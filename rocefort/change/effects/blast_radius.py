@@ -25,7 +25,7 @@ from rocefort.models.change.plan import Change
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import gateway_vlan
 from rocefort.models.effect import AccessTopic, FaultDelay, TouchedObject
-from rocefort.models.fabric.nodes import ServerIntent
+from rocefort.models.fabric.topology import ServerIntent
 from rocefort.models.hardware.media import whole_port
 from rocefort.models.network.network import End, Link, Network, Node, Segment, Server, SwitchRole
 

@@ -10,8 +10,8 @@ from rocefort.base.documents.read import YamlPath
 from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.nodes import Leaf, Switch
-from rocefort.models.fabric.routing import BLOCKS, REFUSED, block_of
+from rocefort.models.fabric.topology import Leaf, Switch
+from rocefort.models.fabric.underlay import BLOCKS, REFUSED, block_of
 from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.wording import count_of
 

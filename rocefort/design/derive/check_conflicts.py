@@ -17,8 +17,7 @@ from rocefort.design.derive.lossless import speed_problems
 from rocefort.design.derive.ports import outward_port_problem
 from rocefort.design.derive.switch_context import LeafSpineLink
 from rocefort.design.derive.transceivers import cable_problems
-from rocefort.models.fabric.exits import ExitIntent
-from rocefort.models.fabric.nodes import Leaf
+from rocefort.models.fabric.topology import ExitIntent, Leaf
 
 Placed = tuple[YamlPath, Leaf, ExitIntent]
 

@@ -20,7 +20,7 @@ from rocefort.design.derive.ports import breakout_problems, outward_port_problem
 from rocefort.design.load.profiles import ProfileUse
 from rocefort.models.device.interface import xon_at_most_xoff
 from rocefort.models.device.management import PREDEFINED_GROUPS
-from rocefort.models.fabric.nodes import Leaf, ServerIntent, Switch
+from rocefort.models.fabric.topology import Leaf, ServerIntent, Switch
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.media import whole_port
 

@@ -20,12 +20,11 @@ from rocefort.design.derive.context import Context
 from rocefort.design.derive.switch_context import LeafSpineLink, Scope, joints_of
 from rocefort.design.load.documents import Catalogue, LoadedFabric, find_fabric, load_catalogue
 from rocefort.design.load.profiles import profiles_of
-from rocefort.models.device.defaults import without_defaults
-from rocefort.models.device.device import Device
+from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.routing import StaticRoute
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Lossless
-from rocefort.models.fabric.nodes import Leaf
+from rocefort.models.fabric.topology import Leaf
 from rocefort.models.finding import Waiver
 from rocefort.models.network.network import (
     EVERY,

@@ -23,7 +23,7 @@ from rocefort.models.fabric.hosts import (
     NicProfile,
     ServerBond,
 )
-from rocefort.models.fabric.nodes import Leaf, ServerIntent
+from rocefort.models.fabric.topology import Leaf, ServerIntent
 from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.wording import listing
 

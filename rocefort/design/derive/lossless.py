@@ -41,7 +41,7 @@ from rocefort.models.fabric.lossless import (
     StaticEcn,
     drop_profile_name,
 )
-from rocefort.models.fabric.nodes import Switch
+from rocefort.models.fabric.topology import Switch
 from rocefort.models.hardware.hardware import Family, RecoveryBehavior
 from rocefort.models.network.network import LosslessIntent
 from rocefort.models.units import KBYTE

@@ -18,8 +18,7 @@ from rocefort.design.derive.context import Context
 from rocefort.design.derive.segment_acls import filter_name
 from rocefort.design.derive.switch_context import Scope
 from rocefort.models.device.interface import Interface, trunk_number
-from rocefort.models.fabric.cables import CableKind
-from rocefort.models.fabric.nodes import ServerIntent, Switch
+from rocefort.models.fabric.topology import CableKind, ServerIntent, Switch
 from rocefort.models.hardware.hardware import Hardware, expand_ports
 from rocefort.models.hardware.media import PortSplit, parts_of, whole_port
 from rocefort.models.network.network import End, Server

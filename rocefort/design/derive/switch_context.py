@@ -13,9 +13,8 @@ from rocefort.design import allocation
 from rocefort.design.derive.check_capacity import links_of
 from rocefort.design.derive.context import Context
 from rocefort.models.device.secret import Authentication
-from rocefort.models.fabric.cables import CableKind
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.nodes import LinkPin, SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric.topology import CableKind, LinkPin, SegmentIntent, ServerIntent, Switch
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import End, Link
 

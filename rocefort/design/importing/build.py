@@ -40,7 +40,7 @@ from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.design.load.profiles import Library
 from rocefort.models.device.interface import ETHERNET_MTU
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.nodes import Leaf, SegmentIntent, Switch
+from rocefort.models.fabric.topology import Leaf, SegmentIntent, Switch
 
 
 def pinned(data: Data, survey: Survey) -> Data:

@@ -11,7 +11,7 @@ from rocefort.design.derive.lossless import multiples
 from rocefort.design.importing.assumptions import Data, Notes, SwitchText, nameable
 from rocefort.design.importing.survey import Survey
 from rocefort.design.load.profiles import Library
-from rocefort.models.device.defaults import without_defaults
+from rocefort.models.device.device import without_defaults
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.lossless import DSCPS, PHB_QUEUE, DiffservDomain, Pfc, default_queue
 from rocefort.models.fabric.lossless import (

@@ -12,7 +12,7 @@ from rocefort.design.importing.routing import AddressSpace, around
 from rocefort.design.importing.survey import Survey
 from rocefort.models.device.management import Acl, Telemetry, Vty
 from rocefort.models.device.routing import DEFAULT_ROUTE
-from rocefort.models.fabric.management import TelemetryIntent
+from rocefort.models.fabric.management_plane import TelemetryIntent
 
 KEYS = ("authentication", "privacy")
 

@@ -27,8 +27,8 @@ from rocefort.models.device.routing import (
     PrefixEntry,
 )
 from rocefort.models.device.secret import is_reference, reference_of
-from rocefort.models.fabric.exits import MOST_ACCEPTED
-from rocefort.models.fabric.routing import BLOCKS, block_of
+from rocefort.models.fabric.topology import MOST_ACCEPTED
+from rocefort.models.fabric.underlay import BLOCKS, block_of
 from rocefort.models.hardware.media import whole_port
 
 

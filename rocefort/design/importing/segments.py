@@ -27,8 +27,8 @@ from rocefort.models.base import LONGEST_NAME, NAME
 from rocefort.models.device.interface import MANUAL, Interface, gateway_vlan, trunk_number
 from rocefort.models.device.packet_filters import ROCE_PORT, FilterAcl, FilterRule
 from rocefort.models.device.routing import PrefixEntry
-from rocefort.models.fabric.nodes import SegmentIntent
 from rocefort.models.fabric.policy import SegmentPolicy
+from rocefort.models.fabric.topology import SegmentIntent
 from rocefort.models.hardware.media import whole_port
 
 GATEWAY = "gateway "  # prefix of the description of a gateway that derivation writes

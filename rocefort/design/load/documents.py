@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.base.documents.read import Document, YamlPath, read_document
+from rocefort.base.documents.schema import schema_of
 from rocefort.base.documents.suggest import near, nearest
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Problem
-from rocefort.base.json_schema import schema_of
 from rocefort.base.repository import (
     FABRIC_FILE,
     INVENTORY,
@@ -21,9 +21,8 @@ from rocefort.base.repository import (
     site_of,
 )
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
-from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.profiles import Profiles
-from rocefort.models.hardware.site_commands import SiteCommands
+from rocefort.models.fabric.fabric import Fabric, Profiles
+from rocefort.models.hardware.site_data import SiteCommands
 from rocefort.models.network.demand import DAY_S, GBPS_OF_TB_A_DAY, Demand, members
 from rocefort.models.network.network import Network, SwitchRole
 

@@ -40,16 +40,14 @@ from rocefort.models.hardware.hardware import (
     SiteTemplates,
 )
 from rocefort.models.hardware.netbox import DeviceType, ModuleType, hardware_of
-from rocefort.models.hardware.site_commands import (
+from rocefort.models.hardware.site_data import (
+    FactEvidence,
+    FormEvidence,
+    FormOutcome,
     PlacedCommand,
     SiteCommand,
     SiteCommands,
     SiteFamily,
-)
-from rocefort.models.hardware.site_facts import (
-    FactEvidence,
-    FormEvidence,
-    FormOutcome,
     SwitchFacts,
 )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from napalm_cloudengine.displays import lossless as displays
 from napalm_cloudengine.displays.lossless import STATE
-from rocefort.dialects.vrp.commands.syntax import family_of
+from rocefort.dialects.vrp.commands.catalogue import family_of
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.emulator.show.context import NO_INTERFACE, interface_of, state_source_of
 from rocefort.emulator.switch.commit_checks import MAX_PFC_PROFILES, profile_lines, profile_queues

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from rocefort.dialects.vrp.commands.catalogue import Syntax, family_of
 from rocefort.dialects.vrp.commands.command import G1, G2
 from rocefort.dialects.vrp.commands.format import WRONG, words_of
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.parameters import list_numbers
-from rocefort.dialects.vrp.commands.syntax import Syntax, family_of
 from rocefort.dialects.vrp.interpreter.interpreter import (
     LineResult,
     Lines,

@@ -14,7 +14,7 @@ from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Items, Note, Section, Table, TableColumn, Tone
 from rocefort.rollout.planning.rehearsal import Loss, PlanRehearsal, RehearsedCheck
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.routing.reachability_classes import reachability_of
+from rocefort.validators.routing.reachability_matrix import reachability_of
 
 CONVERGED_S = 30.0  # after the last wave, which has checked the sessions of its switches
 PATIENCE_S = 3.0

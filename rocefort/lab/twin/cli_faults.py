@@ -15,12 +15,12 @@ from time import monotonic, sleep
 from types import MappingProxyType
 
 from rocefort.base.errors import BadInput, RocefortError, ServiceFailed
-from rocefort.emulator.state.counters import InjectedFault
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.state.state_faults import (
     PLAIN,
     QUEUED,
     STATE_FAULTS,
+    InjectedFault,
     StateFault,
     read_state_fault,
 )

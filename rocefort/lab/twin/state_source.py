@@ -29,7 +29,7 @@ from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.dialects.frr import kernel_name
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.state.ports import Cabling
-from rocefort.emulator.state.routes import BgpRoute, table_of
+from rocefort.emulator.state.routing_state import BgpRoute, table_of
 from rocefort.emulator.switch.state_source import (
     BgpPath,
     EchoReply,

@@ -15,7 +15,7 @@ from rocefort.dialects.open_facts import SPLIT, Concern, OpenFact, OpenFacts, of
 from rocefort.emulator.switch.personality import OPEN_POINTS
 from rocefort.models.base import Frozen
 from rocefort.models.hardware.hardware import Family, Hardware
-from rocefort.models.hardware.site_facts import FactEvidence, FormEvidence, FormOutcome, SwitchFacts
+from rocefort.models.hardware.site_data import FactEvidence, FormEvidence, FormOutcome, SwitchFacts
 from rocefort.models.network.network import Node
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Items, Note, Section, Table, TableColumn, Tone

@@ -45,12 +45,7 @@ from rocefort.fleet.connections import Connections
 from rocefort.fleet.inventory import SESSION
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.hardware.hardware import Fact, Family, Hardware, Range
-from rocefort.models.hardware.site_facts import (
-    FactEvidence,
-    FormEvidence,
-    FormOutcome,
-    SwitchFacts,
-)
+from rocefort.models.hardware.site_data import FactEvidence, FormEvidence, FormOutcome, SwitchFacts
 from rocefort.models.network.network import Node
 from rocefort.rollout.facts.open_facts import OpenCounts, ProbeResult, open_facts
 from rocefort.validators.checks import check

@@ -25,7 +25,7 @@ from rocefort.models.wording import count_of
 from rocefort.rollout.journal.history import AFTER, BEFORE
 from rocefort.rollout.live.readings import as_beside
 from rocefort.validators.checks import check_live, rules
-from rocefort.validators.rules.live.subject import (
+from rocefort.validators.rules.live.switch_readings import (
     HealthLimits,
     IntendedState,
     LiveSubject,

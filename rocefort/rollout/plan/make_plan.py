@@ -46,7 +46,7 @@ from rocefort.rollout.planning.sealed_files import (
 from rocefort.rollout.planning.waves import make_waves, with_trial_time
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
 from rocefort.verification.capacity import capacity_of, demand_of
 
 

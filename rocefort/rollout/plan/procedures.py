@@ -21,7 +21,7 @@ from rocefort.dialects.words import in_words, line
 from rocefort.fleet.connections import load_connections
 from rocefort.models.base import Frozen, check_reference
 from rocefort.models.change.plan import Change, Plan
-from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirement
+from rocefort.models.hardware.hardware import ConditionedLine, Requirement
 from rocefort.models.network.network import Network, Node, SwitchRole
 from rocefort.models.wording import listing, names_text
 from rocefort.rollout.report.plan_report import Instruction, Procedure, procedure_of

@@ -25,7 +25,7 @@ from rocefort.validators.checks import check, rules
 from rocefort.validators.facts.priorities import queue_of_dscp
 from rocefort.validators.facts.roce_ports import paused_queues
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
 
 Sides = Mapping[str, SwitchConfigs]
 OPTION = "--limit"

@@ -33,7 +33,7 @@ from rocefort.validators.checks import check, titles
 from rocefort.validators.facts.headroom import PortDemand, port_demands
 from rocefort.validators.routing.engine import ENGINE, analyse
 from rocefort.validators.routing_results import RoutingState, SegmentPair, SessionStatus
-from rocefort.validators.rules.verification.subject import verify, verify_failures
+from rocefort.validators.rules.verification.answers import verify, verify_failures
 from rocefort.verification.capacity import DemandFile, capacity_of
 from rocefort.verification.failures import study_failures
 from rocefort.verification.page.content import (

@@ -31,7 +31,7 @@ from rocefort.change.results import (
 )
 from rocefort.change.sides import ReviewSide, ReviewSides, read_sides
 from rocefort.dialects.choose import dialect_of
-from rocefort.models.fabric.routing import Capacity
+from rocefort.models.fabric.underlay import Capacity
 from rocefort.models.finding import Finding, Report
 from rocefort.models.network.network import Network, Node, Sources, SwitchRole
 from rocefort.validators.checks import check, titles

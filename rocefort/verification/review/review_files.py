@@ -19,8 +19,8 @@ from rocefort.change.results import SwitchDifference
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Finding, Report, Severity, Where
 from rocefort.models.wording import count_of
+from rocefort.reports.formats.ci_reports import SCHEMA, as_sarif
 from rocefort.reports.formats.rule_text import RuleText
-from rocefort.reports.formats.sarif import SCHEMA, as_sarif
 from rocefort.reports.wording import group_items
 from rocefort.reports.writers.markdown import LIMIT, markdown_of
 from rocefort.verification.review.fabrics import reviews_comment

@@ -18,7 +18,7 @@ from rocefort.models.device.routing import Bgp
 from rocefort.models.network.network import Network, Node, SwitchRole
 from rocefort.models.vote import Vote
 from rocefort.validators.checks import check, rules
-from rocefort.validators.rules.running import settings
+from rocefort.validators.rules.running import kind_settings
 from rocefort.validators.rules.running.subject import VoteSubject
 
 Rocefort = Callable[..., Any]
@@ -150,10 +150,10 @@ def test_ties_of_settings_are_information() -> None:
 
 
 def test_every_field_of_a_device_is_shared_or_its_own() -> None:
-    assert {*settings.SHARED, *settings.OWN} == {*Device.model_fields}
-    assert not {*settings.SHARED} & {*settings.OWN}
-    assert {*settings.OWN_OF_BGP} < {*Bgp.model_fields}
-    assert {*settings.SHARED_OF_PORT} < {*Interface.model_fields}
+    assert {*kind_settings.SHARED, *kind_settings.OWN} == {*Device.model_fields}
+    assert not {*kind_settings.SHARED} & {*kind_settings.OWN}
+    assert {*kind_settings.OWN_OF_BGP} < {*Bgp.model_fields}
+    assert {*kind_settings.SHARED_OF_PORT} < {*Interface.model_fields}
 
 
 @pytest.mark.parametrize(

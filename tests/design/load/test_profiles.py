@@ -18,7 +18,7 @@ from rocefort.design.load.profiles import KINDS, profiles_of
 from rocefort.dialects.network_text import render_all
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.fabric.hosts import Adapter, NicProfile
-from rocefort.models.fabric.sourced import Sourced
+from rocefort.models.fabric.types import Sourced
 from rocefort.validators.checks import check
 
 Edit = Callable[..., Path]

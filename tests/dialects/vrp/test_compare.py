@@ -10,7 +10,7 @@ from patch_cases import BY_NAME
 
 from rocefort.dialects.changes import change_of
 from rocefort.dialects.syntax_families import load_families
-from rocefort.dialects.vrp.disruption import DISRUPTS
+from rocefort.dialects.vrp.dialect import DISRUPTS
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.change.compare import classify, compare
 from rocefort.models.change.edits import Edit

@@ -15,10 +15,10 @@ from crash_site import Wire
 from crashing import Trials, new_trials
 from personalities import PERSONALITIES
 
-from napalm_cloudengine.answers import PromptAnswer
 from napalm_cloudengine.displays.commits import CommitEntry
 from napalm_cloudengine.displays.commits import commit as read_commit
 from napalm_cloudengine.framing import SwitchReply
+from napalm_cloudengine.parse import PromptAnswer
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.emulator.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family

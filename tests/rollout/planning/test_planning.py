@@ -18,7 +18,7 @@ from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.models.change.plan import Change, Plan
 from rocefort.reports.blocks import Block

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, cast
 from crash_plans import OLD, SETTLE_S, Case, text_of
 
 from napalm_cloudengine import CloudEngineDriver, parse
-from napalm_cloudengine.answers import PromptAnswer, answer_to
 from napalm_cloudengine.connect import SessionBrokenError
 from napalm_cloudengine.framing import SwitchReply
+from napalm_cloudengine.parse import PromptAnswer, answer_to
 from napalm_cloudengine.transport import CloudEngineSSH
 from rocefort.base.errors import DeviceFailed, RocefortError
 from rocefort.emulator.cli.session import CliSession

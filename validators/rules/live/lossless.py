@@ -10,7 +10,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Port
 from rocefort.models.network.observed import AiEcnSeen, DeviceSeen, StateTopic, ThresholdSeen
 from rocefort.models.wording import listing
-from rocefort.validators.rules.live.subject import LiveSubject, of_topic, reading
+from rocefort.validators.rules.live.switch_readings import LiveSubject, of_topic, reading
 from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import Verdict, rule
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from rocefort.models.device.defaults import without_port_defaults
+from rocefort.models.device.device import without_port_defaults
 from rocefort.models.device.interface import gateway_vlan
 from rocefort.models.device.routing import BgpPeer
 from rocefort.models.finding import Severity
