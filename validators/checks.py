@@ -21,8 +21,12 @@ from rocefort.validators.rules.live.switch_readings import (
     intended_of,
 )
 from rocefort.validators.rules.registry import Rule, Subject, registered
-from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject, VoteSubject
-from rocefort.validators.rules.servers.subject import HostSubject
+from rocefort.validators.rules.running.running_subject import (
+    RunningComparison,
+    RunningSubject,
+    VoteSubject,
+)
+from rocefort.validators.rules.servers.server_subject import HostSubject
 from rocefort.validators.rules.waivers import check_waivers, sort_out
 
 

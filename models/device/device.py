@@ -21,7 +21,7 @@ from rocefort.models.device.interface import (
     trunk_name,
     trunk_number,
 )
-from rocefort.models.device.lossless import (
+from rocefort.models.device.lossless_queue import (
     DEFAULT_PROFILE,
     OTHER_DEPTHS,
     AiEcn,

@@ -29,7 +29,7 @@ from rocefort.models.hardware.site_data import SiteFamily
 from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.models.network.sources import with_rows
 from rocefort.models.wording import listing
-from rocefort.validators.rules.running.subject import RunningComparison
+from rocefort.validators.rules.running.running_subject import RunningComparison
 
 CONFIG_ENDINGS = (".cfg", ".txt", ".conf")
 LARGEST_BYTES = (

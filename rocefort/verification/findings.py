@@ -40,7 +40,7 @@ from rocefort.reports.writers.markdown import markdown_of
 from rocefort.validators.checks import selected, titles
 from rocefort.validators.rules.live.switch_readings import LiveSubject
 from rocefort.validators.rules.registry import FAMILIES, Rule, Subject, SubjectKind, registered
-from rocefort.validators.rules.servers.subject import HostSubject
+from rocefort.validators.rules.servers.server_subject import HostSubject
 
 SELECTED_BY: Final = ("check", "health")  # commands with --select
 RUN_BY: Final[Mapping[type[SubjectKind], tuple[str, ...]]] = {

@@ -33,7 +33,11 @@ from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.validators import checks
 from rocefort.validators.rules.registry import Rule, Subject
-from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject, VoteSubject
+from rocefort.validators.rules.running.running_subject import (
+    RunningComparison,
+    RunningSubject,
+    VoteSubject,
+)
 
 SWITCHES = "the switches"
 

@@ -30,7 +30,7 @@ from rocefort.validators.routing_results import (
     Timing,
 )
 from rocefort.validators.rules.certainty import certain, sentences, uncertain
-from rocefort.validators.rules.running.subject import RunningSubject
+from rocefort.validators.rules.running.running_subject import RunningSubject
 from rocefort.validators.rules.verification.answers import verify_failures
 from rocefort.validators.verification.batfish_session import DEFAULT, disagreeing
 from rocefort.verification.failures import NONE, FailureReport, study_failures

@@ -17,7 +17,7 @@ from rocefort.dialects.vrp.render import render, template_of
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.lossless import DiffservDomain, DscpMap, Pfc, PfcProfile, PfcTimer
+from rocefort.models.device.lossless_queue import DiffservDomain, DscpMap, Pfc, PfcProfile, PfcTimer
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.network.network import Node
 

@@ -20,7 +20,7 @@ from rocefort.emulator.switch.personality import LineFault
 from rocefort.emulator.switch.switch import EmulatedSwitch, Trial
 from rocefort.fleet.running_configs import running_of
 from rocefort.models.change.plan import Plan
-from rocefort.rdma.plan.gate import plan_gate
+from rocefort.rdma.plan.gate_pairs import plan_gate
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.journal.events import ActPhase, Event, RolloutOutcome
 from rocefort.rollout.journal.lock import one_controller

@@ -19,10 +19,10 @@ from rocefort.lab.twin.state_source import OWN, dscp_number, queue_of, queues_of
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.change.plan import Gate
 from rocefort.models.device.device import Device
-from rocefort.models.device.lossless import DSCPS
+from rocefort.models.device.lossless_queue import DSCPS
 from rocefort.models.network.network import Network
 from rocefort.rdma import queue_gate
-from rocefort.rdma.plan.gate import traffic_class
+from rocefort.rdma.plan.gate_pairs import traffic_class
 from rocefort.rdma.queue_gate import QueueVerdict, wrong_queues
 from rocefort.validators.facts.priorities import queue_of_dscp
 

@@ -17,7 +17,7 @@ from rocefort.models.device.interface import (
     InterfacePfc,
     PfcThreshold,
 )
-from rocefort.models.device.lossless import (
+from rocefort.models.device.lossless_queue import (
     DSCPS,
     QUEUE_PHB,
     AiEcn,

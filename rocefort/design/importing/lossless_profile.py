@@ -13,7 +13,13 @@ from rocefort.design.importing.survey import Survey
 from rocefort.design.load.profiles import Library
 from rocefort.models.device.device import without_defaults
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.lossless import DSCPS, PHB_QUEUE, DiffservDomain, Pfc, default_queue
+from rocefort.models.device.lossless_queue import (
+    DSCPS,
+    PHB_QUEUE,
+    DiffservDomain,
+    Pfc,
+    default_queue,
+)
 from rocefort.models.fabric.lossless import (
     LONGEST_ECN_PROFILE,
     AiEcnProfile,

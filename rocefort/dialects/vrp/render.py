@@ -35,7 +35,11 @@ from rocefort.dialects.vrp.text.names import interface_name, is_address, ranges,
 from rocefort.models.base import Frozen
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import MANUAL, NO_BOND, NO_DOMAIN, Interface, xon_at_most_xoff
-from rocefort.models.device.lossless import BUILT_IN_QUEUE, LONGEST_DROP_PROFILE, NO_DROP_PROFILES
+from rocefort.models.device.lossless_queue import (
+    BUILT_IN_QUEUE,
+    LONGEST_DROP_PROFILE,
+    NO_DROP_PROFILES,
+)
 from rocefort.models.device.routing import StaticRoute
 from rocefort.models.device.secret import placeholder
 from rocefort.models.hardware.hardware import Hardware, SiteTemplates, SyntaxFamily

@@ -22,7 +22,11 @@ from rocefort.dialects.vrp.interpreter.interpreter import (
 from rocefort.dialects.vrp.interpreter.port_split import HEAD, split_types
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.device.interface import DEFAULT_DOMAIN, NO_DOMAIN, kind_of
-from rocefort.models.device.lossless import BUILT_IN_PROFILE, BUILT_IN_QUEUE, MOST_AI_ECN_QUEUES
+from rocefort.models.device.lossless_queue import (
+    BUILT_IN_PROFILE,
+    BUILT_IN_QUEUE,
+    MOST_AI_ECN_QUEUES,
+)
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.hardware.media import whole_port
 

@@ -38,7 +38,7 @@ from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.change.plan import Plan
 from rocefort.models.wording import count_of
-from rocefort.rdma.plan.gate import plan_pairs
+from rocefort.rdma.plan.gate_pairs import plan_pairs
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.journal.events import RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory

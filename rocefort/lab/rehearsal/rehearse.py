@@ -39,7 +39,7 @@ from rocefort.lab.twin_cli import start_lines
 from rocefort.models.change.plan import Gate, GatePair, Plan
 from rocefort.models.network.network import Network, Node
 from rocefort.models.wording import count_of
-from rocefort.rdma.plan.gate import SHORT, plan_pairs, traffic_class
+from rocefort.rdma.plan.gate_pairs import SHORT, plan_pairs, traffic_class
 from rocefort.rdma.queue_gate import QueueGate, QueueVerdict
 from rocefort.rdma.run.gate import run_gate
 from rocefort.rollout.apply.apply import apply_plan

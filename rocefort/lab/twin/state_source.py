@@ -47,7 +47,7 @@ from rocefort.lab.twin.topology import BACKSTAGE, TwinTopology
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import kind_of
-from rocefort.models.device.lossless import PHB_QUEUE, default_queue
+from rocefort.models.device.lossless_queue import PHB_QUEUE, default_queue
 
 REQUEST, REPLY = 8, 0  # types of ICMP, RFC 792
 HEADER = struct.Struct("!BBHHH")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from rocefort.base.errors import BadInput
-from rocefort.models.device.lossless import default_queue
+from rocefort.models.device.lossless_queue import default_queue
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
-from rocefort.rdma.plan.gate import plan_pairs
+from rocefort.rdma.plan.gate_pairs import plan_pairs
 from rocefort.rdma.plan.shared_links import disjoint_rounds, miss_probability, qps_for, tournament
 from rocefort.rdma.plan.site import FAR, NEAR, RdmaPlanOptions, RdmaSite, numbered
 from rocefort.rdma.rdma_plan import (

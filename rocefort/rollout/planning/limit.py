@@ -17,7 +17,7 @@ from rocefort.base.errors import Problem, Refused
 from rocefort.change.effects.drain import ServiceDuringRollout
 from rocefort.change.effects.switch_configs import SwitchConfigs
 from rocefort.models.change.plan import PlanLimit
-from rocefort.models.device.lossless import DSCPS, QUEUES
+from rocefort.models.device.lossless_queue import DSCPS, QUEUES
 from rocefort.models.finding import Finding, Report, Severity, new_findings
 from rocefort.models.network.network import LosslessIntent, Network, Node, Sources
 from rocefort.models.wording import count_of

@@ -13,13 +13,13 @@ from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import render_all
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue, Pfc, PfcProfile
+from rocefort.models.device.lossless_queue import AiEcn, AiEcnQueue, Pfc, PfcProfile
 from rocefort.models.device.routing import Bgp
 from rocefort.models.network.network import Network, Node, SwitchRole
 from rocefort.models.vote import Vote
 from rocefort.validators.checks import check, rules
 from rocefort.validators.rules.running import kind_settings
-from rocefort.validators.rules.running.subject import VoteSubject
+from rocefort.validators.rules.running.running_subject import VoteSubject
 
 Rocefort = Callable[..., Any]
 Saved = Callable[..., Path]

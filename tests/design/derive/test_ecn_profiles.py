@@ -18,7 +18,13 @@ from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.documents import LoadedFabric, load_catalogue
 from rocefort.design.load.profiles import profiles_of
 from rocefort.dialects.network_text import render_all
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue, DropLimits, DropProfile, QueueMarking
+from rocefort.models.device.lossless_queue import (
+    AiEcn,
+    AiEcnQueue,
+    DropLimits,
+    DropProfile,
+    QueueMarking,
+)
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import AiEcnProfile, StaticEcn
 

@@ -17,7 +17,7 @@ from rocefort.models.change.edits import Edit
 from rocefort.models.change.plan import ChangeKind, digest_of
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DrrQueue, Interface, InterfacePfc, PfcThreshold
-from rocefort.models.device.lossless import (
+from rocefort.models.device.lossless_queue import (
     AiEcn,
     AiEcnQueue,
     DiffservDomain,

@@ -17,7 +17,7 @@ from rocefort.fleet.running_configs import running_of
 from rocefort.models.change.edits import Edit
 from rocefort.models.change.plan import Plan, Soak
 from rocefort.models.device.routing import HOLD_S
-from rocefort.rdma.plan.gate import gate_s
+from rocefort.rdma.plan.gate_pairs import gate_s
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan

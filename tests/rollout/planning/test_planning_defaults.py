@@ -29,7 +29,13 @@ from rocefort.fleet.running_configs import running_of
 from rocefort.models.change.plan import Change
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import ETHERNET_MTU, Bond, DrrQueue, Interface, PfcThreshold
-from rocefort.models.device.lossless import ColourLimits, DropProfile, Pfc, PfcProfile, PfcTimer
+from rocefort.models.device.lossless_queue import (
+    ColourLimits,
+    DropProfile,
+    Pfc,
+    PfcProfile,
+    PfcTimer,
+)
 from rocefort.models.device.routing import Bfd, Bgp, BgpGroup, BgpPeer
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.rollout.apply.apply import apply_plan

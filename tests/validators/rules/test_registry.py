@@ -31,7 +31,7 @@ from rocefort.validators.rules.registry import (
     rule,
     sections_of,
 )
-from rocefort.validators.rules.servers.subject import HostSubject
+from rocefort.validators.rules.servers.server_subject import HostSubject
 
 FILES = [
     path

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DEFAULT_DOMAIN, DEFAULT_VLAN, Interface, gateway_vlan
-from rocefort.models.device.lossless import BUILT_IN_PROFILE, DEFAULT_PROFILE
+from rocefort.models.device.lossless_queue import BUILT_IN_PROFILE, DEFAULT_PROFILE
 from rocefort.models.device.routing import FACTORY_VRF
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from rocefort.models.device.lossless import (
+from rocefort.models.device.lossless_queue import (
     MOST_AI_ECN_QUEUES,
     DropLimits,
     DropProfile,

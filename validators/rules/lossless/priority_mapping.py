@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.models.device.interface import NO_DOMAIN
-from rocefort.models.device.lossless import PHB_QUEUE, QUEUES, host_priority
+from rocefort.models.device.lossless_queue import PHB_QUEUE, QUEUES, host_priority
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import LosslessIntent, Node, Port
 from rocefort.models.wording import ranges

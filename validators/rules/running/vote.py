@@ -31,7 +31,7 @@ from rocefort.validators.rules.running.kind_settings import (
     settings_of,
     value_text,
 )
-from rocefort.validators.rules.running.subject import VoteSubject
+from rocefort.validators.rules.running.running_subject import VoteSubject
 
 MOST_NAMED = 4  # switches that a message lists
 AGREED = "agreed, not right: no intent confirms it"

@@ -14,7 +14,7 @@ from rocefort.dialects.vrp.commands.command import (
     wider,
 )
 from rocefort.dialects.vrp.readers import line_readers
-from rocefort.models.device.lossless import BUILT_IN_QUEUE, DROPS_WHEN_FULL
+from rocefort.models.device.lossless_queue import BUILT_IN_QUEUE, DROPS_WHEN_FULL
 
 FULL = (
     f"low-limit {DROPS_WHEN_FULL.low} high-limit {DROPS_WHEN_FULL.high} "

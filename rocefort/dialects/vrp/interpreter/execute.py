@@ -37,7 +37,7 @@ from rocefort.dialects.vrp.interpreter.tree_edit import (
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.dialects.vrp.text.names import ranges, snmp_version_text, snmp_version_words
 from rocefort.models.device.interface import xon_at_most_xoff
-from rocefort.models.device.lossless import low_at_most_high
+from rocefort.models.device.lossless_queue import low_at_most_high
 
 BUILT_IN = ("drop-profile default ", "diffserv domain default ")  # exist without a line
 # Built-in objects cannot be deleted.

@@ -17,7 +17,7 @@ from rocefort.dialects.vrp.patch.changed_rows import INTERFACE, ConfigRows
 from rocefort.dialects.vrp.patch.rulebook.commands import LAST
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DEFAULT_DOMAIN, Interface
-from rocefort.models.device.lossless import PHB_QUEUE
+from rocefort.models.device.lossless_queue import PHB_QUEUE
 from rocefort.models.wording import listing
 
 Queues = frozenset[int]

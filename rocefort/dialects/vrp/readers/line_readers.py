@@ -15,7 +15,7 @@ from rocefort.dialects.vrp.text import secret_forms
 from rocefort.dialects.vrp.text.acl_words import ORDER, prefix_of, saved_rule
 from rocefort.dialects.vrp.text.names import interface_name, is_address
 from rocefort.models.device.interface import HIGHEST_ID, MOST_LINKS, kind_of, trunk_number
-from rocefort.models.device.lossless import Unit
+from rocefort.models.device.lossless_queue import Unit
 from rocefort.models.device.packet_filters import PortRange
 from rocefort.models.device.routing import NULL, STATIC_PREFERENCE, Bfd, StaticRoute
 

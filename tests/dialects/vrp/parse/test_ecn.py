@@ -19,7 +19,12 @@ from rocefort.models.change.compare import classify, compare
 from rocefort.models.change.plan import ChangeKind
 from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.lossless import ColourLimits, DropLimits, DropProfile, QueueMarking
+from rocefort.models.device.lossless_queue import (
+    ColourLimits,
+    DropLimits,
+    DropProfile,
+    QueueMarking,
+)
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2

@@ -22,7 +22,7 @@ from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.change.plan import Change
 from rocefort.models.device.device import Device, without_defaults
-from rocefort.models.device.lossless import PfcProfile
+from rocefort.models.device.lossless_queue import PfcProfile
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 FAMILIES = load_catalogue().families
