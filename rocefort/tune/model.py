@@ -60,6 +60,26 @@ class QueueUse(Frozen):
     max: float
 
 
+class SwitchUse(Frozen):
+    """Traffic of one switch over the measured time."""
+
+    switch: str
+    goodput_gbps: float = Field(description="Payload of the flows that cross it, Gb/s.")
+    queue_kbytes: float = Field(description="Mean of its data queues, added up, kbytes.")
+
+
+class FlowsUse(Frozen):
+    """Traffic of all flows; the queue of a flow is the mean of those on its path, added up."""
+
+    count: int
+    mean_gbps: float = Field(description="Mean goodput of a flow, Gb/s.")
+    highest_gbps: float = Field(description="Goodput of the fastest flow, Gb/s.")
+    spread_gbps: float = Field(description="Standard deviation of the flows' goodput, Gb/s.")
+    queue_kbytes: float = Field(description="Mean queue of a flow, kbytes.")
+    harmonic_queue_kbytes: float = Field(description="Harmonic mean of the flows' queues, kbytes.")
+    least_queue_kbytes: float = Field(description="Smallest queue of a flow, kbytes.")
+
+
 class Measures(Frozen):
     """Measures of a simulation, from `measure_from_ms` to its end."""
 
@@ -75,6 +95,8 @@ class Measures(Frozen):
     paused_us: float = Field(description="Time for which ports paused their peers, us, added up.")
     drops: float = Field(description="Data packets that switches dropped.")
     resent_kbytes: float = Field(description="Payload that was sent again after drops, kbytes.")
+    switches: tuple[SwitchUse, ...] = Field(description="Traffic by switch.")
+    flows: FlowsUse = Field(description="Traffic by flow, as statistics over the flows.")
 
 
 class SimulationRun(Measures):
@@ -151,10 +173,14 @@ class Certainty(Frozen):
 
 
 class OtherObjective(Frozen):
-    """Best candidate by an objective of ByteTuning."""
+    """Best candidate by an objective of ByteTuning, with the weights that choose it."""
 
     objective: str
+    betas: tuple[float, ...] = Field(description="Weights of throughput that choose it.")
+    gamma: float = Field(description="Weight of the spread of goodput between flows.")
     values: dict[str, float]
+    value: float = Field(description="Objective of the candidate with the first weight, 0 to 1.")
+    start: float = Field(description="Objective of the start point with the same weight.")
     ratios: dict[str, float]
 
 

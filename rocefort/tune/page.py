@@ -21,6 +21,7 @@ from rocefort.reports.page_parts import (
 from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 from rocefort.tune.model import HeatMap, Option, QueueSeries, SearchResult
 from rocefort.tune.report import (
+    byte_tuning_lead,
     byte_tuning_table,
     certainty_sentence,
     comparison,
@@ -216,6 +217,7 @@ def search_page(result: SearchResult, candidates: Sequence[Candidate]) -> str:
         "sensitivity": sensitivity(result),
         "queues": queue_plots(result),
         "byte_tuning": html_of(byte_tuning_table(result)),
+        "byte_tuning_lead": byte_tuning_lead(result),
         "counts": list(counts(result)),
     }
     sections = (

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rocefort.models.wording import count_of, listing
-from rocefort.reports.blocks import Block, Cell, Items, Note, Section, Table, Tone, columns
+from rocefort.reports.blocks import (
+    Block,
+    Cell,
+    Items,
+    Note,
+    Section,
+    Table,
+    TableColumn,
+    Tone,
+    columns,
+)
 from rocefort.tune.model import (
     Figure,
     MeasuredFigures,
@@ -48,7 +58,8 @@ def search_report(result: SearchResult) -> Iterator[Block]:
         (sensitivity_table(result),),
         lead="Share of the variance that a parameter explains alone, %",
     )
-    yield Section("Objectives of ByteTuning", (byte_tuning_table(result),))
+    table = byte_tuning_table(result)
+    yield Section("Objectives of ByteTuning", (table,), lead=byte_tuning_lead(result))
     yield Section("Search", (Items(tuple(counts(result))),))
     yield Section("", (Note("Not modelled:"), Items(result.not_modelled)))
     for line in result.written:
@@ -116,13 +127,34 @@ def sensitivity_table(result: SearchResult) -> Table:
     return Table(columns("parameter", *goals), tuple(rows))
 
 
+def byte_tuning_lead(result: SearchResult) -> str:
+    """Return what the figures of ByteTuning's objectives are."""
+    gamma = f"{result.byte_tuning[0].gamma:g}" if result.byte_tuning else "-"
+    return (
+        "Best candidates by the published objectives, 0 to 1, more is better; maximum and smallest "
+        f"of {count_of(result.evaluated, 'candidate')}, gamma {gamma}"
+    )
+
+
 def byte_tuning_table(result: SearchResult) -> Table:
-    """Return what the objectives of ByteTuning would have chosen."""
-    if not result.byte_tuning:
-        return Table(columns("objective"), ())
-    names, goals = result.byte_tuning[0].values, result.byte_tuning[0].ratios
-    rows = (_row(b.objective, b.values, b.ratios) for b in result.byte_tuning)
-    return Table(columns("objective", *map(parameter_name, names), *goals), tuple(rows))
+    """Return what the objectives of ByteTuning choose, by the weight of throughput."""
+    rows = (
+        (
+            each.objective.removeprefix("bytetuning-"),
+            weights_text(each.betas),
+            round(each.value, 3),
+            round(each.start, 3),
+            ", ".join(f"{parameter_name(name)} {value:g}" for name, value in each.values.items()),
+        )
+        for each in result.byte_tuning
+    )
+    titles = ("objective", "beta", "best", "start")
+    return Table((*columns(*titles), TableColumn("candidate", wraps=True)), tuple(rows))
+
+
+def weights_text(betas: Sequence[float]) -> str:
+    """Return weights as text: the first and the last of several."""
+    return f"{betas[0]:g}" + (f" to {betas[-1]:g}" if len(betas) > 1 else "")
 
 
 def _row(name: str, values: Mapping[str, float], ratios: Mapping[str, float]) -> tuple[Cell, ...]:

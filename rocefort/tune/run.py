@@ -28,6 +28,7 @@ from rocefort.tune.fabric_search import (
 from rocefort.tune.model import SearchResult, Settings, Simulation
 from rocefort.tune.page import search_page
 from rocefort.tune.scenario import DEFAULT_SEEDS, Scenario, SearchSpace
+from rocefort.tune.search.byte_tuning import DEFAULT_WEIGHTS, Weights
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.executors import workers_of
 from rocefort.tune.search.jobs import Base, ResultFolder
@@ -75,6 +76,7 @@ class SearchRequest:
     demand: Path | None = None
     scenarios: tuple[Path, ...] = ()
     objective: str = "both"
+    weights: Weights = DEFAULT_WEIGHTS
     method: str = "auto"
     evaluations: int = 400
     nic: bool = False
@@ -121,7 +123,12 @@ def search(request: SearchRequest) -> Searched:
         simulate(tiny, plan.bases[0].profile, plan.bases[0].ground)
     count = request.workers or os.cpu_count() or 1
     options = SearchOptions(
-        request.objective, request.method, request.evaluations, plan.seeds, folder
+        request.objective,
+        request.method,
+        request.evaluations,
+        plan.seeds,
+        request.weights,
+        folder,
     )
     with workers_of(request.executor, count, folder) as workers:
         evaluator = Evaluator(plan.bases, workers, count, folder)

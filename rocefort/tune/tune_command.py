@@ -12,6 +12,15 @@ from rocefort.base.command_line import values
 from rocefort.base.command_line.help import HelpedGroup, Topic, documented
 from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_result
+from rocefort.tune.options import (
+    BETA,
+    GAMMA,
+    Beta,
+    Evaluations,
+    Gamma,
+    ResultsFolder,
+    SearchObjectiveOption,
+)
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -23,16 +32,6 @@ cli = typer.Typer(
 
 # Options of `search` and of `measure`, which begins with a search.
 Objective = Annotated[options.ObjectiveOption, typer.Option(help="What the choice is best for.")]
-Evaluations = Annotated[
-    int, typer.Option(min=1, help="Most candidates of a method that is no grid.")
-]
-ResultsFolder = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder of simulations that are done; by default in the user's cache.",
-        **values.DIR,
-    ),
-]
 WriteChoice = Annotated[
     bool, typer.Option("--write", help="Write the choice as profiles into fabric.yaml.")
 ]
@@ -83,7 +82,11 @@ def search(
             **values.FILE,
         ),
     ] = None,
-    objective: Objective = options.ObjectiveOption.BOTH,
+    objective: Annotated[
+        SearchObjectiveOption, typer.Option(help="What the choice is best for.")
+    ] = SearchObjectiveOption.BOTH,
+    beta: Beta = BETA,
+    gamma: Gamma = GAMMA,
     nic: Annotated[bool, typer.Option("--nic", help="Search parameters of the NICs, too.")] = False,
     method: Annotated[
         options.MethodOption,
@@ -119,6 +122,7 @@ def search(
     from rocefort.tune.report import search_report
     from rocefort.tune.run import SearchRequest
     from rocefort.tune.run import search as find
+    from rocefort.tune.search.byte_tuning import Weights
 
     if scenarios and (fabric or demand or write):
         what = "--scenario searches no fabric"
@@ -129,6 +133,7 @@ def search(
         demand=demand,
         scenarios=tuple(scenarios or ()),
         objective=objective.value,
+        weights=Weights(beta, gamma),
         method=method.value,
         evaluations=evaluations,
         nic=nic,

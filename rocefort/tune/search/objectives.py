@@ -1,8 +1,8 @@
-"""Objectives of a search: ratios to a start point, their front, and the objective of ByteTuning."""
+"""Objectives of a search: ratios to a start point, and their front."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, floor, fsum, log, log1p
 from typing import TypeVar
@@ -73,8 +73,11 @@ def score(ratio: Scores, objective: str) -> float:
     """Return one number of an objective, less is better: logarithms of its ratios, weighted.
 
     throughput: goodput, and a hundredth of the rest. latency: completion times and queue by equal
-    parts, and pauses by a tenth. both: goodput and latency by equal parts.
+    parts, and pauses by a tenth. both: goodput and latency by equal parts. An objective that has
+    a ratio of its own, as those of ByteTuning: this ratio.
     """
+    if objective in ratio:
+        return log(ratio[objective])
     logs = {name: log(value) for name, value in ratio.items()}
     slow = [logs[name] for name in LATENCY if name in logs]
     latency = sum(slow) / len(slow) + logs.get(PAUSES, 0) / 10
@@ -135,47 +138,3 @@ def short_front(scored: Mapping[Key, Scores], most: int) -> tuple[list[Key], flo
         if len(members) <= most:
             break
     return members[:most], resolution
-
-
-# --- ByteTuning -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Extremes:
-    """Highest goodput and smallest queue of all candidates."""
-
-    goodput: float
-    queue: float
-
-    @classmethod
-    def of(cls, measured: Iterable[Measures]) -> Extremes:
-        """Return the extremes of some candidates."""
-        pairs = [(m.goodput_gbps, m.queue_kbytes.mean) for m in measured]
-        return cls(max(g for g, _ in pairs), min(q for _, q in pairs))
-
-
-def program_objective(m: Measures) -> float:
-    """Objective of ByteTuning's program: throughput by queue; the queue in kbytes, plus one."""
-    return m.goodput_gbps / (m.queue_kbytes.mean + 1)
-
-
-def paper_objective(m: Measures, all_of: Extremes, beta: float) -> float:
-    """Objective of the paper: beta T/Tmax + (1 - beta) Qmin/Q.
-
-    Its fairness term subtracts a value from itself, so it is 0 here.
-    """
-    queue = m.queue_kbytes.mean
-    return beta * m.goodput_gbps / all_of.goodput + (1 - beta) * all_of.queue / max(queue, 1e-9)
-
-
-SOFT_KBYTES = 50.0  # so that half of a packet does not decide
-
-
-def repaired_objective(m: Measures, all_of: Extremes, beta: float) -> float:
-    """Objective of the paper, repaired: a softened queue, Jain's fairness, fewer pauses and drops.
-
-    1,000 pauses, or 100 dropped packets, halve it.
-    """
-    queue = (all_of.queue + SOFT_KBYTES) / (m.queue_kbytes.mean + SOFT_KBYTES)
-    value = beta * m.goodput_gbps / all_of.goodput + (1 - beta) * queue
-    return value * m.fairness / (1 + m.pauses / 1000) / (1 + m.drops / 100)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log
 
 from rocefort.tune.model import (
     Certainty,
     Figure,
     HeatMap,
+    Measures,
     Option,
     Parameter,
     QueueSeries,
@@ -17,7 +18,7 @@ from rocefort.tune.model import (
     Simulation,
 )
 from rocefort.tune.search.evaluate import Evaluator
-from rocefort.tune.search.objectives import GOALS, WORST, ratios, score
+from rocefort.tune.search.objectives import GOALS, WORST
 from rocefort.tune.search.points import Point, Space
 
 Scored = Mapping[Point, Mapping[str, float]]
@@ -81,18 +82,21 @@ def _share(pairs: Sequence[tuple[int, float]]) -> float:
 
 def certainty(
     evaluator: Evaluator,
-    objective: str,
+    difference: Callable[[Sequence[Measures], Sequence[Measures]], float],
     choice: Option,
     others: Sequence[Option],
     seeds: Sequence[int],
 ) -> tuple[Certainty, ...]:
-    """Compare the choice with others, seed by seed, by seeds that no choice was made with."""
+    """Compare the choice with others, seed by seed, by seeds that no choice was made with.
+
+    difference: score of one candidate against another, below 0 is better.
+    """
     settings = [option.settings for option in (choice, *others)]
     own, *rest = evaluator.evaluate(settings, seeds, "compare with fresh seeds")
     out = []
     for option, other in zip(others, rest, strict=True):
         scores = [
-            score(ratios([s.runs[n] for s in own], [s.runs[n] for s in other]), objective)
+            difference([s.runs[n] for s in own], [s.runs[n] for s in other])
             for n in range(len(seeds))
         ]
         out.append(

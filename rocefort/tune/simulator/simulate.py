@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rocefort.base.errors import BadInput, install_command
 from rocefort.models.fabric.congestion_control import DcqcnParameters
-from rocefort.tune.model import Completion, Measures, QueueUse, Simulation, SimulationRun
+from rocefort.tune.model import (
+    Completion,
+    FlowsUse,
+    Measures,
+    QueueUse,
+    Simulation,
+    SimulationRun,
+    SwitchUse,
+)
 from rocefort.tune.scenario import Scenario
 from rocefort.tune.simulator.layout import Ground, ground_of, layout_of
 
@@ -122,8 +131,61 @@ def measured(memory: Memory, seed: int) -> SimulationRun:
         paused_us=float(paused) / 1e6,
         drops=int(ports[:, c.DROPS].sum()),
         resent_kbytes=float(flows[:, c.RESENT].sum()) / 1000,
+        switches=tuple(_switches(memory, payload, span)),
+        flows=_flows(memory, rates * 8000, span),
         events=int(memory.integers[c.EVENTS]),
     )
+
+
+def _switches(memory: Memory, payload: Any, span: int) -> Iterator[SwitchUse]:  # noqa: ANN401 - an array of numpy
+    """Yield the traffic of each switch, by its name."""
+    carried: dict[str, float] = {}
+    for flow, of_flow in zip(memory.specs, payload, strict=True):
+        for node in flow.nodes[1:-1]:
+            carried[node] = carried.get(node, 0) + float(of_flow)
+    queues = _port_queues(memory, span)
+    for name in sorted({near for near, _ in queues}):
+        yield SwitchUse(
+            switch=name,
+            goodput_gbps=carried.get(name, 0) * 8000 / span,
+            queue_kbytes=sum(size for (near, _), size in queues.items() if near == name),
+        )
+
+
+LEAST_KBYTES = 0.001  # a shorter queue counts as one byte, as objectives divide by queues
+
+
+def _flows(memory: Memory, gbps: Any, span: int) -> FlowsUse:  # noqa: ANN401 - an array of numpy
+    """Return the statistics of the flows' goodput and queues."""
+    import numpy as np  # noqa: PLC0415 - numba's
+
+    queues = _port_queues(memory, span)
+    own = np.array(
+        [sum(queues.get(hop, 0) for hop in pairwise(flow.nodes)) for flow in memory.specs]
+    )
+    own = np.maximum(own, LEAST_KBYTES)
+    return FlowsUse(
+        count=len(own),
+        mean_gbps=float(gbps.mean()),
+        highest_gbps=float(gbps.max()),
+        spread_gbps=float(gbps.std()),
+        queue_kbytes=float(own.mean()),
+        harmonic_queue_kbytes=float(1 / (1 / own).mean()),
+        least_queue_kbytes=float(own.min()),
+    )
+
+
+def _port_queues(memory: Memory, span: int) -> dict[tuple[str, str], float]:
+    """Return the mean data queue of each port of a switch, kbytes."""
+    from rocefort.tune.simulator.kernel import columns as c  # noqa: PLC0415 - numba is optional
+
+    means = memory.port_floats[:, c.AREA] / span / 1000
+    of_switch = memory.ports[:, c.SWITCH] >= 0
+    return {
+        name: float(mean)
+        for name, mean, kept in zip(memory.names, means, of_switch, strict=True)
+        if kept
+    }
 
 
 def _jain(rates: Any) -> float:  # noqa: ANN401 - an array of numpy
@@ -183,4 +245,18 @@ def _means(runs: Sequence[SimulationRun]) -> dict[str, Any]:
     names = Completion.model_fields
     of = {n: sum(getattr(times, n) for times in ended) / max(1, len(ended)) for n in names}
     out["completion_us"] = Completion(**of) if ended else None
+    out["switches"] = tuple(
+        _mean_of([run.switches[n] for run in runs]) for n in range(len(runs[0].switches))
+    )
+    out["flows"] = _mean_of([run.flows for run in runs])
     return out
+
+
+Use = TypeVar("Use", SwitchUse, FlowsUse)
+
+
+def _mean_of(uses: Sequence[Use]) -> Use:
+    """Return the mean of each figure of the same part of several runs."""
+    numbers = [n for n, field in type(uses[0]).model_fields.items() if field.annotation is float]
+    means = {n: sum(getattr(use, n) for use in uses) / len(uses) for n in numbers}
+    return uses[0].model_copy(update=means)
