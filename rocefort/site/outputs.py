@@ -56,6 +56,7 @@ from rocefort.rollout.outputs import Approval, PlanOutput, Procedures
 from rocefort.rollout.planning.rehearsal import PlanRehearsal
 from rocefort.rollout.report.event_lines import EndOutput, FollowedOutput, StepOutput
 from rocefort.rollout.report.status_report import HistoryOutput, StatusOutput
+from rocefort.tune.compare_model import AlgorithmTable, WatermarkTable
 from rocefort.tune.model import MeasuredSearch, SearchResult, Simulation
 from rocefort.validators.capacity.capacity_results import CapacityReport
 from rocefort.validators.routing_results import Trace
@@ -134,6 +135,8 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "tune simulate": Simulation,
     "tune search": SearchResult,
     "tune measure": MeasuredSearch,
+    "tune compare bytetuning": WatermarkTable,
+    "tune compare heps": AlgorithmTable,
     **{f"lab {name}": kind for name, kind in LAB.items()},
 }
 PROGRESS = "progress"  # --progress json of other commands: a line each on standard error

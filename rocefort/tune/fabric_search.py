@@ -163,7 +163,7 @@ def byte_tuning_start(refusal: Refusal) -> ReferenceSettings:
         alpha=1 / 32,
         headroom_kbytes=140 * CELL_KBYTES,
     )
-    source = "ByteTuning, doi 10.1109/TCC.2025.3525496 (experience values), cells of 208 bytes"
+    source = "ByteTuning, doi 10.1109/TCC.2025.3525496 (experience values), cells of 256 bytes"
     return ReferenceSettings("bytetuning-start", source, settings, refusal(settings))
 
 

@@ -161,6 +161,14 @@ class Parameter(Frozen):
     shares: dict[str, float]
 
 
+class ConfidenceInterval(Frozen):
+    """Mean of paired differences, a value for each seed, with its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
 class Certainty(Frozen):
     """Comparison of the choice with another option, seed by seed, with seeds that chose nothing."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -44,6 +45,8 @@ from rocefort.tune.search.points import (
 from rocefort.tune.search.search import METHODS, ReferenceSettings, Search, SearchOptions
 from rocefort.tune.simulator.layout import ground_of
 from rocefort.tune.simulator.simulate import require_numba, simulate
+
+EvaluatorOf = Callable[[tuple[Base, ...]], Evaluator]
 
 
 def write_pictures(searched: Searched, result: SearchResult, folder: Path) -> None:
@@ -117,11 +120,6 @@ def search(request: SearchRequest) -> Searched:
     with Step("read the scenarios"):
         plan = plan_of(request)
     folder = request.results or results_folder()
-    ResultFolder(folder).prepare()
-    with Step("load the simulator"):  # compiled before the workers begin, so that they load it
-        tiny = plan.bases[0].scenario.like(duration_ms=0.001, measure_from_ms=0, seeds=(1,))
-        simulate(tiny, plan.bases[0].profile, plan.bases[0].ground)
-    count = request.workers or os.cpu_count() or 1
     options = SearchOptions(
         request.objective,
         request.method,
@@ -130,8 +128,8 @@ def search(request: SearchRequest) -> Searched:
         request.weights,
         folder,
     )
-    with workers_of(request.executor, count, folder) as workers:
-        evaluator = Evaluator(plan.bases, workers, count, folder)
+    with evaluators(request.executor, request.workers, folder) as evaluator_of:
+        evaluator = evaluator_of(plan.bases)
         study = Search(plan.name, plan.space, plan.references, evaluator, options)
         result = study.run()
     if plan.fabric and plan.fabric.ai_ecn:
@@ -142,6 +140,22 @@ def search(request: SearchRequest) -> Searched:
         result = result.model_copy(update={"notes": (*result.notes, note)})
     scored = [(point, study.ask([point])[0]) for point in study.table]
     return Searched(result, plan, tuple(_rows(plan.space, scored)))
+
+
+@contextmanager
+def evaluators(executor: str, workers: int, folder: Path) -> Iterator[EvaluatorOf]:
+    """Open workers; yield what makes evaluators of scenarios that share them; raises BadInput.
+
+    workers: 0 for one for each core. folder: of results.
+    """
+    require_numba()
+    ResultFolder(folder).prepare()
+    with Step("load the simulator"):  # compiled before the workers begin, so that they load it
+        tiny = {"flows": {"count": 1}, "duration_ms": 0.001, "measure_from_ms": 0, "seeds": (1,)}
+        simulate(Scenario.model_validate(tiny), None)
+    count = workers or os.cpu_count() or 1
+    with workers_of(executor, count, folder) as opened:
+        yield lambda bases: Evaluator(bases, opened, count, folder)
 
 
 def _rows(

@@ -12,6 +12,7 @@ from rocefort.base.command_line import values
 from rocefort.base.command_line.help import HelpedGroup, Topic, documented
 from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_result
+from rocefort.tune import compare_command
 from rocefort.tune.options import (
     BETA,
     GAMMA,
@@ -29,6 +30,8 @@ cli = typer.Typer(
     help="Simulate congestion, and search thresholds of ECN and PFC.",
     epilog="rocefort tune simulate scenario.yaml\nrocefort tune search --help",
 )
+
+cli.add_typer(compare_command.cli)
 
 # Options of `search` and of `measure`, which begins with a search.
 Objective = Annotated[options.ObjectiveOption, typer.Option(help="What the choice is best for.")]

@@ -68,7 +68,7 @@ def test_the_published_grid_has_all_its_combinations_and_all_are_allowed() -> No
     assert space.combinations == space.size == 3300
     assert space.refused == {}
     assert space.at(next(space.points())).ecn == Marking(
-        kmin_kbytes=0, kmax_kbytes=104, pmax_percent=1
+        kmin_kbytes=0, kmax_kbytes=128, pmax_percent=1
     )
 
 
