@@ -5,6 +5,8 @@ kbytes are of 1,000 bytes, Gb/s are of payload.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from rocefort.models.base import Frozen
@@ -148,6 +150,110 @@ class Certainty(Frozen):
     score: float = Field(description="Mean difference of the objective; below 0: it is better.")
     lowest: float
     highest: float
+
+
+class ConfidenceInterval(Frozen):
+    """Mean of paired differences, a value for each seed, with its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class ChangedKey(Frozen):
+    """Key of a switch or NIC that a verdict changes, with its value at ports of one speed."""
+
+    speed_gbps: int | None = Field(description="Speed of the ports, Gb/s; null: of all ports.")
+    key: str = Field(examples=["Kmin", "xoff"])
+    unit: str = Field(description="Kbytes are of 1,024 bytes for a fabric, else of 1,000.")
+    today: float | None = Field(description="Today's value; null: none is set.")
+    new: float | None
+
+
+class MeasureEffect(Frozen):
+    """Measure of a scenario with today's and the best candidate's values, over the fresh seeds."""
+
+    scenario: str
+    measure: str = Field(examples=["goodput", "completion p99", "queue", "pauses", "drops"])
+    unit: str
+    today: float = Field(description="Mean with today's values.")
+    new: float = Field(description="Mean with the candidate's values.")
+    difference: ConfidenceInterval = Field(
+        description="New value minus today's, seed by seed, in the unit."
+    )
+    higher_is_better: bool
+    judgement: Literal["better", "worse", "within noise"] = Field(
+        description="Within noise: the interval of the difference contains 0."
+    )
+
+    @property
+    def percent(self) -> float | None:
+        """Change of the mean, percent of today's; None: today's is 0."""
+        return 100 * (self.new - self.today) / self.today if self.today else None
+
+
+class ReferenceComparison(Frozen):
+    """Best candidate beside a shipped reference, over the fresh seeds."""
+
+    reference: str
+    source: str
+    refused: str = Field(default="", description="Why the rules refuse it; empty: they do not.")
+    drops: float = Field(description="Mean packets that it drops, all scenarios.")
+    gain_percent: ConfidenceInterval = Field(
+        description="How much better the candidate is by the objective, percent."
+    )
+    dominates: bool = Field(
+        description="Whether the reference is better on every measure that differs."
+    )
+
+
+class Independence(Frozen):
+    """Parameters on which a scenario does not depend: no measure moves by 0.1 % with them."""
+
+    scenario: str
+    parameters: tuple[str, ...]
+    every: bool = Field(description="Whether these are all searched parameters.")
+
+
+class BorderHit(Frozen):
+    """Parameter whose best value is the lowest or highest of those that were tried."""
+
+    parameter: str
+    value: float
+    end: Literal["lowest", "highest"]
+
+
+class RaceRound(Frozen):
+    """Round of the race: so many candidates were compared over so many seeds."""
+
+    candidates: int
+    seeds: int
+
+
+class SearchVerdict(Frozen):
+    """Verdict of a search: keep today's values or change them, by seeds that chose nothing.
+
+    Differences are paired by seed. The objective is a sum of logarithms of ratios; scenarios count
+    alike (geometric mean).
+    """
+
+    decision: Literal["keep", "change"]
+    sentence: str = Field(description="The whole verdict in one sentence.")
+    reason: str = Field(description="Why; the sentence contains it.")
+    gain_percent: ConfidenceInterval = Field(
+        description="How much better the best candidate is by the objective, percent of today's."
+    )
+    confidence_percent: float = Field(description="Confidence of all intervals.")
+    seeds: tuple[int, ...] = Field(description="Fresh seeds; they chose nothing.")
+    scenarios: tuple[str, ...]
+    changes: tuple[ChangedKey, ...] = Field(description="What the best candidate changes.")
+    effects: tuple[MeasureEffect, ...] = Field(description="Every scenario and measure.")
+    references: tuple[ReferenceComparison, ...]
+    tried: int = Field(description="Candidates that were simulated.")
+    candidates: int = Field(description="Candidates that no rule refuses.")
+    race: tuple[RaceRound, ...]
+    independent: tuple[Independence, ...]
+    border: tuple[BorderHit, ...]
 
 
 class OtherObjective(Frozen):
