@@ -116,6 +116,17 @@ class ScenarioFigures(Frozen):
     figures: tuple[Figure, ...]
 
 
+class SwitchValue(Frozen):
+    """Value of a candidate in the unit that switches or NICs take."""
+
+    gbps: int | None = Field(
+        default=None, description="Speed of the ports that have it, Gb/s; none: all ports alike."
+    )
+    key: str = Field(description="kmin_kbytes, kmax_kbytes, .., or nic. and a NIC's parameter.")
+    value: float
+    unit: str = Field(default="", description="kbytes are of 1,024 bytes, as a CloudEngine's.")
+
+
 class Option(Frozen):
     """Candidate, or a reference, with its measures."""
 
@@ -124,6 +135,9 @@ class Option(Frozen):
     refused: str = Field(default="", description="Why the rules refuse it; empty: they do not.")
     settings: Settings
     values: dict[str, float] = Field(description="Value of each searched parameter, if it has one.")
+    switch_values: tuple[SwitchValue, ...] = Field(
+        description="Its settings at each port speed, in the units that switches take."
+    )
     ratios: dict[str, float] = Field(
         description="Ratio to the start point by goal, below 1 is better; mean over scenarios."
     )
