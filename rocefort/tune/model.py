@@ -138,8 +138,10 @@ class Option(Frozen):
     switch_values: tuple[SwitchValue, ...] = Field(
         description="Its settings at each port speed, in the units that switches take."
     )
-    ratios: dict[str, float] = Field(
-        description="Ratio to the start point by goal, below 1 is better; mean over scenarios."
+    ratios: dict[str, float | None] = Field(
+        description="Figure by the start point's, by goal: 1.01 is 1 % more. More goodput is "
+        "better, less of the others. Goodput and completion times: geometric mean over scenarios; "
+        "queue and pauses: of their sums. Null: the start point's is 0."
     )
     scenarios: tuple[ScenarioFigures, ...]
 
@@ -152,7 +154,9 @@ class Parameter(Frozen):
 
     name: str
     values: tuple[float, ...]
-    shares: dict[str, float]
+    shares: dict[str, float | None] = Field(
+        description="By goal; null: the candidates differ by less than the seeds."
+    )
 
 
 class Certainty(Frozen):
@@ -275,18 +279,24 @@ class OtherObjective(Frozen):
 
     objective: str
     values: dict[str, float]
-    ratios: dict[str, float]
+    ratios: dict[str, float | None] = Field(description="As those of an option.")
 
 
 class HeatMap(Frozen):
-    """Ratio of a goal by two parameters: the best of all candidates that have both values."""
+    """Goal by two parameters: the best of the candidates that have both values, lossless ones."""
 
     goal: str
     x: str
     y: str
     x_values: tuple[float, ...]
     y_values: tuple[float, ...]
-    rows: tuple[tuple[float | None, ...], ...]
+    rows: tuple[tuple[float | None, ...], ...] = Field(
+        description="Figure by the start point's, as those of an option; null: there is none."
+    )
+    kinds: tuple[tuple[Literal["ratio", "from 0", "lossy", "none"], ...], ...] = Field(
+        description="Of each cell: from 0: the start point has 0; lossy: all candidates drop "
+        "packets or leave flows unfinished; none: all are refused or not tried."
+    )
 
 
 class QueueSeries(Frozen):
@@ -294,6 +304,10 @@ class QueueSeries(Frozen):
 
     scenario: str
     option: str
+    port: str = Field(description="Port of the longest queue: switch>neighbor.")
+    thresholds: dict[str, float] = Field(
+        description="Kmin, Kmax, and static xoff and xon at this port, kbytes."
+    )
     until_us: tuple[float, ...]
     kbytes: tuple[float, ...]
 
@@ -317,6 +331,9 @@ class SearchResult(Frozen):
     start: Option
     chosen: Option
     best: dict[str, Option] = Field(description="Best candidate by objective.")
+    noise_percent: dict[str, float] = Field(
+        description="By goal: less difference from the start point is within noise, percent."
+    )
     resolution_percent: float = Field(description="Members of the front differ by more.")
     front: tuple[Option, ...] = Field(description="Candidates that no other dominates.")
     references: tuple[Option, ...]
@@ -349,8 +366,10 @@ class MeasuredTrial(Frozen):
     values: dict[str, float]
     run: str = Field(default="", description="Id of the run in the database of runs.")
     figures: MeasuredFigures | None = None
-    ratios: dict[str, float] = Field(
-        default_factory=dict, description="Ratio to today's values by goal, below 1 is better."
+    ratios: dict[str, float | None] = Field(
+        default_factory=dict,
+        description="Figure by today's; more of the rates is better, fewer pauses. Null: today has "
+        "none.",
     )
     problem: str = Field(default="", description="Why there are no figures.")
 

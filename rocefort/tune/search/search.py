@@ -17,11 +17,17 @@ from rocefort.tune.model import (
     SwitchValue,
 )
 from rocefort.tune.search import methods
+from rocefort.tune.search.comparison import (
+    TriedCandidate,
+    noise_percent,
+    ratios_to,
+)
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.jobs import base_digest
 from rocefort.tune.search.objectives import (
     Extremes,
     distance,
+    is_lossy,
     paper_objective,
     program_objective,
     ratios,
@@ -75,6 +81,7 @@ class Search:
     evaluator: Evaluator
     options: SearchOptions
     table: dict[Point, Evaluation] = field(default_factory=dict)
+    tried: dict[Point, TriedCandidate] = field(default_factory=dict)
     _start: Evaluation = ()
 
     def run(self) -> SearchResult:
@@ -85,6 +92,7 @@ class Search:
         method = self._method()
         self._screen(method)
         scored = {point: ratios(own, self._start) for point, own in self.table.items()}
+        self.tried = self._tried(references[0])
         members, resolution = short_front(scored, LARGEST_FRONT)
         leaders = [self._best(scored, name) for name in OBJECTIVES]
         finalists = list(dict.fromkeys([*members, *leaders]))
@@ -105,6 +113,7 @@ class Search:
         winner = options[chosen[o.objective]]
         fresh = tuple(seed + FRESH for seed in o.seeds)
         rivals = self._rivals(finalists, final, chosen[o.objective], options)
+        noise = noise_percent(start, self.evaluator.bases)
         return SearchResult(
             search=self.name,
             objective=o.objective,
@@ -118,18 +127,33 @@ class Search:
             start=compared[0],
             chosen=winner,
             best={name: options[point] for name, point in chosen.items()},
+            noise_percent=noise,
             resolution_percent=100 * resolution,
             front=tuple(options[point] for point in on_front),
             references=tuple(compared),
-            byte_tuning=tuple(self._byte_tuning(scored)),
-            parameters=parameters(self.space, scored),
+            byte_tuning=tuple(self._byte_tuning()),
+            parameters=parameters(self.space, scored, self.tried, noise),
             certainty=certainty(self.evaluator, o.objective, winner, [compared[0], *rivals], fresh),
-            heat_maps=heat_maps(self.space, scored),
+            heat_maps=heat_maps(self.space, self.tried),
             queues=queue_series(self.evaluator, [compared[0], winner], o.seeds[0]),
             not_modelled=NOT_MODELLED,
             simulated=self.evaluator.simulated,
             reused=self.evaluator.reused,
         )
+
+    def _tried(self, start: Settings) -> dict[Point, TriedCandidate]:
+        """Return all evaluated points beside the start point with their seeds."""
+        out, starts = {}, dict[tuple[int, ...], Evaluation]()
+        for point, own in self.table.items():
+            seeds = own[0].seeds
+            if seeds not in starts:
+                title = "simulate the start point"
+                starts[seeds] = self.evaluator.evaluate([start], seeds, title)[0]
+            begin = starts[seeds]
+            out[point] = TriedCandidate(
+                self.space.values(point), ratios_to(own, begin), is_lossy(own, begin), own
+            )
+        return out
 
     def _method(self) -> str:
         if self.options.method != "auto":
@@ -201,7 +225,7 @@ class Search:
             settings=self.space.at(point),
             values=self.space.values(point),
             switch_values=self._switch_values(self.space.at(point)),
-            ratios=ratios(own, start),
+            ratios=ratios_to(own, start),
             scenarios=figures(own),
         )
 
@@ -220,7 +244,7 @@ class Search:
             settings=reference.settings,
             values={},
             switch_values=self._switch_values(reference.settings),
-            ratios=ratios(own, start),
+            ratios=ratios_to(own, start),
             scenarios=figures(own),
         )
 
@@ -238,7 +262,7 @@ class Search:
         second = min(others, key=lambda p: score(final[p], self.options.objective))
         return [options[second]]
 
-    def _byte_tuning(self, scored: dict[Point, dict[str, float]]) -> list[OtherObjective]:
+    def _byte_tuning(self) -> list[OtherObjective]:
         """Return the best candidates by ByteTuning's objectives, of the first scenario."""
         measured = {point: own[0] for point, own in self.table.items()}
         most = Extremes.of(measured.values())
@@ -249,7 +273,6 @@ class Search:
         out = []
         for name, value in by.items():
             best = max(measured, key=lambda p: value(measured[p]))
-            out.append(
-                OtherObjective(objective=name, values=self.space.values(best), ratios=scored[best])
-            )
+            own = self.tried[best]
+            out.append(OtherObjective(objective=name, values=dict(own.values), ratios=own.ratios))
         return out
