@@ -18,7 +18,14 @@ from rocefort.reports.page_parts import (
     PlotLevel,
     curve_of,
 )
-from rocefort.tune.model import HeatMap, Option, QueueSeries, SearchResult
+from rocefort.tune.model import (
+    HeatMap,
+    MeasureEffect,
+    Option,
+    QueueSeries,
+    SearchResult,
+    SearchVerdict,
+)
 from rocefort.tune.report import (
     GOALS_BY_NAME,
     against,
@@ -32,6 +39,7 @@ from rocefort.tune.search.objectives import GOODPUT, PAUSES
 
 MOST_DOTS = 1200
 LEAST_PERCENT = 4.0  # range of an axis, percent of the start point
+LEAST_UNITS = 2.0  # range of an axis, in a measure's unit
 LEAST_KBYTES = 5.0  # range of an axis of queues
 FULL_PERCENT = 10.0  # least difference that has the full color
 FULL = 60.0  # percent of the color in a cell
@@ -63,6 +71,75 @@ class Map:
     def colored(self) -> bool:
         """Whether a cell differs from the start point by more than the noise."""
         return any(cell.kind not in ("equal", "none") for _, cells in self.rows for cell in cells)
+
+
+# --- effects --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EffectRow:
+    """Change of a measure in a scenario; places in percent; kind: its CSS class."""
+
+    scenario: str
+    low: float
+    mean: float
+    high: float
+    kind: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class EffectChart:
+    """Changes of a measure against today, a row for each scenario; zero: place of no change."""
+
+    title: str
+    zero: float
+    ticks: tuple[tuple[float, str], ...]
+    rows: tuple[EffectRow, ...]
+
+
+KINDS = {"better": "better", "worse": "worse", "within noise": "equal"}
+
+
+def effect_charts(verdict: SearchVerdict) -> list[EffectChart]:
+    """Return the changes with their intervals, of each measure that differs in a scenario."""
+    moved: dict[str, list[MeasureEffect]] = {}
+    for effect in verdict.effects:
+        if effect.difference.low or effect.difference.high:
+            moved.setdefault(effect.measure, []).append(effect)
+    return [_effects(measure, own) for measure, own in moved.items()]
+
+
+def _effects(measure: str, effects: Sequence[MeasureEffect]) -> EffectChart:
+    """Return a chart in percent of today, or in the unit where today has 0."""
+    relative = all(effect.today for effect in effects)
+    unit = "%" if relative else effects[0].unit
+    three = [
+        [x * (100 / effect.today if relative else 1.0) for x in (e.low, e.mean, e.high)]
+        for effect in effects
+        for e in (effect.difference,)
+    ]
+    least = LEAST_PERCENT if relative else LEAST_UNITS
+    scale = LinearScale.over([0.0, *(x for own in three for x in own)], least)
+    better = "higher" if effects[0].higher_is_better else "lower"
+    return EffectChart(
+        title=f"{measure} against today, {unit} ({better} is better)",
+        zero=scale.percent(0),
+        ticks=scale.ticks,
+        rows=tuple(
+            EffectRow(
+                scenario=effect.scenario,
+                low=scale.percent(low),
+                mean=scale.percent(mean),
+                high=scale.percent(high),
+                kind=KINDS[effect.judgement],
+                words=f"{short(effect.today)} today, {short(effect.new)} {effect.unit} with the "
+                f"best candidate: {mean:+.3g} {unit}, {low:+.3g} to {high:+.3g}, "
+                f"{effect.judgement}",
+            )
+            for effect, (low, mean, high) in zip(effects, three, strict=True)
+        ),
+    )
 
 
 # --- front ----------------------------------------------------------------------------------------
