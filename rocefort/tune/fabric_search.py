@@ -20,13 +20,14 @@ from rocefort.models.fabric.lossless import AiEcnProfile, EcnThresholds, SpeedGb
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.models.units import KBYTE
-from rocefort.tune.model import Settings
+from rocefort.tune.model import Settings, SwitchValue
 from rocefort.tune.scenario import Limits, Marking, Scenario, SearchSpace
 from rocefort.tune.search.jobs import Base
 from rocefort.tune.search.limits import FabricLimits, Refusal
 from rocefort.tune.search.points import CELL_KBYTES, NIC_VALUES, Space, Values, axes_of
 from rocefort.tune.search.search import ReferenceSettings
 from rocefort.tune.simulator.layout import Cable, Ground, Pair
+from rocefort.tune.switch_values import switch_values
 from rocefort.validators.capacity.traffic_matrix import spread
 from rocefort.validators.facts.headroom import DELAY_NS_PER_M, RESPONSE_QUANTA
 from rocefort.validators.facts.roce_ports import ports_by_device
@@ -194,9 +195,9 @@ class FabricSearch:
     space: Space
     references: tuple[ReferenceSettings, ...]
 
-    def thresholds(self, values: Values) -> dict[SpeedGbps, EcnThresholds]:
-        """Return the ECN profile's thresholds of a candidate."""
-        return thresholds(values, self.base_gbps, self.speeds)
+    def switch_values(self, settings: Settings) -> tuple[SwitchValue, ...]:
+        """Return what the fabric's switches have to be given for a candidate's settings."""
+        return switch_values(settings, self.base_gbps, self.speeds)
 
 
 def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch:

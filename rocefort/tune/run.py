@@ -6,7 +6,7 @@ import csv
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.progress import Step
 from rocefort.base.repository import this_site
+from rocefort.design.load.load import find_fabric
 from rocefort.design.load.profiles import profiles_of
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.tune.fabric_search import (
@@ -30,13 +31,14 @@ from rocefort.tune.model import SearchResult, Settings, Simulation
 from rocefort.tune.page import search_page
 from rocefort.tune.scenario import DEFAULT_SEEDS, Scenario, SearchSpace
 from rocefort.tune.search.byte_tuning import DEFAULT_WEIGHTS, Weights
+from rocefort.tune.search.comparison import TriedCandidate
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.executors import workers_of
 from rocefort.tune.search.jobs import Base, ResultFolder
 from rocefort.tune.search.limits import Refusal, scenario_refusal
+from rocefort.tune.search.objectives import DROPS, GOALS, UNFINISHED
 from rocefort.tune.search.points import (
     NIC_VALUES,
-    Point,
     Space,
     axes_of,
     published_space,
@@ -45,29 +47,51 @@ from rocefort.tune.search.points import (
 from rocefort.tune.search.search import METHODS, ReferenceSettings, Search, SearchOptions
 from rocefort.tune.simulator.layout import ground_of
 from rocefort.tune.simulator.simulate import require_numba, simulate
+from rocefort.verification.page.fabric_page import provenance_of
 
 EvaluatorOf = Callable[[tuple[Base, ...]], Evaluator]
 
 
 def write_pictures(searched: Searched, result: SearchResult, folder: Path) -> None:
     """Write index.html, candidates.csv and search.json; raises BadInput."""
+    origins = [provenance_of(file) for file in searched.plan.files]
     files = {
-        "index.html": search_page(result, searched.candidates),
-        "candidates.csv": candidates_csv(searched),
+        "index.html": search_page(result, searched.candidates, origins),
+        "candidates.csv": candidates_csv(searched.candidates),
         "search.json": result.model_dump_json(indent=1) + "\n",
     }
     put_together(files, folder)
 
 
-def candidates_csv(searched: Searched) -> str:
-    """Return a line for each evaluated candidate: its values, and its ratios to the start point."""
+def candidates_csv(candidates: Sequence[TriedCandidate]) -> str:
+    """Return a line for each candidate: its values, its ratios to the start point, its figures.
+
+    Figures are means over the candidate's seeds, of each scenario; an empty ratio: the start point
+    has 0.
+    """
     out = StringIO()
-    names = list(searched.result.chosen.values)
-    goals = list(searched.result.start.ratios)
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*names, *(f"{goal} ratio" for goal in goals)])
-    for values, ratios in searched.candidates:
-        writer.writerow([*(values[n] for n in names), *(f"{ratios[g]:.6g}" for g in goals)])
+    first = candidates[0]
+    goals = [goal for goal in GOALS if goal.name in first.ratios]
+    figures = [
+        (number, goal)
+        for number, scenario in enumerate(first.scenarios)
+        for goal in (*GOALS, DROPS, UNFINISHED)
+        if goal.read(scenario) is not None
+    ]
+    writer.writerow(
+        [
+            *first.values,
+            "seeds",
+            *(f"{g.name} ratio ({g.better} is better)" for g in goals),
+            *(f"{first.scenarios[n].scenario} {g.name}, {g.unit}" for n, g in figures),
+        ]
+    )
+    for each in candidates:
+        ratios = [each.ratios[goal.name] for goal in goals]
+        values = [goal.read(each.scenarios[number]) for number, goal in figures]
+        numbers = ("" if v is None else f"{v:.6g}" for v in (*ratios, *values))
+        writer.writerow([*each.values.values(), len(each.scenarios[0].seeds), *numbers])
     return out.getvalue()
 
 
@@ -90,12 +114,16 @@ class SearchRequest:
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """Scenarios, space and references of a search; fabric: what a winner is written to."""
+    """Scenarios, space and references of a search; fabric: what a winner is written to.
+
+    files: of the fabric and its demand, or of the scenarios and their fabrics.
+    """
 
     name: str
     bases: tuple[Base, ...]
     space: Space
     references: tuple[ReferenceSettings, ...]
+    files: tuple[Path, ...]
     seeds: tuple[int, ...] = DEFAULT_SEEDS
     fabric: FabricSearch | None = None
 
@@ -107,11 +135,11 @@ class SearchPlan:
 
 @dataclass(frozen=True)
 class Searched:
-    """Finished search with the values and ratios of every candidate."""
+    """Finished search with every candidate."""
 
     result: SearchResult
     plan: SearchPlan
-    candidates: tuple[tuple[dict[str, float], dict[str, float]], ...] = field(default=())
+    candidates: tuple[TriedCandidate, ...] = ()
 
 
 def search(request: SearchRequest) -> Searched:
@@ -138,8 +166,7 @@ def search(request: SearchRequest) -> Searched:
             "compared at the bounds of the vendor's sample"
         )
         result = result.model_copy(update={"notes": (*result.notes, note)})
-    scored = [(point, study.ask([point])[0]) for point in study.table]
-    return Searched(result, plan, tuple(_rows(plan.space, scored)))
+    return Searched(result, plan, tuple(study.tried.values()))
 
 
 @contextmanager
@@ -158,12 +185,6 @@ def evaluators(executor: str, workers: int, folder: Path) -> Iterator[EvaluatorO
         yield lambda bases: Evaluator(bases, opened, count, folder)
 
 
-def _rows(
-    space: Space, scored: Sequence[tuple[Point, dict[str, float]]]
-) -> list[tuple[dict[str, float], dict[str, float]]]:
-    return [(space.values(point), ratio) for point, ratio in scored]
-
-
 def plan_of(request: SearchRequest) -> SearchPlan:
     """Return the scenarios, the space and the references of a request; raises BadInput."""
     if request.method not in METHODS:
@@ -172,7 +193,8 @@ def plan_of(request: SearchRequest) -> SearchPlan:
         plan = _of_files(request)
     else:
         own = fabric_search(request.fabric or Path(), request.demand, nic=request.nic)
-        plan = SearchPlan(own.name, own.bases, own.space, own.references, fabric=own)
+        files = (own.file, *((request.demand,) if request.demand else ()))
+        plan = SearchPlan(own.name, own.bases, own.space, own.references, files, fabric=own)
     if plan.space.size == 0:
         reasons = ", ".join(plan.space.refused)
         what = f"no combination is allowed: {reasons}"
@@ -205,7 +227,10 @@ def _of_files(request: SearchRequest) -> SearchPlan:
             how="list values of a parameter, or remove the key",
         )
     name = ", ".join(base.scenario.scenario for base in bases)
-    return SearchPlan(name, bases, space, tuple(_references(bases[0], refusal)), first.seeds)
+    own = (base.scenario.topology.fabric for base in bases)
+    files = dict.fromkeys((*request.scenarios, *(find_fabric(Path(f)) for f in own if f)))
+    references = tuple(_references(bases[0], refusal))
+    return SearchPlan(name, bases, space, references, tuple(files), first.seeds)
 
 
 def _references(base: Base, refusal: Refusal) -> list[ReferenceSettings]:

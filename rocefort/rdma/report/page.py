@@ -32,9 +32,14 @@ class Series(Frozen):
 
 
 class RdmaPageContent(Frozen):
-    """Content of the page: a run, and the earlier values of its pairs."""
+    """Content of the page: a run, and the earlier values of its pairs.
+
+    made: time and version; stored_in: database of the runs.
+    """
 
     result: RdmaResult
+    made: str = ""
+    stored_in: str = ""
     history: tuple[Series, ...] = ()
 
 
@@ -93,6 +98,10 @@ def rdma_page(content: RdmaPageContent) -> str:
             count_of(len(result.measurements), "run"),
             *conditions,
         ),
+        provenance=[
+            *([("Made", content.made)] if content.made else []),
+            *([("From", f"run {result.id} of {content.stored_in}")] if content.stored_in else []),
+        ],
         sections=[(name, title) for name, title, content in sections if content],
     )
     return framed_page("rdma.html.j2", head, shown, files=("rdma.css",))

@@ -7,11 +7,13 @@ because the path of a flow differs between seeds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from rocefort.tune.model import Measures
 
+Key = TypeVar("Key")
 THROUGHPUT, LATENCY = "bytetuning-throughput", "bytetuning-latency"
 BYTE_TUNING = (THROUGHPUT, LATENCY)
 BETA, GAMMA = 0.5, 1.0  # beta: both weights of the published program are 0.5; gamma: not published
@@ -63,6 +65,12 @@ class Extremes:
         """Return an objective, 0 to 1, more is better: the mean over the scenarios."""
         of = self._throughput if objective == THROUGHPUT else self._latency
         return sum(of(n, m, weights) for n, m in enumerate(evaluation)) / len(evaluation)
+
+    def best(
+        self, objective: str, table: Mapping[Key, Sequence[Measures]], weights: Weights
+    ) -> Key:
+        """Return the first of the best candidates of a table that is not empty."""
+        return max(table, key=lambda key: self.value(objective, table[key], weights))
 
     def _throughput(self, number: int, m: Measures, weights: Weights) -> float:
         """Mean over the switches of beta T/Tmax + (1 - beta) Qmin/Q; the paper has their sum."""

@@ -22,8 +22,14 @@ class Goal:
 
     name: str
     read: Callable[[Measures], float | None]
+    unit: str
     soft: float = 0
     raised: bool = False  # more is better
+
+    @property
+    def better(self) -> str:
+        """Direction that is better."""
+        return "higher" if self.raised else "lower"
 
 
 def _completion(name: str) -> Callable[[Measures], float | None]:
@@ -33,24 +39,26 @@ def _completion(name: str) -> Callable[[Measures], float | None]:
 GOODPUT, QUEUE, PAUSES = "goodput", "queue", "pauses"
 P50, P99 = "completion p50", "completion p99"
 GOALS = (
-    Goal(GOODPUT, lambda m: m.goodput_gbps, raised=True),
-    Goal(P50, _completion("p50")),
-    Goal(P99, _completion("p99")),
-    Goal(QUEUE, lambda m: m.queue_kbytes.mean, soft=50),  # as in notes on ByteTuning's ratio
-    Goal(PAUSES, lambda m: m.pauses, soft=10),
+    Goal(GOODPUT, lambda m: m.goodput_gbps, "Gb/s", raised=True),
+    Goal(P50, _completion("p50"), "us"),
+    Goal(P99, _completion("p99"), "us"),
+    Goal(QUEUE, lambda m: m.queue_kbytes.mean, "kbytes", 50),  # as in notes on ByteTuning's ratio
+    Goal(PAUSES, lambda m: m.pauses, "frames", 10),
 )
+DROPS = Goal("drops", lambda m: m.drops, "packets")  # these two refuse a candidate
+UNFINISHED = Goal("unfinished", lambda m: m.unfinished, "flows")
 LATENCY = (P50, P99, QUEUE)
 WORST = 1e3  # ratio of a candidate that drops packets or does not end
 
 
 def ratios(measured: Sequence[Measures], start: Sequence[Measures]) -> dict[str, float]:
-    """Return the ratio to a start point by goal, below 1 is better; geometric mean over scenarios.
+    """Return what a search minimises of each goal: below 1 is better, also of goodput.
 
-    A goal that no scenario measures is left out. A candidate with drops or unfinished flows, which
-    the start point does not have, has the worst ratio of all goals.
+    Softened ratios to a start point, geometric mean over scenarios; figures for a person are those
+    of `comparison`. A goal that no scenario measures is left out. A lossy candidate has the worst
+    of all goals.
     """
-    lost = any(m.drops > s.drops for m, s in zip(measured, start, strict=True))
-    stuck = any(m.unfinished > s.unfinished for m, s in zip(measured, start, strict=True))
+    lossy = is_lossy(measured, start)
     out = {}
     for goal in GOALS:
         logs = [
@@ -59,8 +67,16 @@ def ratios(measured: Sequence[Measures], start: Sequence[Measures]) -> dict[str,
             if (own := goal.read(m)) is not None and (other := goal.read(s)) is not None
         ]
         if logs:
-            out[goal.name] = WORST if lost or stuck else exp(sum(logs) / len(logs))
+            out[goal.name] = WORST if lossy else exp(sum(logs) / len(logs))
     return out
+
+
+def is_lossy(measured: Sequence[Measures], start: Sequence[Measures]) -> bool:
+    """Whether packets drop, or flows do not end, that do so at the start point."""
+    return any(
+        m.drops > s.drops or m.unfinished > s.unfinished
+        for m, s in zip(measured, start, strict=True)
+    )
 
 
 def _log_ratio(goal: Goal, own: float, other: float) -> float:

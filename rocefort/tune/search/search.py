@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from rocefort.tune.model import (
     SearchResult,
     Settings,
     Simulation,
+    SwitchValue,
 )
 from rocefort.tune.search import methods
 from rocefort.tune.search.byte_tuning import (
@@ -24,12 +24,25 @@ from rocefort.tune.search.byte_tuning import (
     Extremes,
     Weights,
 )
+from rocefort.tune.search.comparison import (
+    TriedCandidate,
+    noise_percent,
+    ratios_to,
+)
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.jobs import base_digest
-from rocefort.tune.search.objectives import WORST, distance, ratios, score, short_front
+from rocefort.tune.search.objectives import (
+    WORST,
+    distance,
+    is_lossy,
+    ratios,
+    score,
+    short_front,
+)
 from rocefort.tune.search.points import Point, Space
 from rocefort.tune.search.study import certainty, figures, heat_maps, parameters, queue_series
 from rocefort.tune.simulator.simulate import NOT_MODELLED
+from rocefort.tune.switch_values import switch_values
 
 OBJECTIVES = ("latency", "throughput", "both")
 METHODS = ("auto", "grid", "nsga2", "tpe", "annealing")
@@ -77,6 +90,7 @@ class Search:
     options: SearchOptions
     table: dict[Point, Evaluation] = field(default_factory=dict)
     extremes: Extremes = field(default_factory=Extremes)
+    tried: dict[Point, TriedCandidate] = field(default_factory=dict)
     _start: Evaluation = ()
 
     def run(self) -> SearchResult:
@@ -87,16 +101,19 @@ class Search:
         self.extremes.add(self._start)
         method = self._method()
         self._screen(method)
-        scored = {point: self.ratios(own, self._start) for point, own in self.table.items()}
+        scored = {point: ratios(own, self._start) for point, own in self.table.items()}
+        self.tried = self._tried(references[0])
         members, resolution = short_front(scored, LARGEST_FRONT)
         objectives = tuple(dict.fromkeys((*OBJECTIVES, o.objective)))
-        leaders = [self._best(scored, name) for name in objectives]
+        rated = {point: self.ratios(own, self._start) for point, own in self.table.items()}
+        leaders = [self._best(rated, name) for name in objectives]
         finalists = list(dict.fromkeys([*members, *leaders]))
         settings = [self.space.at(point) for point in finalists]
         all_of = self.evaluator.evaluate([*references, *settings], o.seeds, "compare the front")
         start, known = all_of[0], all_of[len(references) :]
-        final = {p: self.ratios(own, start) for p, own in zip(finalists, known, strict=True)}
-        chosen = {name: self._best(final, name) for name in objectives}
+        final = {p: ratios(own, start) for p, own in zip(finalists, known, strict=True)}
+        rated = {p: self.ratios(own, start) for p, own in zip(finalists, known, strict=True)}
+        chosen = {name: self._best(rated, name) for name in objectives}
         options = {
             point: self._option(f"candidate {n}", point, own, start)
             for n, (point, own) in enumerate(zip(finalists, known, strict=True), 1)
@@ -108,7 +125,8 @@ class Search:
         on_front, _ = short_front(final, LARGEST_FRONT)
         winner = options[chosen[o.objective]]
         fresh = tuple(seed + FRESH for seed in o.seeds)
-        rivals = self._rivals(finalists, final, chosen[o.objective], options)
+        rivals = self._rivals(finalists, rated, chosen[o.objective], options)
+        noise = noise_percent(start, self.evaluator.bases)
         return SearchResult(
             search=self.name,
             objective=o.objective,
@@ -122,20 +140,35 @@ class Search:
             start=compared[0],
             chosen=winner,
             best={name: options[point] for name, point in chosen.items()},
+            noise_percent=noise,
             resolution_percent=100 * resolution,
             front=tuple(options[point] for point in on_front),
             references=tuple(compared),
-            byte_tuning=tuple(self._byte_tuning(scored)),
-            parameters=parameters(self.space, scored),
+            byte_tuning=tuple(self._byte_tuning()),
+            parameters=parameters(self.space, scored, self.tried, noise),
             certainty=certainty(
                 self.evaluator, self.difference, winner, [compared[0], *rivals], fresh
             ),
-            heat_maps=heat_maps(self.space, scored),
+            heat_maps=heat_maps(self.space, self.tried),
             queues=queue_series(self.evaluator, [compared[0], winner], o.seeds[0]),
             not_modelled=NOT_MODELLED,
             simulated=self.evaluator.simulated,
             reused=self.evaluator.reused,
         )
+
+    def _tried(self, start: Settings) -> dict[Point, TriedCandidate]:
+        """Return all evaluated points beside the start point with their seeds."""
+        out, starts = {}, dict[tuple[int, ...], Evaluation]()
+        for point, own in self.table.items():
+            seeds = own[0].seeds
+            if seeds not in starts:
+                title = "simulate the start point"
+                starts[seeds] = self.evaluator.evaluate([start], seeds, title)[0]
+            begin = starts[seeds]
+            out[point] = TriedCandidate(
+                self.space.values(point), ratios_to(own, begin), is_lossy(own, begin), own
+            )
+        return out
 
     def _method(self) -> str:
         if self.options.method != "auto":
@@ -227,9 +260,15 @@ class Search:
             name=name,
             settings=self.space.at(point),
             values=self.space.values(point),
-            ratios=self.ratios(own, start),
+            switch_values=self._switch_values(self.space.at(point)),
+            ratios=ratios_to(own, start),
             scenarios=figures(own),
         )
+
+    def _switch_values(self, settings: Settings) -> tuple[SwitchValue, ...]:
+        bases = self.evaluator.bases
+        speeds = {cable.gbps for base in bases for cable in base.ground.cables}
+        return switch_values(settings, bases[0].scenario.port_gbps, speeds)
 
     def _reference(
         self, reference: ReferenceSettings, own: Evaluation, start: Evaluation
@@ -240,7 +279,8 @@ class Search:
             refused=reference.refused,
             settings=reference.settings,
             values={},
-            ratios=self.ratios(own, start),
+            switch_values=self._switch_values(reference.settings),
+            ratios=ratios_to(own, start),
             scenarios=figures(own),
         )
 
@@ -258,15 +298,14 @@ class Search:
         second = min(others, key=lambda p: score(final[p], self.options.objective))
         return [options[second]]
 
-    def _byte_tuning(self, scored: Mapping[Point, Mapping[str, float]]) -> Iterator[OtherObjective]:
-        """Yield the best candidate by each objective of ByteTuning, with the weights that do so."""
+    def _byte_tuning(self) -> Iterator[OtherObjective]:
+        """Yield the best candidates by ByteTuning's objectives, with the weights that do so."""
         gamma = self.options.weights.gamma
-        kept = [point for point in scored if max(scored[point].values()) < WORST]
+        kept = {point: own.scenarios for point, own in self.tried.items() if not own.lossy}
         for name in BYTE_TUNING if kept else ():
             chosen: dict[Point, list[float]] = {}
             for beta in sorted({*BETAS, self.options.weights.beta}):
-                value = partial(self.extremes.value, name, weights=Weights(beta, gamma))
-                best = max(kept, key=lambda point, of=value: of(self.table[point]))  # type: ignore[misc]
+                best = self.extremes.best(name, kept, Weights(beta, gamma))
                 chosen.setdefault(best, []).append(beta)
             for point, betas in chosen.items():
                 weights = Weights(betas[0], gamma)
@@ -275,7 +314,7 @@ class Search:
                     betas=tuple(betas),
                     gamma=gamma,
                     values=self.space.values(point),
-                    value=self.extremes.value(name, self.table[point], weights),
+                    value=self.extremes.value(name, kept[point], weights),
                     start=self.extremes.value(name, self._start, weights),
-                    ratios=dict(scored[point]),
+                    ratios=self.tried[point].ratios,
                 )
