@@ -47,11 +47,14 @@ def candidate(
         fairness=1,
         completion_us=None,
         unfinished=0,
+        groups={},
         queue_kbytes=QueueUse(mean=1, p50=1, p95=1, p99=1, max=1),
         marks=0,
         pauses=0,
         paused_us=0,
+        paused_ports={},
         drops=0,
+        tcp_drops=0,
         resent_kbytes=0,
         switches=tuple(
             SwitchUse(switch=name, goodput_gbps=gbps, queue_kbytes=kbytes)
