@@ -77,7 +77,7 @@ def bytetuning(
 
     24 servers behind two access and two aggregation switches; 23 of them write to one.
 
-    Takes 40 s of CPU time with annealing, and 4 minutes with the grid.
+    Takes half a minute of CPU time with annealing, and 3 minutes with the grid.
     """
     from rocefort.tune.compare_report import watermark_report
     from rocefort.tune.run import evaluators, results_folder
