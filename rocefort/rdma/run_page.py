@@ -13,17 +13,7 @@ from rocefort.models.wording import count_of
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.rdma_report import WORDS, figure, label, verdict_words
 from rocefort.rdma.results import Figures, Measurement, MeasurementVerdict, RdmaResult
-from rocefort.reports.page_parts import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Plot,
-    curve_of,
-    round_numbers,
-)
+from rocefort.reports.page_parts import LinearScale, Plot, PlotAxis, curve_of
 from rocefort.reports.writers.pages import PageHead, framed_page
 
 MOST_SERVERS = 64  # in a heat map
@@ -224,36 +214,33 @@ def _sweep(program: Program, lines: dict[str, list[tuple[float, float, str]]]) -
     times = program.measures_latency
     sizes = sorted({size for line in lines.values() for size, *_ in line})
     values = [value for line in lines.values() for _, value, _ in line]
-    low, high = math.log2(sizes[0]), math.log2(sizes[-1])
-    scale = _LogScale(min(values) * 0.8, max(values) * 1.2) if times else None
-    top = max(values) * 1.05
+    powers = LinearScale(math.log2(sizes[0]), math.log2(sizes[-1]))
+    scale = (
+        _LogScale(min(values) * 0.8, max(values) * 1.2)
+        if times
+        else LinearScale(0, max(values) * 1.05)
+    )
 
     def x(size: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (math.log2(size) - low) / ((high - low) or 1)
-
-    def y(value: float) -> float:
-        share = scale.percent(value) / 100 if scale else value / top
-        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
+        return powers.percent(math.log2(size))
 
     curves = [
-        curve_of(name, f"c{number % 5 + 1}", [(x(s), y(v), words) for s, v, words in sorted(line)])
+        curve_of(
+            name,
+            f"c{number % 5 + 1}",
+            [(x(size), scale.percent(value), words) for size, value, words in sorted(line)],
+        )
         for number, (name, line) in enumerate(sorted(lines.items()))
     ]
     shown = sizes[:: max(1, math.ceil(len(sizes) / 8))]
-    words = [f"{v:g}" for v in round_numbers(top)] if scale is None else []
-    y_ticks = (
-        [(y(float(w)), w) for w in words]
-        if scale is None
-        else [(y(float(w)), w) for _, w in scale.ticks]
-    )
+    unit = "us" if times else "Gb/s"
     return Plot(
         title=program.value,
-        unit="us" if times else "Gb/s",
+        x=PlotAxis("size of a message", tuple((x(n), bytes_words(int(n))) for n in shown)),
+        y=PlotAxis(f"latency, {unit}" if times else f"rate, {unit}", scale.ticks),
         curves=tuple(curves),
-        x_ticks=tuple((x(size), bytes_words(int(size))) for size in shown),
-        y_ticks=tuple(y_ticks),
         words=f"{program.value} over {len(sizes)} sizes, "
-        f"{min(values):.2f} to {max(values):.2f} {'us' if times else 'Gb/s'}",
+        f"{min(values):.2f} to {max(values):.2f} {unit}",
     )
 
 
@@ -264,23 +251,18 @@ def over_time(result: RdmaResult) -> list[Plot]:
     for each in result.measurements:
         if len(each.series) < 2:
             continue
-        top = max(p.gbps for p in each.series) * 1.05 or 1.0
-        last = each.series[-1].at_s
-
-        def x(at_s: float, last: float = last) -> float:
-            return LEFT + (WIDTH - LEFT - RIGHT) * at_s / last
-
-        def y(gbps: float, top: float = top) -> float:
-            return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * gbps / top
-
-        points = [(x(p.at_s), y(p.gbps), f"{p.gbps:.2f} Gb/s, {p.at_s:g} s") for p in each.series]
+        y = LinearScale(0, max(p.gbps for p in each.series) * 1.05 or 1.0)
+        x = LinearScale(0, each.series[-1].at_s)
+        points = [
+            (x.percent(p.at_s), y.percent(p.gbps), f"{p.gbps:.2f} Gb/s, {p.at_s:g} s")
+            for p in each.series
+        ]
         plots.append(
             Plot(
                 title=f"{each.run.pair}, {notes.get(each.run.id, '')}",
-                unit="Gb/s",
+                x=PlotAxis("time, s", x.ticks),
+                y=PlotAxis("rate, Gb/s", y.ticks),
                 curves=(curve_of("", "c1", points),),
-                x_ticks=tuple((x(s), f"{s:g} s") for s in round_numbers(last)),
-                y_ticks=tuple((y(v), f"{v:g}") for v in round_numbers(top)),
                 words=each.sentence,
             )
         )
@@ -356,9 +338,14 @@ class Series(Frozen):
 
 
 class RdmaPageContent(Frozen):
-    """Content of the page: a run, and the earlier values of its pairs."""
+    """Content of the page: a run, and the earlier values of its pairs.
+
+    made: time and version; stored_in: database of the runs.
+    """
 
     result: RdmaResult
+    made: str = ""
+    stored_in: str = ""
     history: tuple[Series, ...] = ()
 
 
@@ -417,6 +404,10 @@ def rdma_page(content: RdmaPageContent) -> str:
             count_of(len(result.measurements), "run"),
             *conditions,
         ),
+        provenance=[
+            *([("Made", content.made)] if content.made else []),
+            *([("From", f"run {result.id} of {content.stored_in}")] if content.stored_in else []),
+        ],
         sections=[(name, title) for name, title, content in sections if content],
     )
     return framed_page("rdma.html.j2", head, shown, files=("rdma.css",))

@@ -7,6 +7,8 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
+from rocefort import __version__
+from rocefort.base.clock import utc_now
 from rocefort.base.errors import BadInput
 from rocefort.base.json_output import json_text
 from rocefort.design.subject import write_files
@@ -92,5 +94,11 @@ def write_page(past: RdmaHistory, result: RdmaResult, path: Path) -> None:
             series.append(
                 Series(program=program, what=what, pair=pair, size_bytes=size, points=points)
             )
-    text = rdma_page(RdmaPageContent(result=result, history=tuple(series)))
+    content = RdmaPageContent(
+        result=result,
+        made=f"{utc_now():%Y-%m-%d %H:%M} UTC by Rocefort {__version__}",
+        stored_in=str(past.path),
+        history=tuple(series),
+    )
+    text = rdma_page(content)
     write_files({path.name: text}, path.parent)

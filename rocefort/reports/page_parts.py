@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -50,8 +50,41 @@ def packed_column(cells: Sequence[object]) -> dict[str, object]:
     return {"runs": [cell for cell, _ in runs], "lengths": [length for _, length in runs]}
 
 
-WIDTH, HEIGHT = 640, 250  # of a plot, with its margins
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 30
+@dataclass(frozen=True, slots=True)
+class LinearScale:
+    """Scale of an axis; places are in percent of it."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def over(cls, values: Iterable[float], least: float) -> LinearScale:
+        """Return a scale with all values and a margin.
+
+        least: its range at least, so that noise of equal values does not fill it.
+        """
+        known = list(values)
+        low, high = min(known), max(known)
+        margin = max((least - (high - low)) / 2, (high - low) * 0.05)
+        return cls(low - margin, high + margin)
+
+    def percent(self, value: float) -> float:
+        """Return the place of a value; values beyond an end are at it."""
+        share = (value - self.low) / (self.high - self.low)
+        return 100 * min(1.0, max(0.0, share))
+
+    @property
+    def ticks(self) -> tuple[tuple[float, str], ...]:
+        """Places and words of round numbers, about five."""
+        raw = (self.high - self.low) / 5
+        power = 10 ** math.floor(math.log10(raw))
+        step = next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= raw * 0.999)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        digits = next(n for n in range(20) if math.isclose(round(step, n), step))
+        return tuple(
+            (self.percent(n * step), f"{n * step + 0.0:,.{digits}f}")
+            for n in range(first, last + 1)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,32 +98,37 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
-    """A plot of `WIDTH` by `HEIGHT`; ticks: place and words."""
+class PlotAxis:
+    """Axis of a plot: its quantity with the unit; ticks: place in percent, and words."""
 
     title: str
-    unit: str
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlotLevel:
+    """Value of y that a plot marks; end: side of its words."""
+
+    name: str
+    style: str
+    place: float
+    end: Literal["left", "right"] = "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Plot as wide as its box; notes: sentences below it. Places are in percent."""
+
+    title: str
+    x: PlotAxis
+    y: PlotAxis
     curves: tuple[Curve, ...]
-    x_ticks: tuple[tuple[float, str], ...]
-    y_ticks: tuple[tuple[float, str], ...]
     words: str
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    bottom: int = HEIGHT - BOTTOM
-    right: int = WIDTH - RIGHT
-    top: int = TOP
+    levels: tuple[PlotLevel, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def curve_of(name: str, style: str, points: Sequence[tuple[float, float, str]]) -> Curve:
-    """Return a line through points, with words for each."""
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in points)
-    return Curve(name, style, line, tuple((round(x, 1), round(y, 1), w) for x, y, w in points))
-
-
-def round_numbers(top: float) -> Iterator[float]:
-    """Round numbers from 0 to top, about five."""
-    raw = top / 5
-    power = 10 ** math.floor(math.log10(raw))
-    step = next(f * power for f in (1, 2, 5, 10) if f * power >= raw)
-    return (step * n for n in range(int(top / step) + 1))
+    """Return a line through points, with words for each; places in percent, y upwards."""
+    down = [(round(x, 2), round(100 - y, 2), words) for x, y, words in points]
+    return Curve(name, style, " ".join(f"{x:g},{y:g}" for x, y, _ in down), tuple(down))

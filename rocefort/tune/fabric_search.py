@@ -20,13 +20,15 @@ from rocefort.models.fabric.lossless import AiEcnProfile, EcnThresholds, SpeedGb
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.models.units import KBYTE
-from rocefort.tune.model import Settings
-from rocefort.tune.scenario import Limits, Marking, Scenario, SearchSpace
+from rocefort.tune.model import Settings, SwitchValue
+from rocefort.tune.scenario import MAIN_GROUP, Limits, Marking, Scenario, SearchSpace
 from rocefort.tune.search.jobs import Base
 from rocefort.tune.search.limits import FabricLimits, Refusal
 from rocefort.tune.search.points import CELL_KBYTES, NIC_VALUES, Space, Values, axes_of
 from rocefort.tune.search.search import ReferenceSettings
 from rocefort.tune.simulator.layout import Cable, Ground, Pair
+from rocefort.tune.switch_values import switch_values
+from rocefort.tune.traffic import Flows
 from rocefort.validators.capacity.traffic_matrix import spread
 from rocefort.validators.facts.headroom import DELAY_NS_PER_M, RESPONSE_QUANTA
 from rocefort.validators.facts.roce_ports import ports_by_device
@@ -93,25 +95,31 @@ def _pairs(
     scenario: Scenario, document: Document, network: Network, demand: Demand | None
 ) -> Iterator[Pair]:
     """Yield pairs of servers: those that the scenario names, or those of the demand."""
-    flows = scenario.flows
+    for group, flows in scenario.groups.items():
+        path: YamlPath = ("flows",) if group == MAIN_GROUP else ("beside", group)
+        if flows.pattern == "between":
+            _check_servers(flows, document, network, path)
+            pairs = ((a, b) for a in flows.senders for b in flows.receivers if a != b)
+            yield from (Pair(*pair, group=group) for pair in pairs)
+            continue
+        if demand is None:
+            what, how = "the fabric has no demand.yaml", "write it beside it"
+            raise _refused(document, what, how, (*path, "pattern"))
+        for term in spread(demand, analyse(network)).terms:
+            for sender, rate in term.rates.items():
+                for receiver, weight in term.weights.items():
+                    if sender != receiver:
+                        yield Pair(sender, receiver, rate * weight, group)
+
+
+def _check_servers(flows: Flows, document: Document, network: Network, path: YamlPath) -> None:
+    """Raise BadInput for the first server that a fabric does not have."""
     names = [server.name for server in network.servers or ()]
-    if flows.pattern == "between":
-        for key in ("senders", "receivers"):
-            for position, name in enumerate(getattr(flows, key)):
-                if name not in names:
-                    path: YamlPath = ("flows", key, position)
-                    what = f"the fabric has no server {name!r}"
-                    raise _refused(document, what, nearest(name, names), path)
-        yield from (Pair(a, b) for a in flows.senders for b in flows.receivers if a != b)
-        return
-    if demand is None:
-        path = ("flows", "pattern")
-        raise _refused(document, "the fabric has no demand.yaml", "write it beside it", path)
-    for term in spread(demand, analyse(network)).terms:
-        for sender, rate in term.rates.items():
-            for receiver, weight in term.weights.items():
-                if sender != receiver:
-                    yield Pair(sender, receiver, rate * weight)
+    for key in ("senders", "receivers"):
+        for position, name in enumerate(getattr(flows, key)):
+            if name not in names:
+                what = f"the fabric has no server {name!r}"
+                raise _refused(document, what, nearest(name, names), (*path, key, position))
 
 
 AI_ECN_SAMPLE = "bounds of AI-ECN in the vendor's sample"
@@ -163,7 +171,7 @@ def byte_tuning_start(refusal: Refusal) -> ReferenceSettings:
         alpha=1 / 32,
         headroom_kbytes=140 * CELL_KBYTES,
     )
-    source = "ByteTuning, doi 10.1109/TCC.2025.3525496 (experience values), cells of 208 bytes"
+    source = "ByteTuning, doi 10.1109/TCC.2025.3525496 (experience values), cells of 256 bytes"
     return ReferenceSettings("bytetuning-start", source, settings, refusal(settings))
 
 
@@ -194,9 +202,9 @@ class FabricSearch:
     space: Space
     references: tuple[ReferenceSettings, ...]
 
-    def thresholds(self, values: Values) -> dict[SpeedGbps, EcnThresholds]:
-        """Return the ECN profile's thresholds of a candidate."""
-        return thresholds(values, self.base_gbps, self.speeds)
+    def switch_values(self, settings: Settings) -> tuple[SwitchValue, ...]:
+        """Return what the fabric's switches have to be given for a candidate's settings."""
+        return switch_values(settings, self.base_gbps, self.speeds)
 
 
 def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch:

@@ -61,6 +61,11 @@ from rocefort.tune.write import REFUSAL, candidate, write_choice
 TRIAL = "rocefort tune measure"
 ROUND_S = 25.0  # to connect, start, end and read both ends of a round
 LEAST_TRIAL_S = 60  # of `commit trial`, V300R023C00
+RATES = {
+    GOODPUT: "goodput_gbps",
+    "median sender": "median_gbps",
+    "slowest sender": "slowest_gbps",
+}
 PAUSES_SOFT = 10  # as the search's, so that one pause is not infinitely worse than none
 NOT_MEASURED = (
     "the queue: perftest does not report it, and a switch only shows its length at one moment",
@@ -384,8 +389,19 @@ def _problems(result: RdmaResult) -> Iterator[str]:
     yield from result.unmeasured
 
 
-def measured_ratios(own: MeasuredFigures, today: MeasuredFigures) -> dict[str, float]:
-    """Return the ratio to today's values by goal, below 1 is better."""
+def measured_ratios(own: MeasuredFigures, today: MeasuredFigures) -> dict[str, float | None]:
+    """Return each figure by today's; None: today has no pauses, the candidate has."""
+    out: dict[str, float | None] = {
+        name: getattr(own, key) / getattr(today, key) for name, key in RATES.items()
+    }
+    if own.pauses is not None and today.pauses is not None:
+        equal = 1.0 if own.pauses == 0 else None
+        out[PAUSES] = own.pauses / today.pauses if today.pauses else equal
+    return out
+
+
+def measured_costs(own: MeasuredFigures, today: MeasuredFigures) -> dict[str, float]:
+    """Return what the objective minimises of each goal, below 1 is better, as a search does."""
     out = {
         GOODPUT: today.goodput_gbps / own.goodput_gbps,
         P50: today.median_gbps / own.median_gbps,
@@ -407,12 +423,16 @@ def with_verdict(result: MeasuredSearch, speed_note: str) -> MeasuredSearch:
         else trial
         for trial in result.trials
     ]
-    again = measured_ratios(after, before) if after else None
+    again = measured_costs(after, before) if after else None
     noise = abs(score(again, result.objective)) if again else None
     update: dict[str, object] = {"trials": tuple(trials)}
     if noise is not None:
         update["noise_percent"] = round(100 * (exp(noise) - 1), 3)
-    scored = {t.name: score(t.ratios, result.objective) for t in trials if t.ratios}
+    scored = {
+        t.name: score(measured_costs(t.figures, before), result.objective)
+        for t in trials
+        if t.figures
+    }
     best = min(scored, key=lambda name: scored[name], default="")
     if not best:
         update["verdict"] = "no candidate was measured"

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rocefort.models.wording import count_of, listing
-from rocefort.reports.blocks import Block, Cell, Items, Note, Section, Table, Tone, columns
+from rocefort.reports.blocks import (
+    Block,
+    Cell,
+    Items,
+    Note,
+    Section,
+    Table,
+    TableColumn,
+    Tone,
+    columns,
+)
 from rocefort.tune.model import (
     Figure,
     MeasuredFigures,
@@ -16,6 +26,7 @@ from rocefort.tune.model import (
     SearchResult,
     Simulation,
 )
+from rocefort.tune.search.objectives import DROPS, GOALS, P50, P99
 
 PARAMETERS = {
     "kmin_kbytes": "Kmin",
@@ -36,23 +47,36 @@ def search_report(result: SearchResult) -> Iterator[Block]:
         f"{count_of(result.combinations, 'combination')}, by {result.method}"
     )
     yield Section("Choice", tuple(_choice(result)), lead=certainty_sentence(result))
-    yield Section("Comparison", tuple(comparison(result)))
-    yield Section(
-        "Front",
-        (options_table(result.front[:LISTED]),),
-        lead=f"{count_of(len(result.front), 'candidate')} that no other dominates by more than "
-        f"{result.resolution_percent:g} %; ratios to the start point, below 1 is better",
-    )
-    yield Section(
-        "Sensitivity",
-        (sensitivity_table(result),),
-        lead="Share of the variance that a parameter explains alone, %",
-    )
-    yield Section("Objectives of ByteTuning", (byte_tuning_table(result),))
+    yield Section("Comparison", tuple(comparison(result)), lead=UNITS_LEAD)
+    yield Section("Front", tuple(option_tables(result.front[:LISTED])), lead=front_lead(result))
+    yield Section("Sensitivity", (sensitivity_table(result),), lead=SENSITIVITY_LEAD)
+    table = byte_tuning_table(result)
+    yield Section("Objectives of ByteTuning", (table,), lead=byte_tuning_lead(result))
     yield Section("Search", (Items(tuple(counts(result))),))
     yield Section("", (Note("Not modelled:"), Items(result.not_modelled)))
     for line in result.written:
         yield Note(line, Tone.GOOD)
+
+
+UNITS_LEAD = (
+    "Goodput in Gb/s, completion times in us, queues in kbytes of 1,000 bytes; "
+    "↑ higher is better, ↓ lower is better"
+)
+SENSITIVITY_LEAD = (
+    "Share of the variance that a parameter explains alone, %; -: the candidates differ by less "
+    "than the seeds"
+)
+
+
+def front_lead(result: SearchResult) -> str:
+    """Return what the table of the front shows."""
+    scenarios = len(result.start.scenarios)
+    mean = f", over {scenarios} scenarios" if scenarios > 1 else ""
+    return (
+        f"{count_of(len(result.front), 'candidate')} that no other dominates by more than "
+        f"{result.resolution_percent:g} %; change against today, %{mean}; ↑ higher is better, "
+        "↓ lower is better"
+    )
 
 
 def _choice(result: SearchResult) -> Iterator[Block]:
@@ -75,20 +99,86 @@ def certainty_sentence(result: SearchResult) -> str:
     return f"The choice is {', and '.join(parts)}{more}." if parts else ""
 
 
-def comparison(result: SearchResult) -> Iterator[Block]:
-    """Yield a table for each scenario: the choice, the bests, and the references."""
-    bests = {f"best for {name}": option for name, option in result.best.items()}
-    named = {"choice": result.chosen, **bests, **{o.name: o for o in result.references}}
+# --- figures --------------------------------------------------------------------------------------
+
+
+GOALS_BY_NAME = {goal.name: goal for goal in (*GOALS, DROPS)}
+SHORT_NAMES = {P50: "p50", P99: "p99"}
+
+
+def goal_title(name: str, unit: str = "") -> str:
+    """Return the head of a column: the goal, its unit, and an arrow to what is better."""
+    arrow = "↑" if GOALS_BY_NAME[name].raised else "↓"
+    return f"{SHORT_NAMES.get(name, name)}{', ' * bool(unit)}{unit} {arrow}"
+
+
+def percent(ratio: float) -> float:
+    """Return how much more than the start point's a figure is, percent."""
+    return 100 * (ratio - 1)
+
+
+def against(ratio: float | None) -> str:
+    """Return a ratio to the start point as a difference in percent, or as a multiple of it."""
+    if ratio is None:
+        return "from 0"
+    if ratio >= MULTIPLE:
+        return f"{short(ratio)} x"
+    change = f"{percent(ratio):+.1f}"
+    return "0.0" if float(change) == 0 else change
+
+
+MULTIPLE = 10  # of the start point: from here on a percentage is hard to read
+
+
+def change_words(name: str, ratio: float | None) -> str:
+    """Return a change of a goal in words: `goodput 0.9 % more than today`."""
+    title = SHORT_NAMES.get(name, name)
+    if ratio is None:
+        return f"{title} more than today's 0"
+    if ratio >= MULTIPLE:
+        return f"{title} {short(ratio)} times today's"
+    change = f"{abs(percent(ratio)):.1f}"
+    if float(change) == 0:
+        return f"{title} as today"
+    return f"{title} {change} % {'more' if ratio > 1 else 'less'} than today"
+
+
+def comparison(result: SearchResult, *, spreads: bool = False) -> Iterator[Block]:
+    """Yield a table for each scenario: today, the choice, the bests, and the references.
+
+    spreads: with half of the range over the seeds.
+    """
+    names = _labels(result)
     for number, scenario in enumerate(result.start.scenarios):
-        goals = [(f.goal, f.unit) for f in scenario.figures]
-        titles = [goal + (f", {unit}" if unit else "") for goal, unit in goals]
+        goals = [
+            (f.goal, f.unit if spreads else "") for f in scenario.figures if f.goal != DROPS.name
+        ]
+        show = spread if spreads else lambda figure: short(figure.mean)
         rows: list[tuple[Cell, ...]] = []
-        for name, option in named.items():
-            own = {f.goal: spread(f) for f in option.scenarios[number].figures}
-            cells = [own.get(goal) for goal, _ in goals]
-            rows.append((name, *cells, "refused" if option.refused else ""))
-        right = tuple(columns("", *titles, "rules"))
-        yield Section(scenario.scenario, (Table(right, tuple(rows)),))
+        for label, option in names.items():
+            own = {f.goal: f for f in option.scenarios[number].figures}
+            dropped = own[DROPS.name].mean
+            words = [label, *(["refused"] if option.refused else [])]
+            words += [f"drops {short(dropped)} packets"] if dropped else []
+            cells = (show(own[goal]) if goal in own else None for goal, _ in goals)
+            rows.append((", ".join(words), *cells))
+        heads = [TableColumn(goal_title(*goal), align="right") for goal in goals]
+        table = Table((TableColumn(wraps=True), *heads), tuple(rows))
+        yield Section(scenario.scenario, (table,))
+
+
+def _labels(result: SearchResult) -> dict[str, Option]:
+    """Return options by their name in tables; an option that is several things is once there."""
+    start = result.start.name
+    labels, options = {start: [f"today: {start}"]}, {start: result.start}
+    bests = {f"best for {name}": option for name, option in result.best.items()}
+    for label, option in {"choice": result.chosen, **bests}.items():
+        labels.setdefault(option.name, []).append(label)
+        options[option.name] = option
+    for option in result.references[1:]:
+        labels.setdefault(option.name, []).append(option.name)
+        options[option.name] = option
+    return {", ".join(words): options[name] for name, words in labels.items()}
 
 
 def spread(figure: Figure) -> str:
@@ -97,13 +187,33 @@ def spread(figure: Figure) -> str:
     return f"{short(figure.mean)} ±{short(half)}" if half else short(figure.mean)
 
 
-def options_table(options: Sequence[Option]) -> Table:
-    """Return candidates with their values and ratios."""
+Measured = tuple[str, Mapping[str, float], Mapping[str, float | None]]  # name, values, ratios
+
+
+def option_tables(options: Sequence[Option]) -> Iterator[Table]:
+    """Yield tables of candidates: their changes against today, then their values."""
+    yield from _tables("candidate", [(o.name, o.values, o.ratios) for o in options])
+
+
+VALUES = 5  # of a table that fits 80 columns
+
+
+def _tables(title: str, options: Sequence[Measured]) -> Iterator[Table]:
+    """Yield a table of ratios, and tables of at most `VALUES` parameters."""
     if not options:
-        return Table(columns("candidate"), ())
-    names, goals = options[0].values.keys(), options[0].ratios.keys()
-    rows = (_row(o.name, o.values, o.ratios) for o in options)
-    return Table(columns("candidate", *map(parameter_name, names), *goals), tuple(rows))
+        return
+    _, values, ratios = options[0]
+    heads = [TableColumn(f"{goal_title(name)}", align="right") for name in ratios]
+    rows = tuple((name, *map(against, own.values())) for name, _, own in options)
+    yield Table((TableColumn(title), *heads), rows)
+    names = list(values)
+    for first in range(0, len(names), VALUES):
+        own_names = names[first : first + VALUES]
+        heads = [TableColumn(parameter_name(n), "right", wraps=n[:4] == "nic.") for n in own_names]
+        cells: list[tuple[Cell, ...]] = [
+            (name, *(own[n] for n in own_names)) for name, own, _ in options
+        ]
+        yield Table((TableColumn(title), *heads), tuple(cells))
 
 
 def sensitivity_table(result: SearchResult) -> Table:
@@ -111,22 +221,40 @@ def sensitivity_table(result: SearchResult) -> Table:
     goals = tuple(result.parameters[0].shares) if result.parameters else ()
     rows: list[tuple[Cell, ...]] = []
     for p in result.parameters:
-        shares = (round(100 * p.shares[goal], 1) for goal in goals)
+        shares = (None if (own := p.shares[g]) is None else round(100 * own, 1) for g in goals)
         rows.append((parameter_name(p.name), *shares))
-    return Table(columns("parameter", *goals), tuple(rows))
+    names = (SHORT_NAMES.get(goal, goal) for goal in goals)
+    return Table(columns("parameter", *names), tuple(rows))
+
+
+def byte_tuning_lead(result: SearchResult) -> str:
+    """Return what the figures of ByteTuning's objectives are."""
+    gamma = f"{result.byte_tuning[0].gamma:g}" if result.byte_tuning else "-"
+    return (
+        "Best candidates by the published objectives, 0 to 1, more is better; maximum and smallest "
+        f"of {count_of(result.evaluated, 'candidate')}, gamma {gamma}"
+    )
 
 
 def byte_tuning_table(result: SearchResult) -> Table:
-    """Return what the objectives of ByteTuning would have chosen."""
-    if not result.byte_tuning:
-        return Table(columns("objective"), ())
-    names, goals = result.byte_tuning[0].values, result.byte_tuning[0].ratios
-    rows = (_row(b.objective, b.values, b.ratios) for b in result.byte_tuning)
-    return Table(columns("objective", *map(parameter_name, names), *goals), tuple(rows))
+    """Return what the objectives of ByteTuning choose, by the weight of throughput."""
+    rows = (
+        (
+            each.objective.removeprefix("bytetuning-"),
+            weights_text(each.betas),
+            round(each.value, 3),
+            round(each.start, 3),
+            ", ".join(f"{parameter_name(name)} {value:g}" for name, value in each.values.items()),
+        )
+        for each in result.byte_tuning
+    )
+    titles = ("objective", "beta", "best", "start")
+    return Table((*columns(*titles), TableColumn("candidate", wraps=True)), tuple(rows))
 
 
-def _row(name: str, values: Mapping[str, float], ratios: Mapping[str, float]) -> tuple[Cell, ...]:
-    return (name, *values.values(), *(round(ratio, 3) for ratio in ratios.values()))
+def weights_text(betas: Sequence[float]) -> str:
+    """Return weights as text: the first and the last of several."""
+    return f"{betas[0]:g}" + (f" to {betas[-1]:g}" if len(betas) > 1 else "")
 
 
 def counts(result: SearchResult) -> Iterator[str]:
@@ -147,7 +275,7 @@ def counts(result: SearchResult) -> Iterator[str]:
 
 def parameter_name(name: str) -> str:
     """Return a parameter as text."""
-    return PARAMETERS.get(name, name.replace("nic.", "NIC "))
+    return PARAMETERS.get(name) or name.replace("nic.", "NIC ").replace("_", " ")
 
 
 Reader = Callable[[Measures], float | None]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.progress import Step
 from rocefort.base.repository import this_site
+from rocefort.design.load.documents import find_fabric
 from rocefort.design.load.profiles import profiles_of
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.tune.fabric_search import (
@@ -28,13 +30,15 @@ from rocefort.tune.fabric_search import (
 from rocefort.tune.model import SearchResult, Settings, Simulation
 from rocefort.tune.page import search_page
 from rocefort.tune.scenario import DEFAULT_SEEDS, Scenario, SearchSpace
+from rocefort.tune.search.byte_tuning import DEFAULT_WEIGHTS, Weights
+from rocefort.tune.search.comparison import TriedCandidate
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.executors import workers_of
 from rocefort.tune.search.jobs import Base, ResultFolder
 from rocefort.tune.search.limits import Refusal, scenario_refusal
+from rocefort.tune.search.objectives import DROPS, GOALS, UNFINISHED
 from rocefort.tune.search.points import (
     NIC_VALUES,
-    Point,
     Space,
     axes_of,
     published_space,
@@ -43,27 +47,51 @@ from rocefort.tune.search.points import (
 from rocefort.tune.search.search import METHODS, ReferenceSettings, Search, SearchOptions
 from rocefort.tune.simulator.layout import ground_of
 from rocefort.tune.simulator.simulate import require_numba, simulate
+from rocefort.verification.page.fabric_page import provenance_of
+
+EvaluatorOf = Callable[[tuple[Base, ...]], Evaluator]
 
 
 def write_pictures(searched: Searched, result: SearchResult, folder: Path) -> None:
     """Write index.html, candidates.csv and search.json; raises BadInput."""
+    origins = [provenance_of(file) for file in searched.plan.files]
     files = {
-        "index.html": search_page(result, searched.candidates),
-        "candidates.csv": candidates_csv(searched),
+        "index.html": search_page(result, searched.candidates, origins),
+        "candidates.csv": candidates_csv(searched.candidates),
         "search.json": result.model_dump_json(indent=1) + "\n",
     }
     put_together(files, folder)
 
 
-def candidates_csv(searched: Searched) -> str:
-    """Return a line for each evaluated candidate: its values, and its ratios to the start point."""
+def candidates_csv(candidates: Sequence[TriedCandidate]) -> str:
+    """Return a line for each candidate: its values, its ratios to the start point, its figures.
+
+    Figures are means over the candidate's seeds, of each scenario; an empty ratio: the start point
+    has 0.
+    """
     out = StringIO()
-    names = list(searched.result.chosen.values)
-    goals = list(searched.result.start.ratios)
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*names, *(f"{goal} ratio" for goal in goals)])
-    for values, ratios in searched.candidates:
-        writer.writerow([*(values[n] for n in names), *(f"{ratios[g]:.6g}" for g in goals)])
+    first = candidates[0]
+    goals = [goal for goal in GOALS if goal.name in first.ratios]
+    figures = [
+        (number, goal)
+        for number, scenario in enumerate(first.scenarios)
+        for goal in (*GOALS, DROPS, UNFINISHED)
+        if goal.read(scenario) is not None
+    ]
+    writer.writerow(
+        [
+            *first.values,
+            "seeds",
+            *(f"{g.name} ratio ({g.better} is better)" for g in goals),
+            *(f"{first.scenarios[n].scenario} {g.name}, {g.unit}" for n, g in figures),
+        ]
+    )
+    for each in candidates:
+        ratios = [each.ratios[goal.name] for goal in goals]
+        values = [goal.read(each.scenarios[number]) for number, goal in figures]
+        numbers = ("" if v is None else f"{v:.6g}" for v in (*ratios, *values))
+        writer.writerow([*each.values.values(), len(each.scenarios[0].seeds), *numbers])
     return out.getvalue()
 
 
@@ -75,6 +103,7 @@ class SearchRequest:
     demand: Path | None = None
     scenarios: tuple[Path, ...] = ()
     objective: str = "both"
+    weights: Weights = DEFAULT_WEIGHTS
     method: str = "auto"
     evaluations: int = 400
     nic: bool = False
@@ -85,12 +114,16 @@ class SearchRequest:
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """Scenarios, space and references of a search; fabric: what a winner is written to."""
+    """Scenarios, space and references of a search; fabric: what a winner is written to.
+
+    files: of the fabric and its demand, or of the scenarios and their fabrics.
+    """
 
     name: str
     bases: tuple[Base, ...]
     space: Space
     references: tuple[ReferenceSettings, ...]
+    files: tuple[Path, ...]
     seeds: tuple[int, ...] = DEFAULT_SEEDS
     fabric: FabricSearch | None = None
 
@@ -102,11 +135,11 @@ class SearchPlan:
 
 @dataclass(frozen=True)
 class Searched:
-    """Finished search with the values and ratios of every candidate."""
+    """Finished search with every candidate."""
 
     result: SearchResult
     plan: SearchPlan
-    candidates: tuple[tuple[dict[str, float], dict[str, float]], ...] = field(default=())
+    candidates: tuple[TriedCandidate, ...] = ()
 
 
 def search(request: SearchRequest) -> Searched:
@@ -115,16 +148,16 @@ def search(request: SearchRequest) -> Searched:
     with Step("read the scenarios"):
         plan = plan_of(request)
     folder = request.results or results_folder()
-    ResultFolder(folder).prepare()
-    with Step("load the simulator"):  # compiled before the workers begin, so that they load it
-        tiny = plan.bases[0].scenario.like(duration_ms=0.001, measure_from_ms=0, seeds=(1,))
-        simulate(tiny, plan.bases[0].profile, plan.bases[0].ground)
-    count = request.workers or os.cpu_count() or 1
     options = SearchOptions(
-        request.objective, request.method, request.evaluations, plan.seeds, folder
+        request.objective,
+        request.method,
+        request.evaluations,
+        plan.seeds,
+        request.weights,
+        folder,
     )
-    with workers_of(request.executor, count, folder) as workers:
-        evaluator = Evaluator(plan.bases, workers, count, folder)
+    with evaluators(request.executor, request.workers, folder) as evaluator_of:
+        evaluator = evaluator_of(plan.bases)
         study = Search(plan.name, plan.space, plan.references, evaluator, options)
         result = study.run()
     if plan.fabric and plan.fabric.ai_ecn:
@@ -133,14 +166,23 @@ def search(request: SearchRequest) -> Searched:
             "compared at the bounds of the vendor's sample"
         )
         result = result.model_copy(update={"notes": (*result.notes, note)})
-    scored = [(point, study.ask([point])[0]) for point in study.table]
-    return Searched(result, plan, tuple(_rows(plan.space, scored)))
+    return Searched(result, plan, tuple(study.tried.values()))
 
 
-def _rows(
-    space: Space, scored: Sequence[tuple[Point, dict[str, float]]]
-) -> list[tuple[dict[str, float], dict[str, float]]]:
-    return [(space.values(point), ratio) for point, ratio in scored]
+@contextmanager
+def evaluators(executor: str, workers: int, folder: Path) -> Iterator[EvaluatorOf]:
+    """Open workers; yield what makes evaluators of scenarios that share them; raises BadInput.
+
+    workers: 0 for one for each core. folder: of results.
+    """
+    require_numba()
+    ResultFolder(folder).prepare()
+    with Step("load the simulator"):  # compiled before the workers begin, so that they load it
+        tiny = {"flows": {"count": 1}, "duration_ms": 0.001, "measure_from_ms": 0, "seeds": (1,)}
+        simulate(Scenario.model_validate(tiny), None)
+    count = workers or os.cpu_count() or 1
+    with workers_of(executor, count, folder) as opened:
+        yield lambda bases: Evaluator(bases, opened, count, folder)
 
 
 def plan_of(request: SearchRequest) -> SearchPlan:
@@ -151,7 +193,8 @@ def plan_of(request: SearchRequest) -> SearchPlan:
         plan = _of_files(request)
     else:
         own = fabric_search(request.fabric or Path(), request.demand, nic=request.nic)
-        plan = SearchPlan(own.name, own.bases, own.space, own.references, fabric=own)
+        files = (own.file, *((request.demand,) if request.demand else ()))
+        plan = SearchPlan(own.name, own.bases, own.space, own.references, files, fabric=own)
     if plan.space.size == 0:
         reasons = ", ".join(plan.space.refused)
         what = f"no combination is allowed: {reasons}"
@@ -184,7 +227,10 @@ def _of_files(request: SearchRequest) -> SearchPlan:
             how="list values of a parameter, or remove the key",
         )
     name = ", ".join(base.scenario.scenario for base in bases)
-    return SearchPlan(name, bases, space, tuple(_references(bases[0], refusal)), first.seeds)
+    own = (base.scenario.topology.fabric for base in bases)
+    files = dict.fromkeys((*request.scenarios, *(find_fabric(Path(f)) for f in own if f)))
+    references = tuple(_references(bases[0], refusal))
+    return SearchPlan(name, bases, space, references, tuple(files), first.seeds)
 
 
 def _references(base: Base, refusal: Refusal) -> list[ReferenceSettings]:

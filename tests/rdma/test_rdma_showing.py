@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from outputs import fields_of
 
-from rocefort import tasks
+from rocefort import __version__, tasks
+from rocefort.base.clock import utc_now
 from rocefort.base.errors import ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.rdma.compare import compare, compare_with, load_reference
@@ -252,7 +253,10 @@ def test_a_page_of_collectives_has_a_curve_of_each(
 ) -> None:
     write_page(past, make(Suite.MPI, past=past), tmp_path / "run.html")
     page = (tmp_path / "run.html").read_text()
-    assert page.count('<svg class="plot"') == 1
+    assert page.count('<div class="plot">') == 1
+    made = f"<dd>{utc_now():%Y-%m-%d} [0-9:]{{5}} UTC by Rocefort {re.escape(__version__)}</dd>"
+    assert re.search(made, page)
+    assert f"of {past.path}</dd>" in page
     assert [f'<polyline class="c{n}"' in page for n in range(1, 7)] == [True] * 5 + [False]
     assert "<td>IMB-MPI1 alltoall</td>" in page
 

@@ -95,7 +95,9 @@ def history(result: RdmaResult) -> tuple[Series, ...]:
 
 def test_the_page_of_a_mesh(make: Make) -> None:
     result = make(Suite.MESH, Program.WRITE_BW, Program.WRITE_LAT)
-    page = rdma_page(RdmaPageContent(result=result, history=history(result)))
+    made = "2026-11-21 09:30 UTC by Rocefort 9.9"
+    content = RdmaPageContent(result=result, history=history(result), made=made)
+    page = rdma_page(content)
     assert page.count('class="heat"') == 1
     links = set(re.findall(r'<a href="#(run-[^"]+)">', page))
     assert links == set(re.findall(r'<tr id="(run-[^"]+)">', page)) & links
@@ -109,9 +111,10 @@ def test_the_page_of_a_mesh(make: Make) -> None:
     assert "pairs with shorter tails are not drawn" in page
     assert page.count('<polyline class="line"') == len(history(result))
     assert "&lt;AlmaLinux&gt; 9.3" in page
+    assert "<dd>2026-11-21 09:30 UTC by Rocefort 9.9</dd>" in page
     assert "<script" not in page
     assert not re.search(r'(src|href)="(?!#|data:)', page)
-    assert rdma_page(RdmaPageContent(result=result, history=history(result))) == page
+    assert rdma_page(content) == page
 
 
 @pytest.mark.parametrize(("width", "dark"), LOOKS)
@@ -125,15 +128,20 @@ def test_axe_finds_nothing_on_the_page_of_a_mesh(
 
 def test_the_page_of_a_sweep_has_a_curve_for_each_way(make: Make) -> None:
     page = rdma_page(RdmaPageContent(result=make(Suite.SWEEP)))
-    assert page.count('<svg class="plot"') == 2
+    assert page.count('<div class="plot">') == 2
     assert page.count('<polyline class="c1"') == page.count('<polyline class="c2"') == 2
-    assert page.count("<circle") == 4 * 23
+    assert page.count('<path class="dot c') == 4 * 23
+    assert "rate, Gb/s" in page
+    assert "latency, us" in page
+    assert "size of a message" in page
     assert "within a leaf" in page
     assert "one switch takes" in page
     plotted = re.findall(r'<polyline class="c\d" points="([^"]+)"', page)
     for x, y in (map(float, p.split(",")) for line in plotted for p in line.split()):
-        assert 52 <= x <= 628
-        assert 12 <= y <= 220
+        assert 0 <= x <= 100
+        assert 0 <= y <= 100
+    assert {float(line.split(",")[0]) for line in plotted} == {0}
+    assert {float(line.split()[-1].split(",")[0]) for line in plotted} == {100}
 
 
 def test_the_page_of_a_failure_has_it_over_time(make: Make) -> None:

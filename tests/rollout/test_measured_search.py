@@ -33,6 +33,7 @@ from rocefort.tune.measure import (
     MeasureRequest,
     approved_window,
     measure,
+    measured_costs,
     measured_ratios,
     with_verdict,
 )
@@ -141,8 +142,8 @@ def test_the_choice_is_what_servers_measured_and_the_leaf_is_as_before(bench: Be
     assert set(bench.seen) == {600, *map(int, tried.values())}
     for trial in result.trials:
         faster = share_of(trial.values["xoff_kbytes"])
-        assert trial.ratios["goodput"] == pytest.approx(share_of(600) / faster, rel=0.01)
-    best = min(result.trials, key=lambda trial: trial.ratios["goodput"])
+        assert trial.ratios["goodput"] == pytest.approx(faster / share_of(600), rel=0.01)
+    best = max(result.trials, key=lambda trial: trial.ratios["goodput"] or 0)
     assert tried[result.chosen] == best.values["xoff_kbytes"]
     assert bench.runs == before
     switch = bench.lab.switches[CANARY]
@@ -305,10 +306,20 @@ def test_a_candidate_is_chosen_if_it_is_better_by_more_than_the_noise() -> None:
     assert noisy.verdict == "no candidate is better by more than today's values vary, and 1 %"
 
 
-def test_ratios_are_below_one_for_what_is_better() -> None:
-    ratio = measured_ratios(figures(90, 20), figures(60, 30))
-    assert ratio["goodput"] == pytest.approx(2 / 3)
-    assert ratio["completion p99"] == 1.5
+def test_ratios_are_figures_by_todays_and_costs_are_below_one_for_what_is_better() -> None:
+    own, today = figures(90, 20), figures(60, 30)
+    assert measured_ratios(own, today) == {
+        "goodput": pytest.approx(own.goodput_gbps / today.goodput_gbps),
+        "median sender": pytest.approx(own.median_gbps / today.median_gbps),
+        "slowest sender": pytest.approx(2 / 3),
+        "pauses": 1,
+    }
+    costs = measured_costs(own, today)
+    assert costs["goodput"] == pytest.approx(2 / 3)
+    assert costs["completion p99"] == 1.5
+    some = own.model_copy(update={"pauses": 4})
+    assert measured_ratios(some, today)["pauses"] is None
+    assert measured_ratios(today, some)["pauses"] == 0
 
 
 # --- a dead tuner ---------------------------------------------------------------------------------

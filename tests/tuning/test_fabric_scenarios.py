@@ -76,8 +76,7 @@ def test_the_demand_is_carried_at_its_rates(tmp_path: Path) -> None:
         ),
         (
             {"flows": {"pattern": "incast", "count": 2}},
-            "patterns between and demand, topology.kind fabric and topology.fabric belong "
-            "together; give all or none",
+            "flows: a fabric has pattern between or demand; write one of them",
         ),
         (
             {"flows": {"pattern": "demand", "count": 2}},

@@ -1,8 +1,8 @@
-"""Objectives of a search: ratios to a start point, their front, and the objective of ByteTuning."""
+"""Objectives of a search: ratios to a start point, and their front."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, floor, fsum, log, log1p
 from typing import TypeVar
@@ -22,8 +22,14 @@ class Goal:
 
     name: str
     read: Callable[[Measures], float | None]
+    unit: str
     soft: float = 0
     raised: bool = False  # more is better
+
+    @property
+    def better(self) -> str:
+        """Direction that is better."""
+        return "higher" if self.raised else "lower"
 
 
 def _completion(name: str) -> Callable[[Measures], float | None]:
@@ -33,24 +39,26 @@ def _completion(name: str) -> Callable[[Measures], float | None]:
 GOODPUT, QUEUE, PAUSES = "goodput", "queue", "pauses"
 P50, P99 = "completion p50", "completion p99"
 GOALS = (
-    Goal(GOODPUT, lambda m: m.goodput_gbps, raised=True),
-    Goal(P50, _completion("p50")),
-    Goal(P99, _completion("p99")),
-    Goal(QUEUE, lambda m: m.queue_kbytes.mean, soft=50),  # as in notes on ByteTuning's ratio
-    Goal(PAUSES, lambda m: m.pauses, soft=10),
+    Goal(GOODPUT, lambda m: m.goodput_gbps, "Gb/s", raised=True),
+    Goal(P50, _completion("p50"), "us"),
+    Goal(P99, _completion("p99"), "us"),
+    Goal(QUEUE, lambda m: m.queue_kbytes.mean, "kbytes", 50),  # as in notes on ByteTuning's ratio
+    Goal(PAUSES, lambda m: m.pauses, "frames", 10),
 )
+DROPS = Goal("drops", lambda m: m.drops, "packets")  # these two refuse a candidate
+UNFINISHED = Goal("unfinished", lambda m: m.unfinished, "flows")
 LATENCY = (P50, P99, QUEUE)
 WORST = 1e3  # ratio of a candidate that drops packets or does not end
 
 
 def ratios(measured: Sequence[Measures], start: Sequence[Measures]) -> dict[str, float]:
-    """Return the ratio to a start point by goal, below 1 is better; geometric mean over scenarios.
+    """Return what a search minimises of each goal: below 1 is better, also of goodput.
 
-    A goal that no scenario measures is left out. A candidate with drops or unfinished flows, which
-    the start point does not have, has the worst ratio of all goals.
+    Softened ratios to a start point, geometric mean over scenarios; figures for a person are those
+    of `comparison`. A goal that no scenario measures is left out. A lossy candidate has the worst
+    of all goals.
     """
-    lost = any(m.drops > s.drops for m, s in zip(measured, start, strict=True))
-    stuck = any(m.unfinished > s.unfinished for m, s in zip(measured, start, strict=True))
+    lossy = is_lossy(measured, start)
     out = {}
     for goal in GOALS:
         logs = [
@@ -59,8 +67,16 @@ def ratios(measured: Sequence[Measures], start: Sequence[Measures]) -> dict[str,
             if (own := goal.read(m)) is not None and (other := goal.read(s)) is not None
         ]
         if logs:
-            out[goal.name] = WORST if lost or stuck else exp(sum(logs) / len(logs))
+            out[goal.name] = WORST if lossy else exp(sum(logs) / len(logs))
     return out
+
+
+def is_lossy(measured: Sequence[Measures], start: Sequence[Measures]) -> bool:
+    """Whether packets drop, or flows do not end, that do so at the start point."""
+    return any(
+        m.drops > s.drops or m.unfinished > s.unfinished
+        for m, s in zip(measured, start, strict=True)
+    )
 
 
 def _log_ratio(goal: Goal, own: float, other: float) -> float:
@@ -73,8 +89,11 @@ def score(ratio: Scores, objective: str) -> float:
     """Return one number of an objective, less is better: logarithms of its ratios, weighted.
 
     throughput: goodput, and a hundredth of the rest. latency: completion times and queue by equal
-    parts, and pauses by a tenth. both: goodput and latency by equal parts.
+    parts, and pauses by a tenth. both: goodput and latency by equal parts. An objective that has
+    a ratio of its own, as those of ByteTuning: this ratio.
     """
+    if objective in ratio:
+        return log(ratio[objective])
     logs = {name: log(value) for name, value in ratio.items()}
     slow = [logs[name] for name in LATENCY if name in logs]
     latency = sum(slow) / len(slow) + logs.get(PAUSES, 0) / 10
@@ -135,47 +154,3 @@ def short_front(scored: Mapping[Key, Scores], most: int) -> tuple[list[Key], flo
         if len(members) <= most:
             break
     return members[:most], resolution
-
-
-# --- ByteTuning -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Extremes:
-    """Highest goodput and smallest queue of all candidates."""
-
-    goodput: float
-    queue: float
-
-    @classmethod
-    def of(cls, measured: Iterable[Measures]) -> Extremes:
-        """Return the extremes of some candidates."""
-        pairs = [(m.goodput_gbps, m.queue_kbytes.mean) for m in measured]
-        return cls(max(g for g, _ in pairs), min(q for _, q in pairs))
-
-
-def program_objective(m: Measures) -> float:
-    """Objective of ByteTuning's program: throughput by queue; the queue in kbytes, plus one."""
-    return m.goodput_gbps / (m.queue_kbytes.mean + 1)
-
-
-def paper_objective(m: Measures, all_of: Extremes, beta: float) -> float:
-    """Objective of the paper: beta T/Tmax + (1 - beta) Qmin/Q.
-
-    Its fairness term subtracts a value from itself, so it is 0 here.
-    """
-    queue = m.queue_kbytes.mean
-    return beta * m.goodput_gbps / all_of.goodput + (1 - beta) * all_of.queue / max(queue, 1e-9)
-
-
-SOFT_KBYTES = 50.0  # so that half of a packet does not decide
-
-
-def repaired_objective(m: Measures, all_of: Extremes, beta: float) -> float:
-    """Objective of the paper, repaired: a softened queue, Jain's fairness, fewer pauses and drops.
-
-    1,000 pauses, or 100 dropped packets, halve it.
-    """
-    queue = (all_of.queue + SOFT_KBYTES) / (m.queue_kbytes.mean + SOFT_KBYTES)
-    value = beta * m.goodput_gbps / all_of.goodput + (1 - beta) * queue
-    return value * m.fairness / (1 + m.pauses / 1000) / (1 + m.drops / 100)

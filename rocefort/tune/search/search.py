@@ -8,29 +8,47 @@ from hashlib import sha256
 from pathlib import Path
 
 from rocefort.models.wording import count_of
-from rocefort.tune.model import Option, OtherObjective, SearchResult, Settings, Simulation
+from rocefort.tune.model import (
+    Measures,
+    Option,
+    OtherObjective,
+    SearchResult,
+    Settings,
+    Simulation,
+    SwitchValue,
+)
 from rocefort.tune.search import methods
+from rocefort.tune.search.byte_tuning import (
+    BYTE_TUNING,
+    DEFAULT_WEIGHTS,
+    Extremes,
+    Weights,
+)
+from rocefort.tune.search.comparison import (
+    TriedCandidate,
+    noise_percent,
+    ratios_to,
+)
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.jobs import base_digest
 from rocefort.tune.search.objectives import (
-    Extremes,
+    WORST,
     distance,
-    paper_objective,
-    program_objective,
+    is_lossy,
     ratios,
-    repaired_objective,
     score,
     short_front,
 )
 from rocefort.tune.search.points import Point, Space
 from rocefort.tune.search.study import certainty, figures, heat_maps, parameters, queue_series
 from rocefort.tune.simulator.simulate import NOT_MODELLED
+from rocefort.tune.switch_values import switch_values
 
 OBJECTIVES = ("latency", "throughput", "both")
 METHODS = ("auto", "grid", "nsga2", "tpe", "annealing")
 LARGEST_GRID = 3300  # points that `auto` evaluates all
 LARGEST_FRONT = 24
-BETAS = (0.1, 0.5, 0.9)
+BETAS = tuple(tenths / 10 for tenths in range(1, 10))  # of ByteTuning, compared
 FRESH = 1000  # added to a seed
 EQUAL = 1e-9  # scores and distances that differ by less are equal
 Evaluation = tuple[Simulation, ...]
@@ -48,12 +66,16 @@ class ReferenceSettings:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Options of a search. budget: most candidates of a method that is no grid."""
+    """Options of a search.
+
+    budget: most candidates of a method that is no grid. weights: of ByteTuning's objectives.
+    """
 
     objective: str = "both"
     method: str = "auto"
     budget: int = 400
     seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
+    weights: Weights = DEFAULT_WEIGHTS
     journal: Path | None = None
 
 
@@ -67,6 +89,8 @@ class Search:
     evaluator: Evaluator
     options: SearchOptions
     table: dict[Point, Evaluation] = field(default_factory=dict)
+    extremes: Extremes = field(default_factory=Extremes)
+    tried: dict[Point, TriedCandidate] = field(default_factory=dict)
     _start: Evaluation = ()
 
     def run(self) -> SearchResult:
@@ -74,17 +98,22 @@ class Search:
         o, first = self.options, self.options.seeds[:1]
         references = [reference.settings for reference in self.references]
         self._start = self.evaluator.evaluate(references[:1], first, "simulate the start point")[0]
+        self.extremes.add(self._start)
         method = self._method()
         self._screen(method)
         scored = {point: ratios(own, self._start) for point, own in self.table.items()}
+        self.tried = self._tried(references[0])
         members, resolution = short_front(scored, LARGEST_FRONT)
-        leaders = [self._best(scored, name) for name in OBJECTIVES]
+        objectives = tuple(dict.fromkeys((*OBJECTIVES, o.objective)))
+        rated = {point: self.ratios(own, self._start) for point, own in self.table.items()}
+        leaders = [self._best(rated, name) for name in objectives]
         finalists = list(dict.fromkeys([*members, *leaders]))
         settings = [self.space.at(point) for point in finalists]
         all_of = self.evaluator.evaluate([*references, *settings], o.seeds, "compare the front")
         start, known = all_of[0], all_of[len(references) :]
         final = {p: ratios(own, start) for p, own in zip(finalists, known, strict=True)}
-        chosen = {name: self._best(final, name) for name in OBJECTIVES}
+        rated = {p: self.ratios(own, start) for p, own in zip(finalists, known, strict=True)}
+        chosen = {name: self._best(rated, name) for name in objectives}
         options = {
             point: self._option(f"candidate {n}", point, own, start)
             for n, (point, own) in enumerate(zip(finalists, known, strict=True), 1)
@@ -96,7 +125,8 @@ class Search:
         on_front, _ = short_front(final, LARGEST_FRONT)
         winner = options[chosen[o.objective]]
         fresh = tuple(seed + FRESH for seed in o.seeds)
-        rivals = self._rivals(finalists, final, chosen[o.objective], options)
+        rivals = self._rivals(finalists, rated, chosen[o.objective], options)
+        noise = noise_percent(start, self.evaluator.bases)
         return SearchResult(
             search=self.name,
             objective=o.objective,
@@ -110,18 +140,35 @@ class Search:
             start=compared[0],
             chosen=winner,
             best={name: options[point] for name, point in chosen.items()},
+            noise_percent=noise,
             resolution_percent=100 * resolution,
             front=tuple(options[point] for point in on_front),
             references=tuple(compared),
-            byte_tuning=tuple(self._byte_tuning(scored)),
-            parameters=parameters(self.space, scored),
-            certainty=certainty(self.evaluator, o.objective, winner, [compared[0], *rivals], fresh),
-            heat_maps=heat_maps(self.space, scored),
+            byte_tuning=tuple(self._byte_tuning()),
+            parameters=parameters(self.space, scored, self.tried, noise),
+            certainty=certainty(
+                self.evaluator, self.difference, winner, [compared[0], *rivals], fresh
+            ),
+            heat_maps=heat_maps(self.space, self.tried),
             queues=queue_series(self.evaluator, [compared[0], winner], o.seeds[0]),
             not_modelled=NOT_MODELLED,
             simulated=self.evaluator.simulated,
             reused=self.evaluator.reused,
         )
+
+    def _tried(self, start: Settings) -> dict[Point, TriedCandidate]:
+        """Return all evaluated points beside the start point with their seeds."""
+        out, starts = {}, dict[tuple[int, ...], Evaluation]()
+        for point, own in self.table.items():
+            seeds = own[0].seeds
+            if seeds not in starts:
+                title = "simulate the start point"
+                starts[seeds] = self.evaluator.evaluate([start], seeds, title)[0]
+            begin = starts[seeds]
+            out[point] = TriedCandidate(
+                self.space.values(point), ratios_to(own, begin), is_lossy(own, begin), own
+            )
+        return out
 
     def _method(self) -> str:
         if self.options.method != "auto":
@@ -168,7 +215,27 @@ class Search:
         settings = [self.space.at(point) for point in new]
         done = self.evaluator.evaluate(settings, self.options.seeds[:1], "simulate candidates")
         self.table.update(zip(new, done, strict=True))
-        return [ratios(self.table[point], self._start) for point in points]
+        for evaluation in done:
+            self.extremes.add(evaluation)
+        return [self.ratios(self.table[point], self._start) for point in points]
+
+    def ratios(self, own: Sequence[Measures], start: Sequence[Measures]) -> dict[str, float]:
+        """Return the ratios to a start point; with that of an objective of ByteTuning, if chosen.
+
+        Its maximum and smallest are those of the candidates so far.
+        """
+        out, o = ratios(own, start), self.options
+        if o.objective in BYTE_TUNING:
+            one, other = (
+                max(self.extremes.value(o.objective, each, o.weights), 1 / WORST)
+                for each in (start, own)
+            )
+            out[o.objective] = WORST if WORST in out.values() else one / other
+        return out
+
+    def difference(self, own: Sequence[Measures], other: Sequence[Measures]) -> float:
+        """Return the objective's score of one candidate against another; below 0: it is better."""
+        return score(self.ratios(own, other), self.options.objective)
 
     def _journal(self, method: str) -> Path | None:
         """File of Optuna's study: its name has the digest of all that it depends on."""
@@ -178,6 +245,7 @@ class Search:
         parts = (
             method,
             self.options.objective,
+            str(self.options.weights),
             str(self.options.seeds),
             self.space.digest,
             self.references[0].settings.model_dump_json(),  # ratios are to them
@@ -192,19 +260,27 @@ class Search:
             name=name,
             settings=self.space.at(point),
             values=self.space.values(point),
-            ratios=ratios(own, start),
+            switch_values=self._switch_values(self.space.at(point)),
+            ratios=ratios_to(own, start),
             scenarios=figures(own),
         )
 
-    @staticmethod
-    def _reference(reference: ReferenceSettings, own: Evaluation, start: Evaluation) -> Option:
+    def _switch_values(self, settings: Settings) -> tuple[SwitchValue, ...]:
+        bases = self.evaluator.bases
+        speeds = {cable.gbps for base in bases for cable in base.ground.cables}
+        return switch_values(settings, bases[0].scenario.port_gbps, speeds)
+
+    def _reference(
+        self, reference: ReferenceSettings, own: Evaluation, start: Evaluation
+    ) -> Option:
         return Option(
             name=reference.name,
             source=reference.source,
             refused=reference.refused,
             settings=reference.settings,
             values={},
-            ratios=ratios(own, start),
+            switch_values=self._switch_values(reference.settings),
+            ratios=ratios_to(own, start),
             scenarios=figures(own),
         )
 
@@ -222,18 +298,23 @@ class Search:
         second = min(others, key=lambda p: score(final[p], self.options.objective))
         return [options[second]]
 
-    def _byte_tuning(self, scored: dict[Point, dict[str, float]]) -> list[OtherObjective]:
-        """Return the best candidates by ByteTuning's objectives, of the first scenario."""
-        measured = {point: own[0] for point, own in self.table.items()}
-        most = Extremes.of(measured.values())
-        by = {"program: T/(Q+1)": program_objective}
-        for beta in BETAS:
-            by[f"paper, beta {beta}"] = lambda m, b=beta: paper_objective(m, most, b)  # type: ignore[misc]
-            by[f"repaired, beta {beta}"] = lambda m, b=beta: repaired_objective(m, most, b)  # type: ignore[misc]
-        out = []
-        for name, value in by.items():
-            best = max(measured, key=lambda p: value(measured[p]))
-            out.append(
-                OtherObjective(objective=name, values=self.space.values(best), ratios=scored[best])
-            )
-        return out
+    def _byte_tuning(self) -> Iterator[OtherObjective]:
+        """Yield the best candidates by ByteTuning's objectives, with the weights that do so."""
+        gamma = self.options.weights.gamma
+        kept = {point: own.scenarios for point, own in self.tried.items() if not own.lossy}
+        for name in BYTE_TUNING if kept else ():
+            chosen: dict[Point, list[float]] = {}
+            for beta in sorted({*BETAS, self.options.weights.beta}):
+                best = self.extremes.best(name, kept, Weights(beta, gamma))
+                chosen.setdefault(best, []).append(beta)
+            for point, betas in chosen.items():
+                weights = Weights(betas[0], gamma)
+                yield OtherObjective(
+                    objective=name,
+                    betas=tuple(betas),
+                    gamma=gamma,
+                    values=self.space.values(point),
+                    value=self.extremes.value(name, kept[point], weights),
+                    start=self.extremes.value(name, self._start, weights),
+                    ratios=self.tried[point].ratios,
+                )
