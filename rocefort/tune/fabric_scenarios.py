@@ -190,23 +190,26 @@ def _reads(servers: FabricServers, slow: int, fast: int) -> Iterator[Keys]:
 
 
 def _victims(servers: FabricServers, slow: int) -> Iterator[Keys]:
-    """Yield an incast with a flow that shares leaves with its senders, but not its receiver."""
+    """Yield an incast with a flow that shares links with it, but neither its ports nor receiver.
+
+    The victim's sender is behind a leaf of the incast's senders, and its receiver behind another
+    such leaf, or else behind the receiver's leaf.
+    """
     target = servers.target(slow)
-    others = [
-        n for n in servers.fastest(but=[target]) if servers.leaves[n] != servers.leaves[target]
-    ]
-    by_leaf: dict[str, list[str]] = {}
-    for name in others:
-        by_leaf.setdefault(servers.leaves[name], []).append(name)
-    first = [own[0] for own in by_leaf.values() if len(own) > 1][:2]
-    if len(first) < 2:
-        return
-    senders = [name for name in others if name not in first][:MOST_SENDERS]
-    yield {
-        "scenario": f"incast {len(senders)}:1 at {slow}G beside a victim",
-        "flows": _between(senders, [target], bytes=MIXED_BYTES),
-        "beside": {"victim": _between(first[:1], first[1:])},
-    }
+    leaf = servers.leaves[target]
+    near, by_leaf = list[str](), dict[str, list[str]]()
+    for name in servers.fastest(but=[target]):
+        own = near if servers.leaves[name] == leaf else by_leaf.setdefault(servers.leaves[name], [])
+        own.append(name)
+    pair = [*(own[0] for own in by_leaf.values() if len(own) > 1), *near][:2]
+    senders = servers.fastest(but=[target, *pair])[:MOST_SENDERS]
+    speed = sum(servers.speeds[name] for name in senders)
+    if len(pair) == 2 and pair[0] not in near and speed > slow:
+        yield {
+            "scenario": f"incast {len(senders)}:1 at {slow}G beside a victim",
+            "flows": _between(senders, [target], bytes=MIXED_BYTES),
+            "beside": {"victim": _between(pair[:1], pair[1:])},
+        }
 
 
 def _beside_tcp(servers: FabricServers, slow: int, lossless: Lossless) -> Iterator[Keys]:

@@ -182,7 +182,7 @@ def servers(speeds: dict[str, int], rates: dict[str, tuple[float, float]]) -> Fa
                 "incast 5:1 at 100G",
                 "all-to-all of 6",
                 "reads 4:2 at 100G",
-                "incast 2:1 at 100G beside a victim",
+                "incast 3:1 at 100G beside a victim",
                 "incast 3:1 at 100G beside TCP 2:1",
             ],
         ),

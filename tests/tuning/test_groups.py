@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from simulators import run_scenario
 from typer.testing import CliRunner
 
 from rocefort.base.errors import BadInput
+from rocefort.base.repository import ROOT
 from rocefort.tasks import cli
-from rocefort.tune.run import simulate_file
+from rocefort.tune.run import load_scenario, simulate_file
 
 PAYLOAD = 1000 / 1048  # of a packet
 VICTIM = {"pattern": "between", "senders": ["sender1"], "receivers": ["other"], "gbps": 5}
@@ -200,3 +202,17 @@ def test_the_text_of_a_simulation_has_its_groups_and_paused_ports(tmp_path: Path
     assert ports[0].strip() == "of 3 ports that peers paused"
     assert {line.split()[0] for line in ports[2:5]} == {f"sender{n}>switch" for n in (1, 2, 3)}
     assert "packets of TCP dropped" in run.stdout
+
+
+def test_the_scenarios_of_the_guide_are_valid_and_its_victim_is_paused(tmp_path: Path) -> None:
+    guide = (ROOT / "docs/how-to/tuning.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```yaml\n(scenario: .*?)```", guide, re.DOTALL)
+    assert len(blocks) == 3
+    paths = [tmp_path / f"{number}.yaml" for number in range(len(blocks))]
+    for path, block in zip(paths, blocks, strict=True):
+        path.write_text(block, encoding="utf-8")
+        load_scenario(path)
+    result = simulate_file(next(p for p in paths if "victim" in p.read_text(encoding="utf-8")))
+    assert list(result.groups) == ["flows", "victim", "web", "detector"]
+    assert result.paused_ports["sender1>switch"].paused_us > 0
+    assert result.drops == 0
