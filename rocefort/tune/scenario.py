@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rocefort.models.base import Frozen, Name
+from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.fabric.congestion_control import DcqcnParameters, Mbps
 from rocefort.models.fabric.lossless import SpeedGbps
 from rocefort.tune.traffic import Flows, Tcp
@@ -280,7 +280,7 @@ class Topology(Frozen):
 class Scenario(Frozen):
     """Scenario that `rocefort tune simulate` runs."""
 
-    scenario: Name = Field(
+    scenario: Description = Field(
         default="unnamed", description="Name of the scenario.", examples=["two-to-one"]
     )
     congestion_control: Control = Field(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NOT_MODELLED = (
     "AI-ECN: the learnt model of a switch is not public; simulate the bounds of its thresholds",
     "further data queues: there are one lossless queue, one of TCP, and that of CNPs and ACKs",
-    "TCP: delayed acknowledgments, tail loss probes, pacing and segmentation offload",
+    "TCP: ECN, delayed acknowledgments, pacing and segmentation offload",
     "PCIe, caches and message boundaries of NICs: a server sends and receives at line rate",
     "corrupted packets: packets are lost only where a buffer is full",
     "pause timers: a pause lasts until a resume frame",
