@@ -182,8 +182,8 @@ def _labels(result: SearchResult) -> dict[str, Option]:
 
 def spread(figure: Figure) -> str:
     """Return a mean with the half of its spread."""
-    half = (figure.highest - figure.lowest) / 2
-    return f"{short(figure.mean)} ±{short(half)}" if half else short(figure.mean)
+    half = short((figure.highest - figure.lowest) / 2)
+    return short(figure.mean) + (f" ±{half}" if half != "0" else "")
 
 
 Measured = tuple[str, Mapping[str, float], Mapping[str, float | None]]  # name, values, ratios
