@@ -22,13 +22,12 @@ from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 from rocefort.tune.model import HeatMap, Option, QueueSeries, SearchResult
 from rocefort.tune.report import (
     byte_tuning_table,
-    certainty_sentence,
     comparison,
     counts,
     options_table,
-    parameter_name,
     short,
 )
+from rocefort.tune.verdict_sentence import parameter_name
 
 MOST_DOTS = 1200
 GOODPUT = "goodput"
@@ -208,7 +207,7 @@ def search_page(result: SearchResult, candidates: Sequence[Candidate]) -> str:
     shown: dict[str, object] = {
         "result": result,
         "choice": [(parameter_name(name), v) for name, v in result.chosen.values.items()],
-        "certainty": certainty_sentence(result),
+        "certainty": result.verdict.sentence,
         "comparison": html_of(*comparison(result)),
         "fronts": front_plots(result, candidates),
         "members": html_of(options_table(result.front)),

@@ -16,26 +16,15 @@ from rocefort.tune.model import (
     SearchResult,
     Simulation,
 )
+from rocefort.tune.verdict_report import verdict_report
+from rocefort.tune.verdict_sentence import parameter_name
 
-PARAMETERS = {
-    "kmin_kbytes": "Kmin",
-    "width_kbytes": "Kmax - Kmin",
-    "pmax_percent": "Pmax, %",
-    "alpha": "alpha",
-    "xoff_kbytes": "xoff",
-    "xon_gap_kbytes": "xoff - xon",
-    "headroom_kbytes": "headroom",
-}
 LISTED = 8  # members of the front in a text
 
 
 def search_report(result: SearchResult) -> Iterator[Block]:
-    """Show the choice beside today's values and others, the front, and how sure it is."""
-    yield Note(
-        f"{result.search}: the best for {result.objective} of "
-        f"{count_of(result.combinations, 'combination')}, by {result.method}"
-    )
-    yield Section("Choice", tuple(_choice(result)), lead=certainty_sentence(result))
+    """Show the verdict, then the comparison with others, the front, and the sensitivity."""
+    yield from verdict_report(result)
     yield Section("Comparison", tuple(comparison(result)))
     yield Section(
         "Front",
@@ -55,30 +44,10 @@ def search_report(result: SearchResult) -> Iterator[Block]:
         yield Note(line, Tone.GOOD)
 
 
-def _choice(result: SearchResult) -> Iterator[Block]:
-    yield Table(
-        columns("parameter", "value"),
-        tuple((parameter_name(name), value) for name, value in result.chosen.values.items()),
-    )
-    if result.chosen.refused:
-        yield Note(result.chosen.refused, Tone.ERROR)
-
-
-def certainty_sentence(result: SearchResult) -> str:
-    """Return how often the choice is better with seeds that chose nothing."""
-    parts = [
-        f"better than {each.against!r} in {each.better} of {each.seeds} fresh seeds"
-        for each in result.certainty
-    ]
-    doubt = next((each for each in result.certainty[1:] if each.better < each.seeds), None)
-    more = "; the second-best candidate is not clearly worse" if doubt else ""
-    return f"The choice is {', and '.join(parts)}{more}." if parts else ""
-
-
 def comparison(result: SearchResult) -> Iterator[Block]:
-    """Yield a table for each scenario: the choice, the bests, and the references."""
+    """Yield a table for each scenario: the best candidate, further ones, and the references."""
     bests = {f"best for {name}": option for name, option in result.best.items()}
-    named = {"choice": result.chosen, **bests, **{o.name: o for o in result.references}}
+    named = {"best candidate": result.chosen, **bests, **{o.name: o for o in result.references}}
     for number, scenario in enumerate(result.start.scenarios):
         goals = [(f.goal, f.unit) for f in scenario.figures]
         titles = [goal + (f", {unit}" if unit else "") for goal, unit in goals]
@@ -131,7 +100,6 @@ def _row(name: str, values: Mapping[str, float], ratios: Mapping[str, float]) ->
 
 def counts(result: SearchResult) -> Iterator[str]:
     """Yield the numbers of candidates and simulations."""
-    yield f"{count_of(result.evaluated, 'candidate')} evaluated"
     yield from result.notes
     for reason, count in result.refused.items():
         yield f"{count_of(count, 'combination')} refused: {reason}"
@@ -140,14 +108,9 @@ def counts(result: SearchResult) -> Iterator[str]:
         f"{count_of(result.reused, 'result')} of earlier searches used"
     )
     yield (
-        f"candidates are compared with seed {result.seeds[0]}, the front with "
-        f"{count_of(len(result.seeds), 'seed')}"
+        f"comparison and front: {count_of(len(result.seeds), 'seed')}; sensitivity: seed "
+        f"{result.seeds[0]}"
     )
-
-
-def parameter_name(name: str) -> str:
-    """Return a parameter as text."""
-    return PARAMETERS.get(name, name.replace("nic.", "NIC "))
 
 
 Reader = Callable[[Measures], float | None]

@@ -58,7 +58,7 @@ def write_pictures(searched: Searched, result: SearchResult, folder: Path) -> No
 def candidates_csv(searched: Searched) -> str:
     """Return a line for each evaluated candidate: its values, and its ratios to the start point."""
     out = StringIO()
-    names = list(searched.result.chosen.values)
+    names = [axis.name for axis in searched.plan.space.axes]
     goals = list(searched.result.start.ratios)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*names, *(f"{goal} ratio" for goal in goals)])
@@ -127,7 +127,8 @@ def search(request: SearchRequest) -> Searched:
         evaluator = Evaluator(plan.bases, workers, count, folder)
         study = Search(plan.name, plan.space, plan.references, evaluator, options)
         result = study.run()
-    if plan.fabric and plan.fabric.ai_ecn:
+    other_ecn = result.chosen.settings.ecn != result.start.settings.ecn
+    if plan.fabric and plan.fabric.ai_ecn and other_ecn:
         note = (
             f"AI-ECN ({plan.fabric.ai_ecn}) gives way to the choice's static thresholds; it is "
             "compared at the bounds of the vendor's sample"
