@@ -155,7 +155,8 @@ def search(request: SearchRequest) -> Searched:
         evaluator = Evaluator(plan.bases, workers, count, folder)
         study = Search(plan.name, plan.space, plan.references, evaluator, options)
         result = study.run()
-    if plan.fabric and plan.fabric.ai_ecn:
+    other_ecn = result.chosen.settings.ecn != result.start.settings.ecn
+    if plan.fabric and plan.fabric.ai_ecn and other_ecn:
         note = (
             f"AI-ECN ({plan.fabric.ai_ecn}) gives way to the choice's static thresholds; it is "
             "compared at the bounds of the vendor's sample"

@@ -1,4 +1,4 @@
-"""Table of docs/tuning.md: what each search needs, over 20 seeds."""
+"""Table of docs/how-to/tuning.md: what each search needs, over 20 seeds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rocefort.tune.search.executors import workers_of
 from rocefort.tune.search.objectives import ratios
 from rocefort.tune.search.search import OBJECTIVES
 
-PAGE = ROOT / "docs/tuning.md"
+PAGE = ROOT / "docs/how-to/tuning.md"
 TABLE = re.compile(r"(?<=<!-- effort -->\n).*(?=<!-- end of effort -->)", re.DOTALL)
 METHODS = ("random", "annealing", "tpe", "nsga2")
 SCENARIO = """\

@@ -15,7 +15,7 @@ from rocefort.tune.scenario import Marking, NicKey, Scenario, SearchSpace
 
 Point = tuple[int, ...]  # index of a value of each axis
 Values = Mapping[str, float]
-CELL_KBYTES = 0.208  # of ByteTuning's switches, assumed as in docs/tuning.md
+CELL_KBYTES = 0.208  # of ByteTuning's switches, assumed as in docs/how-to/tuning.md
 SWITCH_AXES = tuple(name for name in SearchSpace.model_fields if name != "nic")
 # Further NIC values around ConnectX's defaults; field ranges of /Barre/ and DCQCN's paper.
 NIC_VALUES: Mapping[NicKey, tuple[int, ...]] = {
@@ -114,6 +114,16 @@ class Space:
             else:
                 allowed.add(part)
         return allowed, refused
+
+
+def neighbors(space: Space, point: Point) -> Iterator[Point]:
+    """Yield a point, and the allowed points that differ from it in one parameter."""
+    yield point
+    for n, axis in enumerate(space.axes):
+        for index in range(len(axis.values)):
+            other = (*point[:n], index, *point[n + 1 :])
+            if index != point[n] and space.allowed(other):
+                yield other
 
 
 MOST = 100_000  # points that are listed

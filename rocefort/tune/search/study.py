@@ -1,4 +1,4 @@
-"""Statistics of a search: measures, sensitivity, certainty, and the data of its pictures."""
+"""Statistics of a search: measures, sensitivity, and the data of its pictures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from math import log
 from typing import Literal
 
 from rocefort.tune.model import (
-    Certainty,
     Figure,
     HeatMap,
     Option,
@@ -19,7 +18,7 @@ from rocefort.tune.model import (
 )
 from rocefort.tune.search.comparison import TriedCandidate, thresholds
 from rocefort.tune.search.evaluate import Evaluator
-from rocefort.tune.search.objectives import DROPS, GOALS, WORST, Goal, ratios, score
+from rocefort.tune.search.objectives import DROPS, GOALS, WORST, Goal
 from rocefort.tune.search.points import Point, Space
 
 Scored = Mapping[Point, Mapping[str, float]]
@@ -97,35 +96,6 @@ def _share(pairs: Sequence[tuple[int, float]]) -> float:
         groups[key].append(value)
     between = sum(len(own) * (sum(own) / len(own) - mean) ** 2 for own in groups.values())
     return between / whole
-
-
-def certainty(
-    evaluator: Evaluator,
-    objective: str,
-    choice: Option,
-    others: Sequence[Option],
-    seeds: Sequence[int],
-) -> tuple[Certainty, ...]:
-    """Compare the choice with others, seed by seed, by seeds that no choice was made with."""
-    settings = [option.settings for option in (choice, *others)]
-    own, *rest = evaluator.evaluate(settings, seeds, "compare with fresh seeds")
-    out = []
-    for option, other in zip(others, rest, strict=True):
-        scores = [
-            score(ratios([s.runs[n] for s in own], [s.runs[n] for s in other]), objective)
-            for n in range(len(seeds))
-        ]
-        out.append(
-            Certainty(
-                against=option.name,
-                seeds=len(seeds),
-                better=sum(value < 0 for value in scores),
-                score=sum(scores) / len(scores),
-                lowest=min(scores),
-                highest=max(scores),
-            )
-        )
-    return tuple(out)
 
 
 def heat_maps(space: Space, tried: Tried) -> tuple[HeatMap, ...]:
