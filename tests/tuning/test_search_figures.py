@@ -224,13 +224,15 @@ def test_ratios_are_means_over_scenarios_and_none_from_0() -> None:
 
 
 def test_noise_is_twice_the_deviation_of_the_start_point(small: Written) -> None:
-    runs = run_scenario(**KEYS).runs
+    seeds, noise = small.result.verdict.seeds, small.result.noise_percent
+    runs = run_scenario(**{**KEYS, "seeds": list(seeds)}).runs
     goodput = [run.goodput_gbps for run in runs]
     expected = 200 * stdev(goodput) / (sum(goodput) / len(goodput))
-    assert small.result.noise_percent["goodput"] == pytest.approx(expected, rel=0.01)
+    assert noise["goodput"] == pytest.approx(expected, rel=0.01)
     queue = sum(run.queue_kbytes.mean for run in runs) / len(runs)
-    assert small.result.noise_percent["queue"] >= 100 * 1.048 / queue
-    assert small.result.noise_percent["pauses"] == 100  # one frame, as it has none
+    assert noise["queue"] >= 100 * 1.048 / queue
+    pauses = sum(run.pauses for run in runs) / len(runs)
+    assert noise["pauses"] >= (100 / pauses if pauses else 100)  # one frame
 
 
 def test_colors_are_of_differences_above_the_noise(small: Written) -> None:
@@ -327,8 +329,10 @@ def test_the_queue_has_the_thresholds_of_both(tune: Tune) -> None:
         ecn.kmax_kbytes,
     )
     levels = re.findall(r'<span class="level c([23]) \w+" style="[^"]*">([^<]+)<', written.page)
-    notes = re.findall(r"Above the chart, kbytes: ([^<(]+) \((today|choice)\)", written.page)
-    for style, word, series in (("2", "today", today), ("3", "choice", choice)):
+    notes = re.findall(
+        r"Above the chart, kbytes: ([^<(]+) \((today|best candidate)\)", written.page
+    )
+    for style, word, series in (("2", "today", today), ("3", "best candidate", choice)):
         words = ", ".join(
             [w for s, w in levels if s == style] + [w for w, who in notes if who == word]
         )

@@ -63,8 +63,13 @@ class Extremes:
 
     def value(self, objective: str, evaluation: Sequence[Measures], weights: Weights) -> float:
         """Return an objective, 0 to 1, more is better: the mean over the scenarios."""
+        values = (self.value_of_run(objective, n, m, weights) for n, m in enumerate(evaluation))
+        return sum(values) / len(evaluation)
+
+    def value_of_run(self, objective: str, number: int, m: Measures, weights: Weights) -> float:
+        """Return an objective in one scenario, by its number."""
         of = self._throughput if objective == THROUGHPUT else self._latency
-        return sum(of(n, m, weights) for n, m in enumerate(evaluation)) / len(evaluation)
+        return of(number, m, weights)
 
     def best(
         self, objective: str, table: Mapping[Key, Sequence[Measures]], weights: Weights

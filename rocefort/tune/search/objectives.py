@@ -55,6 +55,7 @@ GOALS = (
 DROPS = Goal("drops", lambda m: m.drops, "packets")  # these two refuse a candidate
 UNFINISHED = Goal("unfinished", lambda m: m.unfinished, "flows")
 LATENCY = (P50, P99, QUEUE)
+RATES = (GOODPUT, BESIDE)
 WORST = 1e3  # ratio of a candidate that drops packets or does not end
 
 
@@ -69,7 +70,7 @@ def ratios(measured: Sequence[Measures], start: Sequence[Measures]) -> dict[str,
     out = {}
     for goal in GOALS:
         logs = [
-            _log_ratio(goal, own, other)
+            log_ratio(goal, own, other)
             for m, s in zip(measured, start, strict=True)
             if (own := goal.read(m)) is not None and (other := goal.read(s)) is not None
         ]
@@ -86,7 +87,8 @@ def is_lossy(measured: Sequence[Measures], start: Sequence[Measures]) -> bool:
     )
 
 
-def _log_ratio(goal: Goal, own: float, other: float) -> float:
+def log_ratio(goal: Goal, own: float, other: float) -> float:
+    """Return the logarithm of a goal's ratio, below 0 is better."""
     least = 1e-9
     ratio = log(max(own + goal.soft, least) / max(other + goal.soft, least))
     return -ratio if goal.raised else ratio
@@ -100,21 +102,32 @@ def score(ratio: Scores, objective: str) -> float:
     and that of the groups beside, by equal parts: victims of pauses are charged. An objective that
     has a ratio of its own, as those of ByteTuning: this ratio.
     """
-    if objective in ratio:
-        return log(ratio[objective])
     logs = {name: log(value) for name, value in ratio.items()}
+    return weighted(logs, objective) + shortfall(logs, objective)
+
+
+def weighted(logs: Scores, objective: str) -> float:
+    """Return the weighted sum of an objective; logs: of ratios, below 0 is better."""
+    if objective in logs:
+        return logs[objective]
     slow = [logs[name] for name in LATENCY if name in logs]
-    latency = sum(slow) / len(slow) + logs.get(PAUSES, 0) / 10
-    rates = [logs[name] for name in (GOODPUT, BESIDE) if name in logs]
+    latency = sum(slow) / max(1, len(slow)) + logs.get(PAUSES, 0) / 10
+    rates = [logs[name] for name in RATES if name in logs]
     goodput = sum(rates) / max(1, len(rates))
     if objective == "throughput":
         return goodput + latency / 100
-    if objective == "latency":
-        return latency + sum(max(0.0, rate - log(1 / LEAST_GOODPUT)) for rate in rates) * 10
-    return goodput + latency
+    return latency if objective == "latency" else goodput + latency
 
 
 LEAST_GOODPUT = 0.95  # of the start point's: latency is not bought with more than the rest
+
+
+def shortfall(logs: Scores, objective: str) -> float:
+    """Return what less goodput than the least costs the objective latency."""
+    if objective != "latency":
+        return 0.0
+    rates = (logs[name] for name in RATES if name in logs)
+    return sum(max(0.0, rate - log(1 / LEAST_GOODPUT)) for rate in rates) * 10
 
 
 def distance(own: Settings, other: Settings, base: Scenario) -> float:
