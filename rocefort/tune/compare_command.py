@@ -67,6 +67,9 @@ def bytetuning(
         typer.Option(help="Method of the tuned column; grid: all 3,300 combinations."),
     ] = PublishedMethodOption.ANNEALING,
     evaluations: Evaluations = 400,
+    nic: Annotated[
+        str, typer.Option("--nic", metavar="PROFILE", help="Profile of the NICs' DCQCN.")
+    ] = "hpcc-simulator",
     seeds: Seeds = 20,
     workers: Workers = 0,
     results: ResultsFolder = None,
@@ -85,6 +88,7 @@ def bytetuning(
     from rocefort.tune.watermark_table import TableRequest, watermark_table
 
     request = TableRequest(
+        nic=nic,
         objective=objective.value,
         weights=Weights(beta, gamma),
         method=method.value,

@@ -26,10 +26,8 @@ from rocefort.tune.compare_model import (
 from rocefort.tune.compare_report import with_half
 from rocefort.tune.model import ConfidenceInterval
 from rocefort.tune.search.byte_tuning import BYTE_TUNING
-from rocefort.tune.search.limits import HEADROOM
 from rocefort.tune.search.paired import interval_of, t_quantile
 from rocefort.tune.search.points import CELL_KBYTES
-from rocefort.tune.simulator.tables import headroom_of
 from rocefort.tune.watermark_table import bed, space_of
 
 Compare = Callable[..., Result]
@@ -69,10 +67,7 @@ def test_the_space_is_the_published_one() -> None:
         "headroom_kbytes": 6,
     }
     assert space.combinations == 3300
-    needed = headroom_of(base.scenario, 100, 0.25) / 1000 / CELL_KBYTES
-    small = sum(cells < needed for cells in range(100, 700, 100))
-    assert space.refused == {HEADROOM: 550 * small}
-    assert small, "100 cells are less than ports of 100 Gb/s need"
+    assert space.size == 3300
     cells = {
         axis.name: [round(value / CELL_KBYTES, 6) for value in axis.values]
         for axis in space.axes
@@ -147,6 +142,21 @@ def test_the_search_finds_a_better_value_of_its_objective(compare: Compare) -> N
         table = watermarks(compare("bytetuning", *words, "--format", "json"))
         values = [column.objectives[objective] for column in table.columns[1:]]
         assert values[-1] > max(values[:-1])
+
+
+def test_the_profile_of_the_nics_is_chosen(compare: Compare) -> None:
+    words = ("bytetuning", "--seeds", "1", "--evaluations", "2")
+    plain = watermarks(compare(*words, "--format", "json"))
+    paper = watermarks(compare(*words, "--nic", "paper-dcqcn", "--format", "json"))
+    own, other = (table.rows[0].values for table in (plain, paper))
+    assert own[0] == other[0], "DCTCP has none"
+    assert own[1] != other[1]
+    assert any("profile paper-dcqcn;" in line for line in paper.assumptions)
+    for name, message in (
+        ("paper", "--nic: there is no congestion control profile 'paper'"),
+        ("pfc-only", "--nic: 'pfc-only' is no profile of DCQCN; name one that is"),
+    ):
+        assert message in str(compare(*words, "--nic", name).exception)
 
 
 def test_the_options_are_the_objectives() -> None:
