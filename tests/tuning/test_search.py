@@ -315,7 +315,9 @@ def test_of_equal_candidates_that_of_today_is_chosen(tune: Tune) -> None:
     assert done.exit_code == 0, done.exception
     result = SearchResult.model_validate(fields_of(done.stdout))
     assert set(result.chosen.ratios.values()) == {1}
-    assert result.chosen.values == {"kmin_kbytes": 100, "pmax_percent": 20}
+    assert result.best["latency"].values == {"kmin_kbytes": 100, "pmax_percent": 20}
+    assert result.chosen.values == {}, "all keep today's value"
+    assert result.verdict.changes == ()
 
 
 DISTANCES = """\
