@@ -30,13 +30,14 @@ from rocefort.tune.report import (
     GOALS_BY_NAME,
     against,
     change_words,
-    parameter_name,
     percent,
     short,
 )
 from rocefort.tune.search.comparison import TriedCandidate
 from rocefort.tune.search.objectives import GOODPUT, PAUSES
+from rocefort.tune.verdict_sentence import parameter_name
 
+BEST = "best candidate"
 MOST_DOTS = 1200
 LEAST_PERCENT = 4.0  # range of an axis, percent of the start point
 LEAST_UNITS = 2.0  # range of an axis, in a measure's unit
@@ -177,7 +178,7 @@ def _front(result: SearchResult, candidates: Sequence[TriedCandidate], goal: str
     every = lossless[:: max(1, len(lossless) // MOST_DOTS)]
     drawn = [d for each in every for d in dot(each.ratios, values_words(each.values))]
     best = dots(result.front)
-    others, chosen = dots(result.references[1:]), dots([result.chosen], "choice")
+    others, chosen = dots(result.references[1:]), dots([result.chosen], BEST)
     today = dots([result.start], f"today, {result.start.name}")
     if not drawn:
         return None
@@ -200,7 +201,7 @@ def _front(result: SearchResult, candidates: Sequence[TriedCandidate], goal: str
             curve("others' values", "c2", others),
             curve("front", "c1", best),
             curve("today", "c5 large", today),
-            curve("choice", "c3 large", chosen),
+            curve(BEST, "c3 large", chosen),
         ),
         words=f"{count_of(len(drawn), 'candidate')}, {len(best)} in the front",
         notes=(f"{count_of(beyond, 'value')} beyond an end of an axis, drawn at it",)
@@ -314,7 +315,7 @@ def _queue(name: str, both: Sequence[QueueSeries], chosen: str) -> Plot:
             (x.percent(t), y.percent(q), f"{short(q)} kbytes until {t:g} us") for t, q in pairs
         ]
         choice = series.option == chosen
-        curves.append(curve_of("choice" if choice else "today", "c3" if choice else "c2", points))
+        curves.append(curve_of(BEST if choice else "today", "c3" if choice else "c2", points))
     above: dict[bool, list[str]] = {}
     for choice, threshold, kbytes in levels:
         if kbytes > y.high:
@@ -327,7 +328,7 @@ def _queue(name: str, both: Sequence[QueueSeries], chosen: str) -> Plot:
         words=f"{name}: queue over {x.high:g} us, at most {short(longest)} kbytes",
         levels=tuple(_levels(levels, y)),
         notes=tuple(
-            f"Above the chart, kbytes: {', '.join(words)} ({'choice' if choice else 'today'})."
+            f"Above the chart, kbytes: {', '.join(words)} ({BEST if choice else 'today'})."
             for choice, words in above.items()
         ),
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -152,16 +153,40 @@ def marking_of_profile(
 def profile_references(
     library: Library, scenario: Scenario, speeds: Iterable[int], refusal: Refusal
 ) -> Iterator[ReferenceSettings]:
-    """Yield the static profiles that have thresholds for these speeds."""
-    gbps = tuple(speeds)
+    """Yield the static profiles; those of other speeds in proportion, which their source states."""
+    gbps = sorted({*speeds, scenario.port_gbps})
     for name in library.names("ecn"):
         chosen = library.get("ecn", name)
         if chosen is None or not isinstance(chosen.profile, StaticEcn):
             continue
-        marking = marking_of_profile(chosen.profile, gbps, scenario.port_gbps)
+        profile, missing = in_proportion(chosen.profile, gbps)
+        marking = marking_of_profile(profile, gbps, scenario.port_gbps)
         if marking is not None:
+            source = "; ".join(filter(None, (profile.source, *missing)))
             settings = Settings(ecn=marking)
-            yield ReferenceSettings(name, chosen.profile.source or "", settings, refusal(settings))
+            yield ReferenceSettings(name, source, settings, refusal(settings))
+
+
+def in_proportion(profile: StaticEcn, speeds: Sequence[int]) -> tuple[StaticEcn, list[str]]:
+    """Return a profile with thresholds for all speeds, and a note for each that it lacks.
+
+    A missing one has the thresholds of the nearest speed in proportion: an assumption, as no
+    source states it.
+    """
+    given = {int(speed): own for speed, own in profile.thresholds.items()}
+    thresholds: dict[Any, EcnThresholds] = dict(profile.thresholds)
+    notes = []
+    for gbps in speeds:
+        if gbps in given:
+            continue
+        near = min(given, key=lambda speed: abs(log(speed / gbps)))
+        own = given[near]
+        thresholds[str(gbps)] = own.like(
+            kmin_kbytes=max(1, round(own.kmin_kbytes * gbps / near)),
+            kmax_kbytes=max(1, round(own.kmax_kbytes * gbps / near)),
+        )
+        notes.append(f"assumed for {gbps} Gb/s, in proportion to {near} Gb/s")
+    return profile.like(thresholds=thresholds), notes
 
 
 def byte_tuning_start(refusal: Refusal) -> ReferenceSettings:

@@ -209,17 +209,6 @@ class Parameter(Frozen):
     )
 
 
-class Certainty(Frozen):
-    """Comparison of the choice with another option, seed by seed, with seeds that chose nothing."""
-
-    against: str
-    seeds: int
-    better: int = Field(description="Number of these seeds in which the choice is better.")
-    score: float = Field(description="Mean difference of the objective; below 0: it is better.")
-    lowest: float
-    highest: float
-
-
 class ConfidenceInterval(Frozen):
     """Mean of paired differences, a value for each seed, with its confidence interval."""
 
@@ -231,10 +220,10 @@ class ConfidenceInterval(Frozen):
 class ChangedKey(Frozen):
     """Key of a switch or NIC that a verdict changes, with its value at ports of one speed."""
 
-    speed_gbps: int | None = Field(description="Speed of the ports, Gb/s; null: of all ports.")
-    key: str = Field(examples=["Kmin", "xoff"])
-    unit: str = Field(description="Kbytes are of 1,024 bytes for a fabric, else of 1,000.")
-    today: float | None = Field(description="Today's value; null: none is set.")
+    gbps: int | None = Field(description="Speed of the ports, Gb/s; null: all ports alike.")
+    key: str = Field(description="As that of a value of a switch: kmin_kbytes, kmax_kbytes, ..")
+    unit: str = Field(description="Kbytes are of 1,024 bytes, as a CloudEngine's.")
+    today: float | None = Field(description="Today's value; null: left to the switch or NIC.")
     new: float | None
 
 
@@ -242,7 +231,7 @@ class MeasureEffect(Frozen):
     """Measure of a scenario with today's and the best candidate's values, over the fresh seeds."""
 
     scenario: str
-    measure: str = Field(examples=["goodput", "completion p99", "queue", "pauses", "drops"])
+    measure: str = Field(description="Goodput, completion p99, queue, pauses, drops, ..")
     unit: str
     today: float = Field(description="Mean with today's values.")
     new: float = Field(description="Mean with the candidate's values.")
@@ -271,7 +260,8 @@ class ReferenceComparison(Frozen):
         description="How much better the candidate is by the objective, percent."
     )
     dominates: bool = Field(
-        description="Whether the reference is better on every measure that differs."
+        description="Whether the reference drops nothing, is better on one measure or more, and "
+        "worse on none; means over the scenarios."
     )
 
 
@@ -369,11 +359,11 @@ class QueueSeries(Frozen):
 class SearchResult(Frozen):
     """Result of `tune search`."""
 
+    verdict: SearchVerdict
     search: str = Field(description="Fabric, or scenarios.")
     objective: str
     method: str
     seeds: tuple[int, ...] = Field(description="The first compares all candidates, all the front.")
-    fresh_seeds: tuple[int, ...] = Field(description="Seeds of the certainty; they chose nothing.")
     combinations: int
     refused: dict[str, int] = Field(description="Combinations that rules refuse, by reason.")
     evaluated: int
@@ -383,7 +373,7 @@ class SearchResult(Frozen):
     simulated: int = Field(description="Simulations that this command ran.")
     reused: int = Field(description="Simulations whose results the folder had.")
     start: Option
-    chosen: Option
+    chosen: Option = Field(description="Best candidate; the verdict is whether to use it.")
     best: dict[str, Option] = Field(description="Best candidate by objective.")
     noise_percent: dict[str, float] = Field(
         description="By goal: less difference from the start point is within noise, percent."
@@ -393,7 +383,6 @@ class SearchResult(Frozen):
     references: tuple[Option, ...]
     byte_tuning: tuple[OtherObjective, ...]
     parameters: tuple[Parameter, ...]
-    certainty: tuple[Certainty, ...]
     heat_maps: tuple[HeatMap, ...]
     queues: tuple[QueueSeries, ...]
     not_modelled: tuple[str, ...]

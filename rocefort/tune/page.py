@@ -6,19 +6,23 @@ from collections.abc import Iterator, Sequence
 
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.writers.pages import PageHead, framed_page, html_of
-from rocefort.tune.charts import front_plots, heat, queue_plots, sensitivity
+from rocefort.tune.charts import effect_charts, front_plots, heat, queue_plots, sensitivity
 from rocefort.tune.model import SearchResult
 from rocefort.tune.report import (
     byte_tuning_lead,
     byte_tuning_table,
-    certainty_sentence,
     comparison,
     counts,
     front_lead,
     option_tables,
-    parameter_name,
 )
 from rocefort.tune.search.comparison import TriedCandidate
+from rocefort.tune.verdict_report import (
+    changes_table,
+    effects_lead,
+    grounds,
+    references_table,
+)
 from rocefort.verification.page.content import Provenance
 
 
@@ -29,11 +33,16 @@ def search_page(
 
     origins: of the files with the fabric or the scenarios.
     """
-    maps = heat(result)
+    maps, verdict = heat(result), result.verdict
+    change = verdict.decision == "change"
     shown: dict[str, object] = {
         "result": result,
-        "choice": [(parameter_name(name), v) for name, v in result.chosen.values.items()],
-        "certainty": certainty_sentence(result),
+        "change": change,
+        "grounds": list(grounds(result)),
+        "changes": html_of(changes_table(verdict)) if verdict.changes else "",
+        "effects": effect_charts(verdict),
+        "effects_lead": effects_lead(verdict),
+        "references": html_of(references_table(verdict)) if verdict.references else "",
         "comparison": html_of(*comparison(result, spreads=True), level=3),
         "fronts": front_plots(result, candidates),
         "front_lead": front_lead(result),
@@ -47,8 +56,10 @@ def search_page(
         "counts": list(counts(result)),
     }
     sections = (
-        ("choice", "Choice", True),
-        ("compared", "Before and after", True),
+        ("verdict", "Verdict", True),
+        ("effects", "Effects", True),
+        ("references", "Shipped references", verdict.references),
+        ("compared", "Figures", True),
         ("front", "Front", True),
         ("heat", "Heat maps", maps),
         ("sensitivity", "Sensitivity", True),
@@ -56,16 +67,17 @@ def search_page(
         ("byte-tuning", "ByteTuning", True),
         ("search", "Search", True),
     )
+    tried = f"{verdict.tried:,} of {count_of(result.combinations, 'combination')} tried"
     title = f"Thresholds of {result.search} for {result.objective}"
     head = PageHead(
         title=title,
         heading=title,
-        verdict="simulated, not measured",
-        tone="busy",
+        verdict="change" if change else "keep today's values",
+        tone="busy" if change else "clean",
         sizes=(
-            count_of(result.combinations, "combination"),
-            f"{result.evaluated} evaluated by {result.method}",
-            count_of(len(result.seeds), "seed"),
+            "simulated, not measured",
+            f"{tried} by {result.method}",
+            count_of(len(verdict.seeds), "fresh seed"),
         ),
         provenance=list(_provenance(result, origins)),
         sections=[(name, words) for name, words, content in sections if content],

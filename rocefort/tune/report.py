@@ -27,27 +27,16 @@ from rocefort.tune.model import (
     Simulation,
 )
 from rocefort.tune.search.objectives import DROPS, GOALS, P50, P99
+from rocefort.tune.verdict_report import verdict_report
+from rocefort.tune.verdict_sentence import parameter_name
 
-PARAMETERS = {
-    "kmin_kbytes": "Kmin",
-    "width_kbytes": "Kmax - Kmin",
-    "pmax_percent": "Pmax, %",
-    "alpha": "alpha",
-    "xoff_kbytes": "xoff",
-    "xon_gap_kbytes": "xoff - xon",
-    "headroom_kbytes": "headroom",
-}
 LISTED = 8  # members of the front in a text
 
 
 def search_report(result: SearchResult) -> Iterator[Block]:
-    """Show the choice beside today's values and others, the front, and how sure it is."""
-    yield Note(
-        f"{result.search}: the best for {result.objective} of "
-        f"{count_of(result.combinations, 'combination')}, by {result.method}"
-    )
-    yield Section("Choice", tuple(_choice(result)), lead=certainty_sentence(result))
-    yield Section("Comparison", tuple(comparison(result)), lead=UNITS_LEAD)
+    """Show the verdict, then the comparison with others, the front, and the sensitivity."""
+    yield from verdict_report(result)
+    yield Section("Comparison", tuple(comparison(result)), lead=comparison_lead(result))
     yield Section("Front", tuple(option_tables(result.front[:LISTED])), lead=front_lead(result))
     yield Section("Sensitivity", (sensitivity_table(result),), lead=SENSITIVITY_LEAD)
     table = byte_tuning_table(result)
@@ -58,45 +47,32 @@ def search_report(result: SearchResult) -> Iterator[Block]:
         yield Note(line, Tone.GOOD)
 
 
-UNITS_LEAD = (
-    "Goodput in Gb/s, completion times in us, queues in kbytes of 1,000 bytes; "
-    "↑ higher is better, ↓ lower is better"
-)
 SENSITIVITY_LEAD = (
     "Share of the variance that a parameter explains alone, %; -: the candidates differ by less "
     "than the seeds"
 )
 
 
+def comparison_lead(result: SearchResult) -> str:
+    """Return what the tables of figures show."""
+    return (
+        f"Means over {count_of(len(result.seeds), 'seed')}: goodput in Gb/s, completion times in "
+        "us, queues in kbytes of 1,000 bytes; ↑ higher is better, ↓ lower is better"
+    )
+
+
 def front_lead(result: SearchResult) -> str:
     """Return what the table of the front shows."""
     scenarios = len(result.start.scenarios)
-    mean = f", over {scenarios} scenarios" if scenarios > 1 else ""
+    mean = f", mean of {scenarios} scenarios" if scenarios > 1 else ""
+    still = [each.scenario for each in result.verdict.independent if each.every]
+    if still and scenarios > 1:
+        mean += f" ({listing(still)} change nothing)"
     return (
         f"{count_of(len(result.front), 'candidate')} that no other dominates by more than "
         f"{result.resolution_percent:g} %; change against today, %{mean}; ↑ higher is better, "
         "↓ lower is better"
     )
-
-
-def _choice(result: SearchResult) -> Iterator[Block]:
-    yield Table(
-        columns("parameter", "value"),
-        tuple((parameter_name(name), value) for name, value in result.chosen.values.items()),
-    )
-    if result.chosen.refused:
-        yield Note(result.chosen.refused, Tone.ERROR)
-
-
-def certainty_sentence(result: SearchResult) -> str:
-    """Return how often the choice is better with seeds that chose nothing."""
-    parts = [
-        f"better than {each.against!r} in {each.better} of {each.seeds} fresh seeds"
-        for each in result.certainty
-    ]
-    doubt = next((each for each in result.certainty[1:] if each.better < each.seeds), None)
-    more = "; the second-best candidate is not clearly worse" if doubt else ""
-    return f"The choice is {', and '.join(parts)}{more}." if parts else ""
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -144,7 +120,7 @@ def change_words(name: str, ratio: float | None) -> str:
 
 
 def comparison(result: SearchResult, *, spreads: bool = False) -> Iterator[Block]:
-    """Yield a table for each scenario: today, the choice, the bests, and the references.
+    """Yield a table for each scenario: today, the best candidates, and the references.
 
     spreads: with half of the range over the seeds.
     """
@@ -172,7 +148,7 @@ def _labels(result: SearchResult) -> dict[str, Option]:
     start = result.start.name
     labels, options = {start: [f"today: {start}"]}, {start: result.start}
     bests = {f"best for {name}": option for name, option in result.best.items()}
-    for label, option in {"choice": result.chosen, **bests}.items():
+    for label, option in {"best candidate": result.chosen, **bests}.items():
         labels.setdefault(option.name, []).append(label)
         options[option.name] = option
     for option in result.references[1:]:
@@ -183,8 +159,8 @@ def _labels(result: SearchResult) -> dict[str, Option]:
 
 def spread(figure: Figure) -> str:
     """Return a mean with the half of its spread."""
-    half = (figure.highest - figure.lowest) / 2
-    return f"{short(figure.mean)} ±{short(half)}" if half else short(figure.mean)
+    half = short((figure.highest - figure.lowest) / 2)
+    return short(figure.mean) + (f" ±{half}" if half != "0" else "")
 
 
 Measured = tuple[str, Mapping[str, float], Mapping[str, float | None]]  # name, values, ratios
@@ -259,7 +235,6 @@ def weights_text(betas: Sequence[float]) -> str:
 
 def counts(result: SearchResult) -> Iterator[str]:
     """Yield the numbers of candidates and simulations."""
-    yield f"{count_of(result.evaluated, 'candidate')} evaluated"
     yield from result.notes
     for reason, count in result.refused.items():
         yield f"{count_of(count, 'combination')} refused: {reason}"
@@ -268,14 +243,9 @@ def counts(result: SearchResult) -> Iterator[str]:
         f"{count_of(result.reused, 'result')} of earlier searches used"
     )
     yield (
-        f"candidates are compared with seed {result.seeds[0]}, the front with "
-        f"{count_of(len(result.seeds), 'seed')}"
+        f"comparison and front: {count_of(len(result.seeds), 'seed')}; sensitivity: seed "
+        f"{result.seeds[0]}"
     )
-
-
-def parameter_name(name: str) -> str:
-    """Return a parameter as text."""
-    return PARAMETERS.get(name) or name.replace("nic.", "NIC ").replace("_", " ")
 
 
 Reader = Callable[[Measures], float | None]

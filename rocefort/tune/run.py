@@ -160,7 +160,8 @@ def search(request: SearchRequest) -> Searched:
         evaluator = evaluator_of(plan.bases)
         study = Search(plan.name, plan.space, plan.references, evaluator, options)
         result = study.run()
-    if plan.fabric and plan.fabric.ai_ecn:
+    other_ecn = result.chosen.settings.ecn != result.start.settings.ecn
+    if plan.fabric and plan.fabric.ai_ecn and other_ecn:
         note = (
             f"AI-ECN ({plan.fabric.ai_ecn}) gives way to the choice's static thresholds; it is "
             "compared at the bounds of the vendor's sample"

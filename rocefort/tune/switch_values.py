@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import get_args
 
+from rocefort.models.fabric.congestion_control import DcqcnParameters
 from rocefort.models.units import KBYTE
 from rocefort.tune.model import Settings, SwitchValue
-from rocefort.tune.scenario import Limits
+from rocefort.tune.scenario import Limits, NicKey, Scenario
+from rocefort.tune.simulator.simulate import with_profile
 
 KB = 1000  # bytes of a kbyte in settings
 NIC_UNITS = {"us": "us", "mbps": "Mb/s", "percent": "%"}  # by the last word of a NIC's key
@@ -35,6 +38,27 @@ def switch_values(
         unit = NIC_UNITS.get(name.rpartition("_")[2], "")
         rows.append(SwitchValue(key=f"nic.{name}", value=number, unit=unit))
     return tuple(rows)
+
+
+def completed(scenario: Scenario, profile: DcqcnParameters | None, settings: Settings) -> Settings:
+    """Return settings with what they leave to the scenario and the NIC's profile.
+
+    A headroom by the formula stays left out.
+    """
+    from rocefort.tune.simulator.tables import marking_of  # noqa: PLC0415 - numba's numpy
+
+    applied = settings.applied(scenario)
+    buffer, parameters = applied.buffer, with_profile(applied, profile)
+    static = buffer.xoff_kbytes is not None
+    nic = {key: own for key in get_args(NicKey) if (own := getattr(parameters, key)) is not None}
+    return Settings(
+        ecn=marking_of(applied),
+        alpha=None if static else buffer.alpha,
+        xoff_kbytes=buffer.xoff_kbytes,
+        xon_kbytes=buffer.xon_kbytes,
+        headroom_kbytes=buffer.headroom_kbytes,
+        nic=nic,
+    )
 
 
 def _marking(limits: Limits, gbps: int) -> Iterator[SwitchValue]:

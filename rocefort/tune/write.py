@@ -14,7 +14,6 @@ from rocefort.base.errors import Problem, Refused
 from rocefort.change.edit import FabricFile, read_fabric, versions_of
 from rocefort.design.remove import EditedFabric, read_back
 from rocefort.models.fabric.sourced import Sourced
-from rocefort.models.wording import count_of
 from rocefort.tune.fabric_search import FabricSearch
 from rocefort.tune.model import SearchResult
 from rocefort.tune.run import Searched
@@ -28,8 +27,8 @@ def write_choice(searched: Searched, measured: str = "") -> SearchResult:
     """Write the choice and return the result with what was written.
 
     measured: for its source, where servers measured it, so that they have compared it with today's
-    values. Raises Refused if it is not better than today's in most fresh seeds, or if `check` would
-    have a new error; then the file is untouched.
+    values. Raises Refused if the verdict keeps today's values, or if `check` would have a new
+    error; then the file is untouched.
     """
     own, result = searched.plan.fabric, searched.result
     if own is None:
@@ -39,12 +38,13 @@ def write_choice(searched: Searched, measured: str = "") -> SearchResult:
         what = "the fabric has changed since the search began"
         raise Refused(what, file=str(file.path), how="search again; simulations are kept")
     if not measured:
-        _refuse_no_better(file, result)
+        _refuse_keep(file, result)
     versions = versions_of(file, lambda: candidate(file, own, result, measured))
     versions.refuse(())
     versions.write()
     name = profile_name(result)
-    notes = [f"{file.path} now uses lossless and ECN profile {name}"]
+    kinds = "lossless and ECN" if changes_ecn(result) else "lossless"
+    notes = [f"{file.path} now uses {kinds} profile {name}"]
     if result.chosen.settings.nic:
         notes[0] += ", and congestion control profile " + name
     notes += [f"new warning: {warning}" for warning in versions.warnings]
@@ -52,16 +52,17 @@ def write_choice(searched: Searched, measured: str = "") -> SearchResult:
     return result.model_copy(update={"written": tuple(notes)})
 
 
-def _refuse_no_better(file: FabricFile, result: SearchResult) -> None:
-    """Raise Refused unless the choice is better than today's values in most fresh seeds."""
-    today = result.certainty[0]
-    if 2 * today.better <= today.seeds:
-        what = (
-            f"the choice is better than {today.against!r} in {today.better} of "
-            f"{count_of(today.seeds, 'fresh seed')}"
-        )
+def _refuse_keep(file: FabricFile, result: SearchResult) -> None:
+    """Raise Refused with the verdict if it keeps today's values."""
+    if result.verdict.decision == "keep":
         how = "keep today's values, or search without --write to see the comparison"
-        raise file.untouched([Problem("", what, how, str(file.path))])
+        problem = Problem("", result.verdict.sentence.removesuffix("."), how, str(file.path))
+        raise file.untouched([problem])
+
+
+def changes_ecn(result: SearchResult) -> bool:
+    """Whether the choice has other ECN thresholds than today."""
+    return result.chosen.settings.ecn != result.start.settings.ecn
 
 
 def profile_name(result: SearchResult) -> str:
@@ -125,18 +126,20 @@ def _entries(
         f"rocefort tune search, {utc_now():%Y-%m-%d}, objective {result.objective}, simulated "
         f"with {len(result.seeds)} seeds{measured}"
     )
-    yield (
-        ("profiles", "ecn", name),
-        {
-            "kind": "static",
-            "source": source,
-            "confirmed": False,
-            "thresholds": ecn_thresholds(result.chosen.switch_values),
-        },
-    )
+    if changes_ecn(result):
+        yield (
+            ("profiles", "ecn", name),
+            {
+                "kind": "static",
+                "source": source,
+                "confirmed": False,
+                "thresholds": ecn_thresholds(result.chosen.switch_values),
+            },
+        )
     pfc = {row.key: round(row.value) for row in result.chosen.switch_values if row.gbps is None}
     tuned: dict[str, object] = {key: pfc[key] for key in ("xoff_kbytes", "xon_kbytes")}
-    tuned["ecn"] = name
+    if changes_ecn(result):
+        tuned["ecn"] = name
     yield ("profiles", "lossless", name), _with(own.derived.lossless, tuned, source)
     yield ("lossless",), name
     if own.congestion_control is not None and result.chosen.settings.nic:

@@ -228,7 +228,8 @@ def test_the_json_has_the_choice_and_a_second_run_simulates_nothing(tune: Tune) 
     assert done.exit_code == 0, done.exception
     result = SearchResult.model_validate(fields_of(done.stdout))
     assert (result.method, result.combinations, result.evaluated) == ("grid", 6, 6)
-    assert (result.seeds, result.fresh_seeds) == ((7, 8), (1007, 1008))
+    assert result.seeds == (7, 8)
+    assert (result.verdict.tried, result.verdict.candidates) == (6, 6)
     assert result.reused == 0 < result.simulated
     assert set(result.best) == {"latency", "throughput", "both"}
     assert result.chosen == result.best["both"]
@@ -288,7 +289,8 @@ def test_a_study_depends_on_what_the_rules_refuse() -> None:
 
 def test_a_search_that_ends_early_says_so(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
     full = tune(SCENARIO, "--method", "tpe", "--evaluations", "4")
-    assert "4 candidates evaluated" in full.stdout
+    assert "4 of 6 combinations tried by tpe" in full.stdout
+    assert "2 not tried" in full.stdout
     assert "ended early" not in full.stdout
     monkeypatch.setattr("rocefort.tune.search.methods.TRIES", 0)
     done = tune(SCENARIO, "--method", "tpe", "--evaluations", "5", "--objective", "latency")
@@ -304,7 +306,9 @@ def test_of_equal_candidates_that_of_today_is_chosen(tune: Tune) -> None:
     assert done.exit_code == 0, done.exception
     result = SearchResult.model_validate(fields_of(done.stdout))
     assert set(result.chosen.ratios.values()) == {1}
-    assert result.chosen.values == {"kmin_kbytes": 100, "pmax_percent": 20}
+    assert result.best["latency"].values == {"kmin_kbytes": 100, "pmax_percent": 20}
+    assert result.chosen.values == {}, "all keep today's value"
+    assert result.verdict.changes == ()
 
 
 DISTANCES = """\
@@ -336,14 +340,6 @@ def test_the_distance_that_chooses_of_equal_candidates_is_the_same_in_every_proc
     assert len(printed) == 1
 
 
-def test_the_text_names_the_choice_and_how_sure_it_is(tune: Tune) -> None:
-    done = tune(SCENARIO, "--objective", "latency")
-    assert done.exit_code == 0, done.exception
-    lines = done.stdout.splitlines()
-    assert lines[0] == "small: the best for latency of 6 combinations, by grid"
-    assert any("of 2 fresh seeds" in line for line in lines)
-
-
 def test_the_page_has_its_pictures_and_data(tune: Tune, tmp_path: Path) -> None:
     folder = tmp_path / "report"
     done = tune(SCENARIO, "--report", str(folder))
@@ -362,7 +358,14 @@ def test_the_page_has_its_pictures_and_data(tune: Tune, tmp_path: Path) -> None:
     (row,) = (row for row in rows if chosen.items() <= row.items())
     assert float(row["queue ratio (lower is better)"]) > 0
     page = (folder / "index.html").read_text(encoding="utf-8")
-    for title in ("Before and after", "Front", "Heat maps", "Sensitivity", "Queues over time"):
+    for title in (
+        "Verdict",
+        "Effects of the best candidate",
+        "Front",
+        "Heat maps",
+        "Sensitivity",
+        "Queues over time",
+    ):
         assert f"<h2>{title}</h2>" in page
     assert page.count('<div class="plot">') == 4  # three fronts, one queue
     named = re.search(r"by more than the noise of the seeds in ([^<]+)\.</p>", page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,7 +99,7 @@ def test_a_second_search_replaces_the_profiles(written: Written) -> None:
         workers=2,
         results=written.file.parents[1] / "results",
     )
-    write_choice(search(request), ", measured")  # of a search alone it is refused: no better
+    write_choice(search(request), ", measured")  # of a search alone it may be refused
     again = written.file.read_text(encoding="utf-8")
     assert yaml.safe_load(again).keys() == yaml.safe_load(first).keys()
     assert again.count("    tuned-throughput:\n") == 3
@@ -139,15 +140,32 @@ def tiny(tmp_path: Path) -> Path:
     return tmp_path / "tiny/fabric.yaml"
 
 
-def test_a_choice_that_is_no_better_than_today_is_not_written(tiny: Path, tmp_path: Path) -> None:
+def test_a_choice_that_the_verdict_does_not_recommend_is_not_written(
+    tiny: Path, tmp_path: Path
+) -> None:
     before = tiny.read_bytes()
     results = ("--results", str(tmp_path / "results"))
     run = CliRunner().invoke(cli, ["tune", "search", str(tiny), *QUICK, *results])
     assert isinstance(run.exception, Refused)
     first, last = run.exception.problems
-    assert first.what == "the choice is better than 'as it is (ai-ecn-hpc)' in 0 of 5 fresh seeds"
+    assert first.what.startswith("Keep today's values: none of 3 candidates is better for goodput")
+    assert first.what.endswith("fresh seeds of incast): no searched value changes the objective")
     assert last.how == "the file is untouched"
     assert tiny.read_bytes() == before
+
+
+def test_a_choice_with_todays_marks_keeps_the_ecn_profile(tiny: Path, tmp_path: Path) -> None:
+    request = SearchRequest(fabric=tiny, method="annealing", evaluations=2, workers=1)
+    searched = search(replace(request, results=tmp_path / "results"))
+    result = searched.result
+    settings = result.chosen.settings.like(ecn=result.start.settings.ecn)
+    chosen = result.chosen.like(settings=settings)
+    same = replace(searched, result=result.like(chosen=chosen))
+    done = write_choice(same, ", measured")  # the search alone recommends nothing
+    assert done.written[0] == f"{tiny} now uses lossless profile tuned-both"
+    fabric = derive(tiny).fabric
+    assert fabric.profiles.lossless["tuned-both"].ecn == "ai-ecn-hpc"
+    assert not fabric.profiles.ecn
 
 
 def test_comments_of_kept_values_stay_with_them(written: Written) -> None:

@@ -35,14 +35,19 @@ class Evaluator:
             ResultFolder(self.results).prepare()
 
     def evaluate(
-        self, candidates: Sequence[Settings], seeds: Sequence[int], title: str
+        self,
+        candidates: Sequence[Settings],
+        seeds: Sequence[int],
+        title: str,
+        scenarios: Sequence[int] | None = None,
     ) -> list[tuple[Simulation, ...]]:
-        """Return the results of each candidate: a simulation for each scenario, over the seeds."""
+        """Return the results of each candidate: a simulation for each scenario, over the seeds.
+
+        scenarios: numbers of those to simulate; None: all.
+        """
+        numbers = range(len(self.bases)) if scenarios is None else scenarios
         jobs = [
-            [
-                [self._job(number, settings, seed) for seed in seeds]
-                for number in range(len(self.bases))
-            ]
+            [[self._job(number, settings, seed) for seed in seeds] for number in numbers]
             for settings in candidates
         ]
         wanted = {job.key: job for own in jobs for runs in own for job in runs}

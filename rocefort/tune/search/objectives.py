@@ -62,7 +62,7 @@ def ratios(measured: Sequence[Measures], start: Sequence[Measures]) -> dict[str,
     out = {}
     for goal in GOALS:
         logs = [
-            _log_ratio(goal, own, other)
+            log_ratio(goal, own, other)
             for m, s in zip(measured, start, strict=True)
             if (own := goal.read(m)) is not None and (other := goal.read(s)) is not None
         ]
@@ -79,7 +79,8 @@ def is_lossy(measured: Sequence[Measures], start: Sequence[Measures]) -> bool:
     )
 
 
-def _log_ratio(goal: Goal, own: float, other: float) -> float:
+def log_ratio(goal: Goal, own: float, other: float) -> float:
+    """Return the logarithm of a goal's ratio, below 0 is better."""
     least = 1e-9
     ratio = log(max(own + goal.soft, least) / max(other + goal.soft, least))
     return -ratio if goal.raised else ratio
@@ -92,20 +93,30 @@ def score(ratio: Scores, objective: str) -> float:
     parts, and pauses by a tenth. both: goodput and latency by equal parts. An objective that has
     a ratio of its own, as those of ByteTuning: this ratio.
     """
-    if objective in ratio:
-        return log(ratio[objective])
     logs = {name: log(value) for name, value in ratio.items()}
+    return weighted(logs, objective) + shortfall(logs, objective)
+
+
+def weighted(logs: Scores, objective: str) -> float:
+    """Return the weighted sum of an objective; logs: of ratios, below 0 is better."""
+    if objective in logs:
+        return logs[objective]
     slow = [logs[name] for name in LATENCY if name in logs]
-    latency = sum(slow) / len(slow) + logs.get(PAUSES, 0) / 10
+    latency = sum(slow) / max(1, len(slow)) + logs.get(PAUSES, 0) / 10
     goodput = logs.get(GOODPUT, 0)
     if objective == "throughput":
         return goodput + latency / 100
-    if objective == "latency":
-        return latency + max(0.0, goodput - log(1 / LEAST_GOODPUT)) * 10
-    return goodput + latency
+    return latency if objective == "latency" else goodput + latency
 
 
 LEAST_GOODPUT = 0.95  # of the start point's: latency is not bought with more than the rest
+
+
+def shortfall(logs: Scores, objective: str) -> float:
+    """Return what less goodput than the least costs the objective latency."""
+    if objective != "latency":
+        return 0.0
+    return max(0.0, logs.get(GOODPUT, 0) - log(1 / LEAST_GOODPUT)) * 10
 
 
 def distance(own: Settings, other: Settings, base: Scenario) -> float:

@@ -2,11 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import fsum, sqrt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import fsum, log, sqrt
 from statistics import NormalDist, fmean, stdev
 
-from rocefort.tune.model import ConfidenceInterval
+from rocefort.tune.model import ConfidenceInterval, Measures, Simulation
+from rocefort.tune.search.objectives import GOALS, log_ratio, weighted
+
+Logs = dict[str, float]  # logarithm of a ratio by goal, below 0 is better
+
+
+@dataclass(frozen=True)
+class OwnValue:
+    """Objective with values of its own, instead of weighted goals; more is better.
+
+    read: value of the measures of a scenario, by its number.
+    """
+
+    name: str
+    read: Callable[[int, Measures], float]
+
+    def log_ratio(self, number: int, own: Measures, other: Measures) -> float:
+        """Return the logarithm of its ratio in a scenario, below 0 is better."""
+        mine, its = (max(self.read(number, m), LEAST_VALUE) for m in (own, other))
+        return log(its / mine)
+
+
+LEAST_VALUE = 1e-3  # a smaller one counts as this
+
+
+def logs_of(own: Measures, other: Measures, number: int = 0, value: OwnValue | None = None) -> Logs:
+    """Return the logarithms of ratios of one run to another; a goal without a value is left out.
+
+    number: of the scenario. value: objective that the logarithms have, too.
+    """
+    out = {} if value is None else {value.name: value.log_ratio(number, own, other)}
+    for goal in GOALS:
+        mine, its = goal.read(own), goal.read(other)
+        if mine is not None and its is not None:
+            out[goal.name] = log_ratio(goal, mine, its)
+    return out
+
+
+def mean_logs(each: Sequence[Logs]) -> Logs:
+    """Return the mean of each goal over those that have it: of scenarios, or of seeds."""
+    names = dict.fromkeys(name for logs in each for name in logs)
+    return {name: fmean(logs[name] for logs in each if name in logs) for name in names}
+
+
+def logs_by_seed(
+    own: Sequence[Simulation], other: Sequence[Simulation], value: OwnValue | None = None
+) -> list[Logs]:
+    """Return for each seed the mean over the scenarios, which count alike."""
+    pairs = [
+        [logs_of(a, b, number, value) for a, b in zip(mine.runs, its.runs, strict=True)]
+        for number, (mine, its) in enumerate(zip(own, other, strict=True))
+    ]
+    return [mean_logs(scenarios) for scenarios in zip(*pairs, strict=True)]
+
+
+def scores_by_seed(by_seed: Sequence[Logs], objective: str) -> list[float]:
+    """Return an objective's score for each seed, below 0 is better."""
+    return [weighted(logs, objective) for logs in by_seed]
 
 
 def interval_of(values: Sequence[float], confidence: float) -> ConfidenceInterval:

@@ -118,6 +118,16 @@ class Space:
         return allowed, refused
 
 
+def neighbors(space: Space, point: Point) -> Iterator[Point]:
+    """Yield a point, and the allowed points that differ from it in one parameter."""
+    yield point
+    for n, axis in enumerate(space.axes):
+        for index in range(len(axis.values)):
+            other = (*point[:n], index, *point[n + 1 :])
+            if index != point[n] and space.allowed(other):
+                yield other
+
+
 MOST = 100_000  # points that are listed
 
 

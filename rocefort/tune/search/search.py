@@ -1,15 +1,19 @@
-"""A search from its scenarios to its result: screen, compare the front, choose, and doubt."""
+"""A search from its scenarios to its result: screen, race, compare the front, and judge."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
+from math import exp
 from pathlib import Path
+from statistics import fmean
 
 from rocefort.models.wording import count_of
 from rocefort.tune.model import (
-    Measures,
+    Independence,
     Option,
     OtherObjective,
     SearchResult,
@@ -39,17 +43,33 @@ from rocefort.tune.search.objectives import (
     score,
     short_front,
 )
-from rocefort.tune.search.points import Point, Space
-from rocefort.tune.search.study import certainty, figures, heat_maps, parameters, queue_series
+from rocefort.tune.search.paired import OwnValue
+from rocefort.tune.search.points import Point, Space, neighbors
+from rocefort.tune.search.race import ROUNDS, Race, RaceResult, scenario_logs
+from rocefort.tune.search.study import figures, heat_maps, parameters, queue_series
+from rocefort.tune.search.verdict import (
+    Judge,
+    SearchFacts,
+    border,
+    further_seeds,
+    independence,
+    verdict_of,
+)
 from rocefort.tune.simulator.simulate import NOT_MODELLED
-from rocefort.tune.switch_values import switch_values
+from rocefort.tune.switch_values import completed, switch_values
 
 OBJECTIVES = ("latency", "throughput", "both")
 METHODS = ("auto", "grid", "nsga2", "tpe", "annealing")
 LARGEST_GRID = 3300  # points that `auto` evaluates all
 LARGEST_FRONT = 24
 BETAS = tuple(tenths / 10 for tenths in range(1, 10))  # of ByteTuning, compared
-FRESH = 1000  # added to a seed
+FINALISTS = 3  # best candidates of the race that a verdict may be about
+TOGETHER: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (  # parameters and their settings
+    (frozenset({"kmin_kbytes", "width_kbytes", "pmax_percent"}), ("ecn",)),
+    (frozenset({"xoff_kbytes", "xon_gap_kbytes"}), ("xoff_kbytes", "xon_kbytes")),
+    (frozenset({"alpha"}), ("alpha",)),
+    (frozenset({"headroom_kbytes"}), ("headroom_kbytes",)),
+)
 EQUAL = 1e-9  # scores and distances that differ by less are equal
 Evaluation = tuple[Simulation, ...]
 
@@ -104,53 +124,68 @@ class Search:
         scored = {point: ratios(own, self._start) for point, own in self.table.items()}
         self.tried = self._tried(references[0])
         members, resolution = short_front(scored, LARGEST_FRONT)
-        objectives = tuple(dict.fromkeys((*OBJECTIVES, o.objective)))
+        leaders = [self._best(scored, name) for name in OBJECTIVES]
         rated = {point: self.ratios(own, self._start) for point, own in self.table.items()}
-        leaders = [self._best(rated, name) for name in objectives]
-        finalists = list(dict.fromkeys([*members, *leaders]))
+        race = self._race()
+        best = race.order[:FINALISTS] or (self._best(rated, o.objective),)
+        still = self._independence(method, best[0])
+        finalists = list(dict.fromkeys([*members, *leaders, *best]))
         settings = [self.space.at(point) for point in finalists]
-        all_of = self.evaluator.evaluate([*references, *settings], o.seeds, "compare the front")
-        start, known = all_of[0], all_of[len(references) :]
+        lean = [self._lean(point, still) for point in best]
+        all_of = self.evaluator.evaluate(
+            [*references, *settings, *(each for each, _ in lean)], o.seeds, "compare the front"
+        )
+        start = all_of[0]
+        known = all_of[len(references) : -len(lean)]
         final = {p: ratios(own, start) for p, own in zip(finalists, known, strict=True)}
-        rated = {p: self.ratios(own, start) for p, own in zip(finalists, known, strict=True)}
-        chosen = {name: self._best(rated, name) for name in objectives}
         options = {
-            point: self._option(f"candidate {n}", point, own, start)
+            point: self._option(n, self.space.at(point), self.space.values(point), own, start)
             for n, (point, own) in enumerate(zip(finalists, known, strict=True), 1)
         }
+        contenders = [
+            self._option(finalists.index(point) + 1, changed, values, own, start)
+            for point, (changed, values), own in zip(best, lean, all_of[-len(lean) :], strict=True)
+        ]
         compared = [
             self._reference(reference, own, start)
             for reference, own in zip(self.references, all_of, strict=False)
         ]
         on_front, _ = short_front(final, LARGEST_FRONT)
-        winner = options[chosen[o.objective]]
-        fresh = tuple(seed + FRESH for seed in o.seeds)
-        rivals = self._rivals(finalists, rated, chosen[o.objective], options)
-        noise = noise_percent(start, self.evaluator.bases)
+        judge = Judge(
+            self.evaluator,
+            o.objective,
+            compared,
+            self._all_values,
+            (*o.seeds, *race.seeds),
+            self._own_value(),
+        )
+        trial = judge.judge(contenders)
+        winner = best[contenders.index(trial.candidate)]
+        edges = tuple(border(self.space, winner, still, len(self.evaluator.bases)))
+        facts = SearchFacts(len(self.table), self.space.size, race.rounds, still, edges)
+        noise = noise_percent(trial.today, self.evaluator.bases)
+        leading = {name: options[self._best(final, name)] for name in OBJECTIVES}
         return SearchResult(
+            verdict=verdict_of(judge, trial, facts),
             search=self.name,
             objective=o.objective,
             method=method,
             seeds=o.seeds,
-            fresh_seeds=fresh,
             combinations=self.space.combinations,
             refused=self.space.refused,
             evaluated=len(self.table),
             notes=tuple(self._early_end(method)),
             start=compared[0],
-            chosen=winner,
-            best={name: options[point] for name, point in chosen.items()},
+            chosen=trial.candidate,
+            best=leading | {o.objective: trial.candidate},
             noise_percent=noise,
             resolution_percent=100 * resolution,
             front=tuple(options[point] for point in on_front),
             references=tuple(compared),
             byte_tuning=tuple(self._byte_tuning()),
             parameters=parameters(self.space, scored, self.tried, noise),
-            certainty=certainty(
-                self.evaluator, self.difference, winner, [compared[0], *rivals], fresh
-            ),
             heat_maps=heat_maps(self.space, self.tried),
-            queues=queue_series(self.evaluator, [compared[0], winner], o.seeds[0]),
+            queues=queue_series(self.evaluator, [compared[0], trial.candidate], o.seeds[0]),
             not_modelled=NOT_MODELLED,
             simulated=self.evaluator.simulated,
             reused=self.evaluator.reused,
@@ -169,6 +204,63 @@ class Search:
                 self.space.values(point), ratios_to(own, begin), is_lossy(own, begin), own
             )
         return out
+
+    def _race(self) -> RaceResult:
+        """Race what was screened, with further seeds than the first."""
+        o, today = self.options, self.references[0].settings
+        base = self.evaluator.bases[0].scenario
+        seeds = (*o.seeds, *further_seeds(o.seeds, ROUNDS[-1]))[: ROUNDS[-1]]
+        race = Race(
+            self.evaluator,
+            self.space.at,
+            today,
+            o.objective,
+            seeds,
+            lambda point: distance(self.space.at(point), today, base),
+            self._own_value(),
+        )
+        return race.run(self._start, self.table)
+
+    def _independence(self, method: str, best: Point) -> tuple[Independence, ...]:
+        """Return on which parameters the scenarios do not depend.
+
+        A grid has all pairs of candidates that differ in one parameter; other methods evaluate
+        those of the best candidate.
+        """
+        table = dict(self.table)
+        if method != "grid":
+            around = [point for point in neighbors(self.space, best) if point not in table]
+            settings = [self.space.at(point) for point in around]
+            title = "vary one parameter at a time"
+            done = self.evaluator.evaluate(settings, self.options.seeds[:1], title)
+            table |= dict(zip(around, done, strict=True))
+        logs = {point: scenario_logs(own, self._start) for point, own in table.items()}
+        names = [base.scenario.scenario for base in self.evaluator.bases]
+        return tuple(independence(self.space, names, logs))
+
+    def _lean(
+        self, point: Point, still: Sequence[Independence]
+    ) -> tuple[Settings, dict[str, float]]:
+        """Return a point's settings with today's values where no scenario depends on them.
+
+        A change that does nothing is not recommended. The values are those that remain.
+        """
+        own, today = self.space.at(point), self.references[0].settings
+        counts = Counter(name for each in still for name in each.parameters)
+        free = {name for name, count in counts.items() if count == len(self.evaluator.bases)}
+        searched = {axis.name for axis in self.space.axes if len(axis.values) > 1}
+        update: dict[str, object] = {}
+        kept: set[str] = set()
+        for names, fields in TOGETHER:
+            if searched & names and searched & names <= free:
+                update |= {name: getattr(today, name) for name in fields}
+                kept |= names
+        nic = {key: v for key, v in own.nic.items() if f"nic.{key}" not in free}
+        lean = own.like(**update, nic=nic)
+        if self.space.refusal(lean):
+            return own, self.space.values(point)
+        values = self.space.values(point)
+        return lean, {name: v for name, v in values.items() if name not in kept | free}
 
     def _method(self) -> str:
         if self.options.method != "auto":
@@ -219,23 +311,26 @@ class Search:
             self.extremes.add(evaluation)
         return [self.ratios(self.table[point], self._start) for point in points]
 
-    def ratios(self, own: Sequence[Measures], start: Sequence[Measures]) -> dict[str, float]:
+    def ratios(self, own: Evaluation, start: Evaluation) -> dict[str, float]:
         """Return the ratios to a start point; with that of an objective of ByteTuning, if chosen.
 
         Its maximum and smallest are those of the candidates so far.
         """
-        out, o = ratios(own, start), self.options
-        if o.objective in BYTE_TUNING:
-            one, other = (
-                max(self.extremes.value(o.objective, each, o.weights), 1 / WORST)
-                for each in (start, own)
-            )
-            out[o.objective] = WORST if WORST in out.values() else one / other
+        out, value = ratios(own, start), self._own_value()
+        if value is not None:
+            logs = [
+                value.log_ratio(n, a, b) for n, (a, b) in enumerate(zip(own, start, strict=True))
+            ]
+            out[value.name] = WORST if WORST in out.values() else exp(fmean(logs))
         return out
 
-    def difference(self, own: Sequence[Measures], other: Sequence[Measures]) -> float:
-        """Return the objective's score of one candidate against another; below 0: it is better."""
-        return score(self.ratios(own, other), self.options.objective)
+    def _own_value(self) -> OwnValue | None:
+        """Return an objective of ByteTuning, if it is the search's; its extremes are final."""
+        o = self.options
+        if o.objective not in BYTE_TUNING:
+            return None
+        read = partial(self.extremes.of_scenario, o.objective, weights=o.weights)
+        return OwnValue(o.objective, read)
 
     def _journal(self, method: str) -> Path | None:
         """File of Optuna's study: its name has the digest of all that it depends on."""
@@ -255,12 +350,19 @@ class Search:
         digest = sha256("\n".join(parts).encode()).hexdigest()
         return self.options.journal / f"study-{digest[:16]}.log"
 
-    def _option(self, name: str, point: Point, own: Evaluation, start: Evaluation) -> Option:
+    def _option(
+        self,
+        number: int,
+        settings: Settings,
+        values: dict[str, float],
+        own: Evaluation,
+        start: Evaluation,
+    ) -> Option:
         return Option(
-            name=name,
-            settings=self.space.at(point),
-            values=self.space.values(point),
-            switch_values=self._switch_values(self.space.at(point)),
+            name=f"candidate {number}",
+            settings=settings,
+            values=values,
+            switch_values=self._switch_values(settings),
             ratios=ratios_to(own, start),
             scenarios=figures(own),
         )
@@ -269,6 +371,11 @@ class Search:
         bases = self.evaluator.bases
         speeds = {cable.gbps for base in bases for cable in base.ground.cables}
         return switch_values(settings, bases[0].scenario.port_gbps, speeds)
+
+    def _all_values(self, settings: Settings) -> tuple[SwitchValue, ...]:
+        """Return the values of settings, and those that they leave to the scenario."""
+        base = self.evaluator.bases[0]
+        return self._switch_values(completed(base.scenario, base.profile, settings))
 
     def _reference(
         self, reference: ReferenceSettings, own: Evaluation, start: Evaluation
@@ -283,20 +390,6 @@ class Search:
             ratios=ratios_to(own, start),
             scenarios=figures(own),
         )
-
-    def _rivals(
-        self,
-        finalists: Sequence[Point],
-        final: dict[Point, dict[str, float]],
-        winner: Point,
-        options: dict[Point, Option],
-    ) -> list[Option]:
-        """Return the second-best candidate."""
-        others = [point for point in finalists if point != winner]
-        if not others:
-            return []
-        second = min(others, key=lambda p: score(final[p], self.options.objective))
-        return [options[second]]
 
     def _byte_tuning(self) -> Iterator[OtherObjective]:
         """Yield the best candidates by ByteTuning's objectives, with the weights that do so."""

@@ -1,17 +1,15 @@
-"""Statistics of a search: measures, sensitivity, certainty, and the data of its pictures."""
+"""Statistics of a search: measures, sensitivity, and the data of its pictures."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import log
 from typing import Literal
 
 from rocefort.tune.model import (
-    Certainty,
     Figure,
     HeatMap,
-    Measures,
     Option,
     Parameter,
     QueueSeries,
@@ -98,38 +96,6 @@ def _share(pairs: Sequence[tuple[int, float]]) -> float:
         groups[key].append(value)
     between = sum(len(own) * (sum(own) / len(own) - mean) ** 2 for own in groups.values())
     return between / whole
-
-
-def certainty(
-    evaluator: Evaluator,
-    difference: Callable[[Sequence[Measures], Sequence[Measures]], float],
-    choice: Option,
-    others: Sequence[Option],
-    seeds: Sequence[int],
-) -> tuple[Certainty, ...]:
-    """Compare the choice with others, seed by seed, by seeds that no choice was made with.
-
-    difference: score of one candidate against another, below 0 is better.
-    """
-    settings = [option.settings for option in (choice, *others)]
-    own, *rest = evaluator.evaluate(settings, seeds, "compare with fresh seeds")
-    out = []
-    for option, other in zip(others, rest, strict=True):
-        scores = [
-            difference([s.runs[n] for s in own], [s.runs[n] for s in other])
-            for n in range(len(seeds))
-        ]
-        out.append(
-            Certainty(
-                against=option.name,
-                seeds=len(seeds),
-                better=sum(value < 0 for value in scores),
-                score=sum(scores) / len(scores),
-                lowest=min(scores),
-                highest=max(scores),
-            )
-        )
-    return tuple(out)
 
 
 def heat_maps(space: Space, tried: Tried) -> tuple[HeatMap, ...]:
