@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TypeVar
 
 from rocefort.tune.model import Measures
@@ -63,11 +64,10 @@ class Extremes:
 
     def value(self, objective: str, evaluation: Sequence[Measures], weights: Weights) -> float:
         """Return an objective, 0 to 1, more is better: the mean over the scenarios."""
-        values = (self.value_of_run(objective, n, m, weights) for n, m in enumerate(evaluation))
-        return sum(values) / len(evaluation)
+        return fmean(self.of_scenario(objective, n, m, weights) for n, m in enumerate(evaluation))
 
-    def value_of_run(self, objective: str, number: int, m: Measures, weights: Weights) -> float:
-        """Return an objective in one scenario, by its number."""
+    def of_scenario(self, objective: str, number: int, m: Measures, weights: Weights) -> float:
+        """Return an objective of one scenario, by its number."""
         of = self._throughput if objective == THROUGHPUT else self._latency
         return of(number, m, weights)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import fsum, log, sqrt
 from statistics import NormalDist, fmean, stdev
 
@@ -10,21 +11,33 @@ from rocefort.tune.model import ConfidenceInterval, Measures, Simulation
 from rocefort.tune.search.objectives import GOALS, log_ratio, weighted
 
 Logs = dict[str, float]  # logarithm of a ratio by goal, below 0 is better
-Rates = Callable[[int, Measures], Mapping[str, float]]  # further values of a run, more is better
 
 
-def no_rates(_scenario: int, _run: Measures) -> Mapping[str, float]:
-    """Return that a run has no values but its measures."""
-    return {}
+@dataclass(frozen=True)
+class OwnValue:
+    """Objective with values of its own, instead of weighted goals; more is better.
+
+    read: value of the measures of a scenario, by its number.
+    """
+
+    name: str
+    read: Callable[[int, Measures], float]
+
+    def log_ratio(self, number: int, own: Measures, other: Measures) -> float:
+        """Return the logarithm of its ratio in a scenario, below 0 is better."""
+        mine, its = (max(self.read(number, m), LEAST_VALUE) for m in (own, other))
+        return log(its / mine)
 
 
-def logs_of(own: Measures, other: Measures, scenario: int = 0, rates: Rates = no_rates) -> Logs:
+LEAST_VALUE = 1e-3  # a smaller one counts as this
+
+
+def logs_of(own: Measures, other: Measures, number: int = 0, value: OwnValue | None = None) -> Logs:
     """Return the logarithms of ratios of one run to another; a goal without a value is left out.
 
-    rates: further values of a run in a scenario, by its number.
+    number: of the scenario. value: objective that the logarithms have, too.
     """
-    its_rates = rates(scenario, other)
-    out = {name: log(its_rates[name] / value) for name, value in rates(scenario, own).items()}
+    out = {} if value is None else {value.name: value.log_ratio(number, own, other)}
     for goal in GOALS:
         mine, its = goal.read(own), goal.read(other)
         if mine is not None and its is not None:
@@ -39,11 +52,11 @@ def mean_logs(each: Sequence[Logs]) -> Logs:
 
 
 def logs_by_seed(
-    own: Sequence[Simulation], other: Sequence[Simulation], rates: Rates = no_rates
+    own: Sequence[Simulation], other: Sequence[Simulation], value: OwnValue | None = None
 ) -> list[Logs]:
     """Return for each seed the mean over the scenarios, which count alike."""
     pairs = [
-        [logs_of(a, b, number, rates) for a, b in zip(mine.runs, its.runs, strict=True)]
+        [logs_of(a, b, number, value) for a, b in zip(mine.runs, its.runs, strict=True)]
         for number, (mine, its) in enumerate(zip(own, other, strict=True))
     ]
     return [mean_logs(scenarios) for scenarios in zip(*pairs, strict=True)]

@@ -21,10 +21,9 @@ from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.objectives import shortfall
 from rocefort.tune.search.paired import (
     Logs,
-    Rates,
+    OwnValue,
     logs_of,
     mean_logs,
-    no_rates,
     scores_by_seed,
     t_quantile,
 )
@@ -58,13 +57,13 @@ class Race:
     objective: str
     seeds: Sequence[int]
     change: Callable[[Point], float]  # how far a point is from today's values
-    rates: Rates = no_rates
+    value: OwnValue | None = None  # of the objective
     _logs: dict[Point, list[Logs]] = field(default_factory=dict)  # by seed, over the scenarios
 
     def run(self, start: Evaluation, screened: Mapping[Point, Evaluation]) -> RaceResult:
         """Return the order; start and screened: results with the first seed."""
         sound = {p: own for p, own in screened.items() if not fault_of(own, start)}
-        first = {p: scenario_logs(own, start, self.rates) for p, own in sound.items()}
+        first = {p: scenario_logs(own, start, self.value) for p, own in sound.items()}
         decisive = deciding(list(first.values()))
         for point, scenarios in first.items():
             self._logs[point] = [mean_logs(scenarios)]
@@ -103,12 +102,7 @@ class Race:
             self._logs[point] = [
                 mean_logs(
                     [
-                        logs_of(
-                            own[decisive.index(s)].runs[n],
-                            start[decisive.index(s)].runs[n],
-                            s,
-                            self.rates,
-                        )
+                        self._logs_of(own, start, decisive.index(s), n, s)
                         if s in decisive
                         else logs
                         for s, logs in enumerate(first[point])
@@ -117,6 +111,12 @@ class Race:
                 for n in range(len(seeds))
             ]
         return sound
+
+    def _logs_of(
+        self, own: Evaluation, start: Evaluation, place: int, run: int, number: int
+    ) -> Logs:
+        """Return the logarithms of one run; place: of the scenario with this number."""
+        return logs_of(own[place].runs[run], start[place].runs[run], number, self.value)
 
     def _distinct(self, first: Mapping[Point, Sequence[Logs]]) -> list[Point]:
         """Return one point of all that are equal in every scenario."""
@@ -145,10 +145,10 @@ class Race:
         return fmean(differences) > max(SAME, t_quantile(WORSE, count - 1) * error)
 
 
-def scenario_logs(own: Evaluation, start: Evaluation, rates: Rates = no_rates) -> list[Logs]:
+def scenario_logs(own: Evaluation, start: Evaluation, value: OwnValue | None = None) -> list[Logs]:
     """Return the logarithms of ratios of each scenario, over its seeds."""
     return [
-        mean_logs([logs_of(a, b, number, rates) for a, b in zip(mine.runs, its.runs, strict=True)])
+        mean_logs([logs_of(a, b, number, value) for a, b in zip(mine.runs, its.runs, strict=True)])
         for number, (mine, its) in enumerate(zip(own, start, strict=True))
     ]
 

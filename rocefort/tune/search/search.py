@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
+from math import exp
 from pathlib import Path
+from statistics import fmean
 
 from rocefort.models.wording import count_of
 from rocefort.tune.model import (
     Independence,
-    Measures,
     Option,
     OtherObjective,
     SearchResult,
@@ -41,6 +43,7 @@ from rocefort.tune.search.objectives import (
     score,
     short_front,
 )
+from rocefort.tune.search.paired import OwnValue
 from rocefort.tune.search.points import Point, Space, neighbors
 from rocefort.tune.search.race import ROUNDS, Race, RaceResult, scenario_logs
 from rocefort.tune.search.study import figures, heat_maps, parameters, queue_series
@@ -122,8 +125,9 @@ class Search:
         self.tried = self._tried(references[0])
         members, resolution = short_front(scored, LARGEST_FRONT)
         leaders = [self._best(scored, name) for name in OBJECTIVES]
+        rated = {point: self.ratios(own, self._start) for point, own in self.table.items()}
         race = self._race()
-        best = race.order[:FINALISTS] or tuple(leaders[:1])
+        best = race.order[:FINALISTS] or (self._best(rated, o.objective),)
         still = self._independence(method, best[0])
         finalists = list(dict.fromkeys([*members, *leaders, *best]))
         settings = [self.space.at(point) for point in finalists]
@@ -153,7 +157,7 @@ class Search:
             compared,
             self._all_values,
             (*o.seeds, *race.seeds),
-            self._rates,
+            self._own_value(),
         )
         trial = judge.judge(contenders)
         winner = best[contenders.index(trial.candidate)]
@@ -213,7 +217,7 @@ class Search:
             o.objective,
             seeds,
             lambda point: distance(self.space.at(point), today, base),
-            self._rates,
+            self._own_value(),
         )
         return race.run(self._start, self.table)
 
@@ -307,26 +311,26 @@ class Search:
             self.extremes.add(evaluation)
         return [self.ratios(self.table[point], self._start) for point in points]
 
-    def ratios(self, own: Sequence[Measures], start: Sequence[Measures]) -> dict[str, float]:
+    def ratios(self, own: Evaluation, start: Evaluation) -> dict[str, float]:
         """Return the ratios to a start point; with that of an objective of ByteTuning, if chosen.
 
         Its maximum and smallest are those of the candidates so far.
         """
-        out, o = ratios(own, start), self.options
-        if o.objective in BYTE_TUNING:
-            one, other = (
-                max(self.extremes.value(o.objective, each, o.weights), 1 / WORST)
-                for each in (start, own)
-            )
-            out[o.objective] = WORST if WORST in out.values() else one / other
+        out, value = ratios(own, start), self._own_value()
+        if value is not None:
+            logs = [
+                value.log_ratio(n, a, b) for n, (a, b) in enumerate(zip(own, start, strict=True))
+            ]
+            out[value.name] = WORST if WORST in out.values() else exp(fmean(logs))
         return out
 
-    def _rates(self, scenario: int, run: Measures) -> Mapping[str, float]:
-        """Return the value of an objective of ByteTuning of one run, more is better, if chosen."""
-        name, weights = self.options.objective, self.options.weights
-        if name not in BYTE_TUNING:
-            return {}
-        return {name: max(self.extremes.value_of_run(name, scenario, run, weights), 1 / WORST)}
+    def _own_value(self) -> OwnValue | None:
+        """Return an objective of ByteTuning, if it is the search's; its extremes are final."""
+        o = self.options
+        if o.objective not in BYTE_TUNING:
+            return None
+        read = partial(self.extremes.of_scenario, o.objective, weights=o.weights)
+        return OwnValue(o.objective, read)
 
     def _journal(self, method: str) -> Path | None:
         """File of Optuna's study: its name has the digest of all that it depends on."""

@@ -28,11 +28,10 @@ from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.objectives import DROPS, GOALS, RATES, shortfall
 from rocefort.tune.search.paired import (
     Logs,
-    Rates,
+    OwnValue,
     interval_of,
     logs_by_seed,
     mean_logs,
-    no_rates,
     scores_by_seed,
 )
 from rocefort.tune.search.points import Point, Space
@@ -80,7 +79,7 @@ class Judge:
     references: Sequence[Option]
     values: Callable[[Settings], Sequence[SwitchValue]]  # of switches, complete
     used: Sequence[int]  # seeds that chose
-    rates: Rates = no_rates
+    value: OwnValue | None = None  # of the objective
     trials: list[Trial] = field(default_factory=list)
 
     def judge(self, candidates: Sequence[Option]) -> Trial:
@@ -128,12 +127,12 @@ class Judge:
         return ""
 
     def _scores(self, own: Evaluation, other: Evaluation) -> list[float]:
-        return scores_by_seed(logs_by_seed(own, other, self.rates), self.objective)
+        return scores_by_seed(logs_by_seed(own, other, self.value), self.objective)
 
     def _reference(
         self, option: Option, its: Evaluation, own: Evaluation, today: Evaluation
     ) -> ReferenceComparison:
-        by_seed = logs_by_seed(own, its, self.rates)
+        by_seed = logs_by_seed(own, its, self.value)
         score = interval_of(scores_by_seed(by_seed, self.objective), CONFIDENCE)
         return ReferenceComparison(
             reference=option.name,
