@@ -30,11 +30,12 @@ from rocefort.tune.search.paired import (
 from rocefort.tune.search.points import Point
 
 Evaluation = tuple[Simulation, ...]
-ROUNDS = (2, 4, 8, 16)  # seeds
+ROUNDS = (2, 4, 8, 16, 32)  # seeds
 KEPT = 4  # one of so many stays in a round
 LEAST_KEPT = 12  # candidates that a rank alone does not end
 TEST_SEEDS = 4  # fewer say nothing about a spread
 WORSE = 0.99  # confidence that an ended candidate is worse than the leader
+PROBES, PROBE_SEEDS = 8, 6  # candidates and seeds that show what the first seed hides
 SAME = 1e-9
 
 
@@ -45,6 +46,8 @@ class RaceResult:
     order: tuple[Point, ...]
     rounds: tuple[RaceRound, ...]
     seeds: tuple[int, ...]  # all that took part in the choice
+    screening: tuple[int, ...]  # those that every candidate has where the scenario needs them
+    logs: Mapping[Point, Sequence[Logs]]  # of each scenario, with the screening seeds
 
 
 @dataclass
@@ -64,11 +67,14 @@ class Race:
         """Return the order; start and screened: results with the first seed."""
         sound = {p: own for p, own in screened.items() if not fault_of(own, start)}
         first = {p: scenario_logs(own, start, self.value) for p, own in sound.items()}
+        screening = 1
+        if blind := self._blind(first):
+            screening = 2
+            self._screen_again(first, blind)
         decisive = deciding(list(first.values()))
-        for point, scenarios in first.items():
-            self._logs[point] = [mean_logs(scenarios)]
+        self._logs = {point: [mean_logs(scenarios)] for point, scenarios in first.items()}
         ranked = sorted(self._distinct(first), key=self._score)
-        rounds = [RaceRound(candidates=len(screened), seeds=1)]
+        rounds = [RaceRound(candidates=len(screened), seeds=screening)]
         ended: list[Point] = []
         for count in ROUNDS:
             if len(ranked) < 2 or not decisive:
@@ -82,7 +88,53 @@ class Race:
             clear = [p for p in ranked[1:] if self._clearly_worse(p, ranked[0], count)]
             ended = [*clear, *ended]
             ranked = [p for p in ranked if p not in clear]
-        return RaceResult((*ranked, *ended), tuple(rounds), tuple(self.seeds[: rounds[-1].seeds]))
+        used = max(rounds[-1].seeds, PROBE_SEEDS)
+        return RaceResult(
+            order=(*ranked, *ended),
+            rounds=tuple(rounds),
+            seeds=tuple(self.seeds[:used]),
+            screening=tuple(self.seeds[:screening]),
+            logs=first,
+        )
+
+    def _blind(self, first: Mapping[Point, Sequence[Logs]]) -> tuple[int, ...]:
+        """Return scenarios in which candidates differ only with another seed than the first.
+
+        Flows that share an uplink by the seed's draw are an example. Some candidates, evenly spread
+        over the points, are tried with more seeds; the first that differs becomes the second seed.
+        """
+        seen = deciding(list(first.values()))
+        equal = [n for n in range(len(self.evaluator.bases)) if n not in seen]
+        points = list(first)
+        probes = points[:: max(1, len(points) // PROBES)]
+        if len(points) < 2 or not equal:
+            return ()
+        settings = [self.today, *map(self.settings, probes)]
+        seeds = self.seeds[:PROBE_SEEDS]
+        _, *probed = self.evaluator.evaluate(settings, seeds, "try further seeds", equal)
+        for number in range(1, len(seeds)):
+            runs = [
+                [logs_of(own[n].runs[number], probed[0][n].runs[number]) for n in range(len(equal))]
+                for own in probed
+            ]
+            if blind := deciding(runs):
+                rest = [seed for n, seed in enumerate(self.seeds) if n not in (0, number)]
+                self.seeds = (self.seeds[0], self.seeds[number], *rest)
+                return tuple(equal[n] for n in blind)
+        return ()
+
+    def _screen_again(self, first: dict[Point, list[Logs]], blind: Sequence[int]) -> None:
+        """Add the second seed to the scenarios in which the first shows no difference."""
+        settings = [self.today, *map(self.settings, first)]
+        start, *every = self.evaluator.evaluate(settings, self.seeds[:2], "screen again", blind)
+        for point, own in zip(tuple(first), every, strict=True):
+            if fault_of(own, start):
+                del first[point]
+                continue
+            for scenario, mine, its in zip(blind, own, start, strict=True):
+                pairs = zip(mine.runs, its.runs, strict=True)
+                both = [logs_of(a, b, scenario, self.value) for a, b in pairs]
+                first[point][scenario] = mean_logs(both)
 
     def _extended(
         self,

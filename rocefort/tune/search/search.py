@@ -128,7 +128,7 @@ class Search:
         rated = {point: self.ratios(own, self._start) for point, own in self.table.items()}
         race = self._race()
         best = race.order[:FINALISTS] or (self._best(rated, o.objective),)
-        still = self._independence(method, best[0])
+        still = self._independence(method, race, best[0])
         finalists = list(dict.fromkeys([*members, *leaders, *best]))
         settings = [self.space.at(point) for point in finalists]
         lean = [self._lean(point, still) for point in best]
@@ -139,11 +139,19 @@ class Search:
         known = all_of[len(references) : -len(lean)]
         final = {p: ratios(own, start) for p, own in zip(finalists, known, strict=True)}
         options = {
-            point: self._option(n, self.space.at(point), self.space.values(point), own, start)
+            point: self._option(
+                f"candidate {n}", self.space.at(point), self.space.values(point), own, start
+            )
             for n, (point, own) in enumerate(zip(finalists, known, strict=True), 1)
         }
         contenders = [
-            self._option(finalists.index(point) + 1, changed, values, own, start)
+            self._option(
+                f"{options[point].name}{', reduced' * (changed != options[point].settings)}",
+                changed,
+                values,
+                own,
+                start,
+            )
             for point, (changed, values), own in zip(best, lean, all_of[-len(lean) :], strict=True)
         ]
         compared = [
@@ -221,20 +229,19 @@ class Search:
         )
         return race.run(self._start, self.table)
 
-    def _independence(self, method: str, best: Point) -> tuple[Independence, ...]:
-        """Return on which parameters the scenarios do not depend.
+    def _independence(self, method: str, race: RaceResult, best: Point) -> tuple[Independence, ...]:
+        """Return on which parameters the scenarios do not depend, with the screening seeds.
 
         A grid has all pairs of candidates that differ in one parameter; other methods evaluate
         those of the best candidate.
         """
-        table = dict(self.table)
+        logs = dict(race.logs)
         if method != "grid":
-            around = [point for point in neighbors(self.space, best) if point not in table]
-            settings = [self.space.at(point) for point in around]
+            around = [point for point in neighbors(self.space, best) if point not in logs]
+            settings = [self.references[0].settings, *map(self.space.at, around)]
             title = "vary one parameter at a time"
-            done = self.evaluator.evaluate(settings, self.options.seeds[:1], title)
-            table |= dict(zip(around, done, strict=True))
-        logs = {point: scenario_logs(own, self._start) for point, own in table.items()}
+            start, *done = self.evaluator.evaluate(settings, race.screening, title)
+            logs |= {p: scenario_logs(own, start) for p, own in zip(around, done, strict=True)}
         names = [base.scenario.scenario for base in self.evaluator.bases]
         return tuple(independence(self.space, names, logs))
 
@@ -352,14 +359,14 @@ class Search:
 
     def _option(
         self,
-        number: int,
+        name: str,
         settings: Settings,
         values: dict[str, float],
         own: Evaluation,
         start: Evaluation,
     ) -> Option:
         return Option(
-            name=f"candidate {number}",
+            name=name,
             settings=settings,
             values=values,
             switch_values=self._switch_values(settings),
