@@ -84,7 +84,8 @@ SHORT_NAMES = {P50: "p50", P99: "p99"}
 def goal_title(name: str, unit: str = "") -> str:
     """Return the head of a column: the goal, its unit, and an arrow to what is better."""
     arrow = "↑" if GOALS_BY_NAME[name].raised else "↓"
-    return f"{SHORT_NAMES.get(name, name)}{', ' * bool(unit)}{unit} {arrow}"
+    title = SHORT_NAMES.get(name, name)
+    return f"{title}, {unit} {arrow}" if unit else f"{title}{arrow}"
 
 
 def percent(ratio: float) -> float:
@@ -121,7 +122,7 @@ def change_words(name: str, ratio: float | None) -> str:
 def comparison(result: SearchResult, *, spreads: bool = False) -> Iterator[Block]:
     """Yield a table for each scenario: today, the best candidates, and the references.
 
-    spreads: with half of the range over the seeds.
+    spreads: with half of the range over the seeds, for a page; without them for 80 columns.
     """
     names = _labels(result)
     for number, scenario in enumerate(result.start.scenarios):
@@ -139,7 +140,10 @@ def comparison(result: SearchResult, *, spreads: bool = False) -> Iterator[Block
             rows.append((", ".join(words), *cells))
         heads = [TableColumn(goal_title(*goal), align="right") for goal in goals]
         table = Table((TableColumn(wraps=True), *heads), tuple(rows))
-        yield Section(scenario.scenario, (table,))
+        if spreads:
+            yield Section(scenario.scenario, (table,))
+        else:
+            yield from (Note(scenario.scenario, Tone.INFO), table)
 
 
 def _labels(result: SearchResult) -> dict[str, Option]:
