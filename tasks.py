@@ -6,6 +6,7 @@ Each command imports its own modules, so that `rocefort --help` prints at once.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Annotated, NoReturn
 
 import typer
@@ -14,22 +15,11 @@ from rocefort import __version__
 from rocefort.base import internal_errors, json_output, options, output
 from rocefort.base.command_line.help import WIDEST, Topic
 from rocefort.base.errors import ExitCode, Problem, RocefortError, exit_codes_text
+from rocefort.base.features import is_installed
 from rocefort.base.gc_tuning import collect_seldom
 from rocefort.base.streams import open_standard_streams, visible_streams
-from rocefort.design import design_commands
-from rocefort.fleet import trust_command
-from rocefort.lab import lab_commands
-from rocefort.lab.demo import demo_commands
-from rocefort.lab.rehearsal import rehearse_command
-from rocefort.rdma import host_commands, rdma_commands
 from rocefort.reports import problems
-from rocefort.rollout import operate_commands, plan_commands
-from rocefort.rollout.facts import facts_commands
-from rocefort.rollout.live import health_command
-from rocefort.site import root_group, site_commands
 from rocefort.site.root_group import RootGroup
-from rocefort.tune import tune_command
-from rocefort.verification import compare_commands, growth_commands, verification_commands
 
 # Commands that act on switches or servers: Ctrl-C is their operator's stop.
 ACTING = frozenset({"apply", "resume", "rollback", "rehearse", "rdma run", "tune measure"})
@@ -47,23 +37,33 @@ cli = typer.Typer(
     f"Exit codes: {exit_codes_text()}.",
     epilog="rocefort check heps\nrocefort verify heps\nrocefort plan --help",
 )
-cli.add_typer(verification_commands.cli)
-cli.add_typer(compare_commands.cli)
-cli.add_typer(growth_commands.cli)
-cli.add_typer(site_commands.cli)
-cli.add_typer(design_commands.cli)
-cli.add_typer(facts_commands.cli, name="facts", rich_help_panel=Topic.VERIFY)
-cli.add_typer(operate_commands.cli)
-cli.add_typer(plan_commands.cli)
-cli.add_typer(rehearse_command.cli)
-cli.add_typer(trust_command.cli)
-cli.add_typer(health_command.cli)
-cli.add_typer(demo_commands.cli)
-cli.add_typer(root_group.cli)
-cli.add_typer(lab_commands.cli, name="lab", rich_help_panel=Topic.LAB)
-cli.add_typer(host_commands.cli, name="host", rich_help_panel=Topic.OPERATE)
-cli.add_typer(rdma_commands.cli, name="rdma", rich_help_panel=Topic.MEASURE)
-cli.add_typer(tune_command.cli, name="tune", rich_help_panel=Topic.MEASURE)
+# Modules with commands, in the order of the help: the name of their group, empty at the top level.
+COMMANDS = (
+    ("rocefort.verification.verification_commands", "", ""),
+    ("rocefort.verification.compare_commands", "", ""),
+    ("rocefort.verification.growth_commands", "", ""),
+    ("rocefort.site.site_commands", "", ""),
+    ("rocefort.design.design_commands", "", ""),
+    ("rocefort.rollout.facts.facts_commands", "facts", Topic.VERIFY),
+    ("rocefort.rollout.operate_commands", "", ""),
+    ("rocefort.rollout.plan_commands", "", ""),
+    ("rocefort.lab.rehearsal.rehearse_command", "", ""),
+    ("rocefort.fleet.trust_command", "", ""),
+    ("rocefort.rollout.live.health_command", "", ""),
+    ("rocefort.lab.demo.demo_commands", "", ""),
+    ("rocefort.site.root_group", "", ""),
+    ("rocefort.lab.lab_commands", "lab", Topic.LAB),
+    ("rocefort.rdma.host_commands", "host", Topic.OPERATE),
+    ("rocefort.rdma.rdma_commands", "rdma", Topic.MEASURE),
+    ("rocefort.tune.tune_command", "tune", Topic.MEASURE),
+)
+for module, group, topic in COMMANDS:
+    if is_installed(module):
+        commands = import_module(module).cli
+        if group:
+            cli.add_typer(commands, name=group, rich_help_panel=topic)
+        else:
+            cli.add_typer(commands)
 
 
 def _print_version(wanted: bool) -> None:

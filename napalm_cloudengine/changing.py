@@ -19,7 +19,7 @@ from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue, same_configur
 from napalm_cloudengine.displays.commits import COMMAND as TRIAL_STATUS
 from napalm_cloudengine.displays.commits import LIST as COMMITS
 from napalm_cloudengine.displays.commits import TrialStatus, newest_commit, read_trial
-from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.lines import DisplayAnswer
 from napalm_cloudengine.errors import (
     CandidateNotOursError,
     LineRefusedError,

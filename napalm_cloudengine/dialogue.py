@@ -14,18 +14,17 @@ from typing import Any, Self
 from napalm.base.exceptions import CommandErrorException, CommitError, ConnectionClosedException
 
 from napalm_cloudengine import framing, parse
-from napalm_cloudengine.answers import answers_from
 from napalm_cloudengine.connect import SessionBrokenError, connecting, ssh_options
-from napalm_cloudengine.decoding import GBK
-from napalm_cloudengine.displays.shown import UnreadLine
+from napalm_cloudengine.displays.lines import UnreadLine
 from napalm_cloudengine.errors import (
     CandidateNotOursError,
     OutcomeUnknownError,
     QuestionRefusedError,
     UnreadableReplyError,
 )
-from napalm_cloudengine.framing import SwitchReply
+from napalm_cloudengine.framing import GBK, SwitchReply
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.parse import answers_from
 from napalm_cloudengine.text import quotable
 from napalm_cloudengine.transport import REPLY_TIMEOUT_S, CloudEngineSSH
 

@@ -23,8 +23,7 @@ from typing import Any, NoReturn
 import paramiko
 from netmiko.huawei.huawei import HuaweiVrpv8SSH
 
-from napalm_cloudengine import decoding, framing, parse
-from napalm_cloudengine.answers import LOGIN_ANSWERS, PromptAnswer, answer_to
+from napalm_cloudengine import framing, parse
 from napalm_cloudengine.connect import (
     LoginTimeoutError,
     RefuseUnlistedKey,
@@ -35,6 +34,7 @@ from napalm_cloudengine.connect import (
 )
 from napalm_cloudengine.framing import PartialReply, SwitchReply
 from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.parse import LOGIN_ANSWERS, PromptAnswer, answer_to
 from napalm_cloudengine.text import quotable
 
 MAX_QUESTIONS = 10
@@ -230,7 +230,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         while part.prompt is None:
             if len(parts) > MAX_QUESTIONS:
                 raise self._broken(f"the switch asked more than {MAX_QUESTIONS} questions")
-            question = decoding.decoded(part.question).text
+            question = framing.decoded(part.question).text
             answer = answer_to(question, command or "", answers)
             if refused or not answer:
                 refused = refused or mask_secrets(question)
@@ -247,17 +247,17 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         text = "\n".join(part.text for part in parts).strip("\n")
         anchored = all(part.anchored for part in parts)
         doubt = framing.unsolicited(text, self.base_prompt) if anchored else NO_ECHO
-        whole, late = decoding.decoded(text), decoding.decoded(parts[0].before)
+        whole, late = framing.decoded(text), framing.decoded(parts[0].before)
         self._note_encodings(whole)
         fault = whole.fault or late.fault
         if self._paged:
             fault = fault or "a pager left its line in the text"
-        questions = (decoding.decoded(part.question).text for part in parts if part.question)
+        questions = (framing.decoded(part.question).text for part in parts if part.question)
         reply = SwitchReply(
             whole.text,
             prompt,
             refused,
-            mask_secrets(decoding.decoded(doubt).text or fault),
+            mask_secrets(framing.decoded(doubt).text or fault),
             late.text,
             mask_secrets(fault),
             tuple(questions) if refused is None else (),
@@ -267,9 +267,9 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             self.session_log.write(mask_secrets(reply.text) + "\n")
         return reply
 
-    def _note_encodings(self, whole: decoding.Decoded) -> None:
+    def _note_encodings(self, whole: framing.Decoded) -> None:
         for line, encoding in whole.encodings:
-            if encoding == decoding.GBK:
+            if encoding == framing.GBK:
                 self._gbk_lines.add(line.strip())
                 self.reads_gbk = True
             else:
@@ -282,7 +282,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             return line
         all_gbk = self.reads_gbk and not self.reads_utf8
         gbk = line.strip() in self._gbk_lines or all_gbk
-        return decoding.raw_text(line, decoding.GBK if gbk else self.encoding)
+        return framing.raw_text(line, framing.GBK if gbk else self.encoding)
 
     def _read(self, echo: str, timeout_s: float, *, fenced: bool, blanks: int = 0) -> PartialReply:
         """Read until a question, or the prompt at the end of the reply.
@@ -433,7 +433,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             raise self._broken("the session is closed")
         self._sent = text.strip() or self._sent
         try:
-            self.remote_conn.sendall(decoding.raw_bytes(text))
+            self.remote_conn.sendall(framing.raw_bytes(text))
         except (OSError, EOFError):  # the latter is paramiko's on a full or closed socket
             raise self._broken("session lost") from None
 
@@ -442,5 +442,5 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         last = framing.last_line(parse.plain_text(self._shown), self._sent)
         if self.base_prompt:  # before the first prompt, no secret was sent and none is shown
             last = mask_secrets(last)
-        last = decoding.decoded(last).text
+        last = framing.decoded(last).text
         return SessionBrokenError(why, quotable(last))

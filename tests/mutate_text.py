@@ -29,18 +29,16 @@ from new_fabrics import random_fabric
 from row_faults import Fault, FaultMaker, Switch, rows_of
 
 from rocefort.base.errors import RocefortError
-from rocefort.design.config_directory import read_directory
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.design.subject import ReadNetwork, subject_of_texts, write_texts
+from rocefort.design.subject import ReadNetwork, read_directory, subject_of_texts, write_texts
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.secrets import filled_line
-from rocefort.models.device.defaults import without_defaults
-from rocefort.models.device.device import Device
+from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.finding import Finding, Report, Severity, new_findings
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.subject import verify, verify_segments
+from rocefort.validators.rules.verification.answers import verify, verify_segments
 from rocefort.verification.judged import check_subject, judging_rules, subject_of_running
 
 SECRETS = {"env:A": "Example-auth1", "env:P": "Example-priv1", "env:BGP": "Example-bgp12"}

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 from pages import TUTORIAL, Page, Shell, settled
+from shared_lab import SharedLab
 
 from rocefort import __version__
+from rocefort.base.features import OPTIONAL
 from rocefort.base.repository import ROOT
 
 TRACKED = ("inventory", "templates", "models", "validators", "rocefort", "napalm_cloudengine")
@@ -28,14 +30,16 @@ LABELS = (  # names of the files that a plan seals
 LOCKS = (ROOT / "requirements.lock", ROOT / "requirements-dev.lock")
 
 
-def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:
+def run(
+    *command: str | Path, cwd: Path, env: dict[str, str] | None = None, limit_s: float = 600
+) -> str:
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
         env=env,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=limit_s,
         check=False,
     )
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
@@ -215,6 +219,64 @@ def test_the_tutorial_runs_in_an_empty_directory_from_a_wheel(wheel: Path, tmp_p
     finally:
         shell.stop_lab()
     assert {path.name for path in home.iterdir()} == {".venv", wheel.name}
+
+
+FEATURES = re.compile(rf"rocefort\.(?:{'|'.join(OPTIONAL)})\b")
+
+
+@pytest.mark.thorough
+def test_without_its_optional_features_the_product_runs_and_refuses_what_needs_them(
+    heps_shared: SharedLab, tmp_path: Path
+) -> None:
+    """Build a wheel without them; their commands are gone, and tests with emulated switches pass."""
+    clone = tmp_path / "clone"
+    for name in run("git", "ls-files", "-co", "--exclude-standard", cwd=ROOT).splitlines():
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, clone / name, follow_symlinks=False)
+    for feature in OPTIONAL:
+        shutil.rmtree(clone / "rocefort" / feature)
+    with zipfile.ZipFile(build(clone, "wheel", tmp_path / "wheel")) as archive:
+        archive.extractall(tmp_path / "site")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+
+    def rocefort(*words: str | Path) -> tuple[int, str]:
+        command = [sys.executable, "-m", "rocefort", *map(str, words)]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=300
+        )
+        return done.returncode, done.stderr
+
+    assert rocefort("check", "heps") == (0, "")
+    for feature in OPTIONAL:
+        code, errors = rocefort(feature)
+        assert (code, f"No such command '{feature}'." in errors) == (2, True)
+    assert rocefort("schema", "--of", "scenario") == (
+        4, "rocefort: scenarios are files of `tune`, and the feature rocefort.tune is not installed; "
+        "install it, or run this command where it is\n"
+    )  # fmt: skip
+    assert rocefort("plan", "heps", "--connections", heps_shared.lab.file) == (
+        4, "rocefort: the policy requires a gate by rdma, and the feature rocefort.rdma is not "
+        "installed; install it, or run this command where it is\n"
+    )  # fmt: skip
+
+    folders = [clone / "tests" / name for name in ("napalm_cloudengine", "fleet", "health")]
+    tests = [
+        str(t) for f in folders for t in f.rglob("test_*.py") if not FEATURES.search(t.read_text())
+    ]
+    assert len(tests) > 20
+    env = {**os.environ, "PYTHONPATH": str(clone)}
+    run(
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:xdist",
+        *tests,
+        cwd=clone,
+        env=env,
+        limit_s=1800,
+    )
 
 
 def interpreter_named(name: str) -> str | None:

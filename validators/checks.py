@@ -14,15 +14,19 @@ from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.network.servers import HostPlan, HostsSeen
 from rocefort.validators.facts.overview import Overview
-from rocefort.validators.rules.live.subject import (
+from rocefort.validators.rules.live.switch_readings import (
     IntendedState,
     LiveSubject,
     SwitchReadings,
     intended_of,
 )
 from rocefort.validators.rules.registry import Rule, Subject, registered
-from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject, VoteSubject
-from rocefort.validators.rules.servers.subject import HostSubject
+from rocefort.validators.rules.running.running_subject import (
+    RunningComparison,
+    RunningSubject,
+    VoteSubject,
+)
+from rocefort.validators.rules.servers.server_subject import HostSubject
 from rocefort.validators.rules.waivers import check_waivers, sort_out
 
 

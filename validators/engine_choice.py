@@ -12,24 +12,32 @@ from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Sources
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.failures.study import single_failures
-from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.engine import (
+    Solution,
+    analyse,
+    change_of,
+    change_since,
+    common_switches,
+)
 from rocefort.validators.routing.external_peers import with_outside
-from rocefort.validators.routing.readings import NetworkReadings, readings
 from rocefort.validators.routing.running_lines import as_it_runs
-from rocefort.validators.routing.version_changes import change_of, change_since, common_switches
 from rocefort.validators.routing_results import RoutingChange, RoutingState
-from rocefort.validators.rules.certainty import certain
+from rocefort.validators.rules.certainty import NetworkReadings, certain, readings
 from rocefort.validators.rules.registry import registered
-from rocefort.validators.rules.verification.batfish_subject import verify_checks
-from rocefort.validators.rules.verification.engine_difference import (
+from rocefort.validators.rules.verification.answers import verify, verify_change, verify_segments
+from rocefort.validators.rules.verification.batfish import verify_checks
+from rocefort.validators.rules.verification.engine_comparison import (
     EngineDifference,
     disagreement,
     disagreements,
 )
-from rocefort.validators.rules.verification.subject import verify, verify_change, verify_segments
 from rocefort.validators.rules.waivers import sort_out
-from rocefort.validators.verification.batfish_failures import cabled_failures, choose
-from rocefort.validators.verification.batfish_session import BatfishResult, ask_all
+from rocefort.validators.verification.batfish_session import (
+    BatfishResult,
+    ask_all,
+    cabled_failures,
+    choose,
+)
 
 
 class Engine(StrEnum):

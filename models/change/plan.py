@@ -25,8 +25,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.change.edits import Edit
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength, TrialTime, margin_s
-from rocefort.models.hardware.commit_conditions import ConditionedLine
-from rocefort.models.hardware.hardware import FIRST_DIALECT, DialectName
+from rocefort.models.hardware.hardware import FIRST_DIALECT, ConditionedLine, DialectName
 from rocefort.models.wording import count_of
 
 PathText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]  # no path has a NUL

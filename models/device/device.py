@@ -1,4 +1,4 @@
-"""Device: the content of one switch's configuration text, vendor-neutral, and nothing more.
+"""Device: the content of one switch's configuration text, its normal form, and its subnets.
 
 Collections are sorted by key, so two Devices are equal exactly when they have the same meaning.
 Facts that text cannot express (cable lengths, roles, servers) are in Network.
@@ -6,20 +6,22 @@ Facts that text cannot express (cable lengths, roles, servers) are in Network.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
-from ipaddress import IPv4Address
-from typing import Annotated
+from ipaddress import IPv4Address, IPv4Interface
+from typing import Annotated, TypeVar
 
 from rocefort.models.base import Frozen, Keyed
 from rocefort.models.device.interface import (
     DEFAULT_DOMAIN,
+    DEFAULT_VLAN,
+    ETHERNET_MTU,
     NO_DOMAIN,
     Interface,
     trunk_name,
     trunk_number,
 )
-from rocefort.models.device.lossless import (
+from rocefort.models.device.lossless_queue import (
     DEFAULT_PROFILE,
     OTHER_DEPTHS,
     AiEcn,
@@ -27,6 +29,8 @@ from rocefort.models.device.lossless import (
     DropProfile,
     Pfc,
     PfcProfile,
+    PfcTimer,
+    drops_as_by_default,
 )
 from rocefort.models.device.management import (
     Acl,
@@ -44,6 +48,7 @@ from rocefort.models.device.packet_filters import Filters
 from rocefort.models.device.routing import (
     ATTRACTS_ALL,
     Bgp,
+    BgpSettings,
     PrefixList,
     RoutePolicy,
     StaticRoute,
@@ -62,10 +67,13 @@ from rocefort.models.effect import (
     VLAN,
     AccessTopic,
     EditCondition,
+    KeyedRow,
     LosslessTopic,
     OfKey,
     effects_of,
+    key_field_of,
 )
+from rocefort.models.hardware.hardware import Fact, Family, SavedLine
 from rocefort.models.hardware.media import PortSplit, part_speed_gbps
 
 
@@ -285,3 +293,149 @@ class Device(Frozen):
 
 
 EFFECTS = effects_of(Device)  # by field: `interfaces[].mtu`
+
+
+Nested = TypeVar("Nested", bound=Frozen)
+BUILT_IN = frozenset({"ethernet", "management"})  # kinds of interfaces that exist without a line
+
+
+def without_defaults(device: Device, family: Family) -> Device:
+    """Return the Device without default values of this family, and without default ports.
+
+    Otherwise a plan would set again and again a value that the switch does not save. A family
+    whose switches save such lines keeps them.
+    """
+    if family.says_defaults:
+        return device
+    own: dict[str, object] = {"pfc": _pfc(device.pfc, family)}
+    if not family.telnet:
+        own["telnet_off"] = ()
+    return without_saved(device.model_copy(update=own), family.saved_lines)
+
+
+def without_saved(device: Device, lines: Iterable[SavedLine]) -> Device:
+    """Return the Device without defaults of every family, and without the rows of saved lines.
+
+    lines: those that a switch saves with nothing configured.
+    """
+    ports = map(without_port_defaults, device.interfaces)
+    device = device.model_copy(
+        update={
+            "vlans": tuple(vlan for vlan in device.vlans if vlan != DEFAULT_VLAN),
+            "drop_profiles": tuple(map(_drop_profile, device.drop_profiles)),
+            "interfaces": tuple(port for port in ports if not _is_default_port(port)),
+        }
+    )
+    for line in lines:
+        if line.row:
+            device = _without_row(device, line.row)
+    return device
+
+
+def _without_row(model: Nested, path: str) -> Nested:
+    """Return a model without a row if it has nothing but its key: `pfc.profiles[default]`."""
+    name, _, rest = path.partition(".")
+    if rest:
+        inner = getattr(model, name)
+        update = {name: _without_row(inner, rest)}
+        return model if update[name] is inner else model.model_copy(update=update)
+    name, _, key = name.removesuffix("]").partition("[")
+    rows: tuple[KeyedRow, ...] = getattr(model, name)
+    kept = tuple(row for row in rows if row.key != key or row != _bare(row))
+    return model if len(kept) == len(rows) else model.model_copy(update={name: kept})
+
+
+def _bare(row: KeyedRow) -> KeyedRow:
+    return type(row)(**{key_field_of(type(row)): row.key})
+
+
+def _is_default_port(interface: Interface) -> bool:
+    """Whether an interface has only default values; a switch saves its line for every port.
+
+    A subinterface exists only by its line, so it counts as configured.
+    """
+    if interface.description is not None or interface.addresses:  # most ports; a fast check
+        return False
+    if interface != Interface(name=interface.name):
+        return False
+    name = interface.name
+    return name == "NULL0" or (interface.kind in BUILT_IN and "." not in name)
+
+
+def without_port_defaults(interface: Interface) -> Interface:
+    """Remove the default MTU, and the VLAN that every switched port carries."""
+    update: dict[str, object] = {}
+    if interface.mtu == ETHERNET_MTU:
+        update["mtu"] = None
+    if interface.access_vlan == DEFAULT_VLAN:
+        update["access_vlan"] = None
+    if DEFAULT_VLAN in interface.trunk_vlans:
+        update["trunk_vlans"] = tuple(v for v in interface.trunk_vlans if v != DEFAULT_VLAN)
+    return interface.model_copy(update=update) if update else interface
+
+
+def _drop_profile(profile: DropProfile) -> DropProfile:
+    """Remove colours that drop as by default."""
+    colours = tuple(row for row in profile.colours if not drops_as_by_default(row))
+    return profile.model_copy(update={"colours": colours})
+
+
+def _pfc(pfc: Pfc, family: Family) -> Pfc:
+    default_ms, interval_ms = family.deadlock_default_ms, family.deadlock_interval_ms
+    behavior = pfc.recovery_behavior
+    return pfc.model_copy(
+        update={
+            "detect_ms": _unless(pfc.detect_ms, default_ms),
+            "recovery_ms": _unless(pfc.recovery_ms, default_ms),
+            "interval_ms": _unless(pfc.interval_ms, interval_ms),
+            "recovery_behavior": None if behavior == family.recovery_behavior else behavior,
+            "profiles": tuple(_profile(profile, family) for profile in pfc.profiles),
+        }
+    )
+
+
+def _profile(profile: PfcProfile, family: Family) -> PfcProfile:
+    default = family.deadlock_default_time
+    timers = (
+        PfcTimer(
+            queue=timer.queue,
+            detect_time=_unless(timer.detect_time, default),
+            recovery_time=_unless(timer.recovery_time, default),
+        )
+        for timer in profile.timers
+    )
+    stated = tuple(t for t in timers if t.detect_time is not None or t.recovery_time is not None)
+    return profile.model_copy(update={"timers": stated})
+
+
+def _unless(value: int | None, default: Fact | None) -> int | None:
+    return None if default is not None and value == default.value else value
+
+
+class Subnets:
+    """Interfaces and addresses in a switch's public table, by subnet; disabled ones, too."""
+
+    def __init__(self, device: Device) -> None:
+        self._by_length: dict[int, dict[int, tuple[str, IPv4Interface]]] = {}
+        for interface in device.interfaces:
+            own = interface.layer3 and not interface.vrf
+            for address in interface.addresses if own else ():
+                shift = 32 - address.network.prefixlen
+                table = self._by_length.setdefault(shift, {})
+                table[int(address) >> shift] = interface.name, address
+        self._shifts = sorted(self._by_length)
+
+    def of(self, neighbour: IPv4Address) -> Iterator[tuple[str, IPv4Interface]]:
+        """Yield interfaces with a neighbour's subnet, longest prefix first, as a switch routes."""
+        value = int(neighbour)
+        for shift in self._shifts:
+            if match := self._by_length[shift].get(value >> shift):
+                yield match
+
+    def other_source(self, neighbour: IPv4Address, settings: BgpSettings) -> str | None:
+        """Return the configured source of a BGP session if it is not the link to the neighbour."""
+        name, address = settings.source_interface, settings.source_address
+        links = self.of(neighbour) if name else ()
+        if name is None or any(link == name and address in (None, own.ip) for link, own in links):
+            return None
+        return name if address is None else f"{name} {address}"

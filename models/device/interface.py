@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import model_validator
 
 from rocefort.models.base import Frozen, Keyed
-from rocefort.models.device.lossless import QueueMarking
+from rocefort.models.device.lossless_queue import QueueMarking
 from rocefort.models.effect import (
     BOND,
     KEY,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
-from rocefort.models.fabric.sourced import Sourced
+from rocefort.models.fabric.types import Sourced
 from rocefort.models.wording import named
 
 Micros = Annotated[int, Field(ge=0, le=1_000_000, json_schema_extra=named("a time"))]

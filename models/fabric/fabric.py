@@ -1,4 +1,4 @@
-"""Fabric: the intent, as its author writes it in `fabric.yaml`.
+"""Fabric: the intent, as its author writes it in `fabric.yaml`, with its named profiles.
 
 Names contain the unit of a value. Every default is named here.
 """
@@ -9,17 +9,48 @@ from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
 from rocefort.models.fabric.approvals import Approvals
-from rocefort.models.fabric.cables import Cables
-from rocefort.models.fabric.exits import Management
-from rocefort.models.fabric.management import Security, Services
-from rocefort.models.fabric.nodes import Leaf, LinkPin, SegmentIntent, ServerIntent, Switch
-from rocefort.models.fabric.profiles import Profiles
+from rocefort.models.fabric.congestion_control import CongestionControl
+from rocefort.models.fabric.hosts import Adapter, HostProfile, NicProfile
+from rocefort.models.fabric.lossless import EcnProfile, Lossless
+from rocefort.models.fabric.management_plane import Security, Services
 from rocefort.models.fabric.rdma import Rdma, Window
-from rocefort.models.fabric.routing import Capacity, Pools, Routing
+from rocefort.models.fabric.topology import (
+    Cables,
+    Leaf,
+    LinkPin,
+    Management,
+    SegmentIntent,
+    ServerIntent,
+    Switch,
+)
 from rocefort.models.fabric.trial_time import SETTLE_S
 from rocefort.models.fabric.types import MOST_PATHS, LinksPerPair, Mtu
+from rocefort.models.fabric.underlay import Capacity, Pools, Routing
 from rocefort.models.finding import Waiver
 from rocefort.models.wording import named
+
+
+class Profiles(Frozen):
+    """Named profiles, one field for each kind. A new kind needs a field here, and nothing else."""
+
+    lossless: dict[Name, Lossless] = Field(
+        default_factory=dict, description="What RoCE gets on the switches, by name."
+    )
+    ecn: dict[Name, EcnProfile] = Field(
+        default_factory=dict, description="Who marks the lossless queue, and where, by name."
+    )
+    congestion_control: dict[Name, CongestionControl] = Field(
+        default_factory=dict, description="How the servers' NICs react to marks, by name."
+    )
+    nic: dict[Name, NicProfile] = Field(
+        default_factory=dict, description="How the NICs of servers are set, by name."
+    )
+    adapter: dict[Name, Adapter] = Field(
+        default_factory=dict, description="Makes of NICs and their own names of settings."
+    )
+    host: dict[Name, HostProfile] = Field(
+        default_factory=dict, description="How servers' operating systems are tuned, by name."
+    )
 
 
 class Rollout(Frozen):

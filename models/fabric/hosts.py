@@ -9,10 +9,9 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.device.interface import HIGHEST_ID, MANUAL, MOST_LINKS, Bond
-from rocefort.models.device.lossless import host_priority
+from rocefort.models.device.lossless_queue import host_priority
 from rocefort.models.fabric.congestion_control import CongestionControl
-from rocefort.models.fabric.sourced import Sourced
-from rocefort.models.fabric.types import PORT_NAME, Dscp, InterfaceName
+from rocefort.models.fabric.types import PORT_NAME, Dscp, InterfaceName, Sourced
 from rocefort.models.wording import named
 
 OTHER_LEAF = re.compile(rf"\S*[^\s:/][\s:/]+{PORT_NAME}", re.ASCII)

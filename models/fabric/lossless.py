@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from rocefort.models.base import Description, Frozen, Name
-from rocefort.models.device.lossless import LONGEST_DROP_PROFILE
-from rocefort.models.fabric.sourced import Sourced
-from rocefort.models.fabric.types import Dscp
+from rocefort.models.device.lossless_queue import LONGEST_DROP_PROFILE
+from rocefort.models.fabric.types import Dscp, Sourced
 from rocefort.models.hardware.hardware import RecoveryBehavior, SyntaxFamily
 from rocefort.models.wording import named
 

@@ -1,14 +1,15 @@
-"""Types of values in several parts of a Fabric, with their ranges, and unique names."""
+"""Types of values in several parts of a Fabric: ranges, unique names, and values with a source."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable
 from ipaddress import IPv4Network
-from typing import Annotated, TypeVar
+from typing import Annotated, Self, TypeVar
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
+from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.wording import named
 
 MOST_SPINES, MOST_LEAVES = 64, 2048
@@ -81,3 +82,42 @@ def unique_by(name_of: Callable[[Row], Hashable]) -> AfterValidator:
         return rows
 
     return AfterValidator(check)
+
+
+class Sourced(Frozen):
+    """Profile whose values have a source, except those that it names as assumed."""
+
+    source: Description | None = Field(
+        default=None,
+        examples=["data sheet of March 2024"],
+        description="Where its values were read; none: the author's own.",
+    )
+    sources: dict[Name, Description] = Field(
+        default_factory=dict,
+        examples=[{"cnp_dscp": "answer of the vendor, May 2024"}],
+        description="Single values that were read elsewhere: key, source.",
+    )
+    confirmed: bool = Field(
+        default=True, description="Whether the maker of the device confirms its values."
+    )
+    assumed: tuple[Name, ...] = Field(
+        default=(),
+        examples=[["cnp_dscp"]],
+        description="Keys of this profile whose values no source gives.",
+    )
+
+    @model_validator(mode="after")
+    def _names_its_own_keys(self) -> Self:
+        """Refuse a source or an assumption for a key that the profile does not have."""
+        for key in (*self.assumed, *self.sources):
+            if key not in type(self).model_fields or key in Sourced.model_fields:
+                raise ValueError(f"{key!r} is marked, but is no value of it; name one of its keys")
+        return self
+
+    def source_of(self, key: str) -> str | None:
+        """Source of one value; None where no source is given."""
+        return None if key in self.assumed else self.sources.get(key, self.source)
+
+    def is_confirmed(self, key: str) -> bool:
+        """Whether a vendor's document confirms one value."""
+        return self.confirmed and key not in self.assumed

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from napalm_cloudengine.displays.layout import PrintedLine
-from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
+from napalm_cloudengine.displays.lines import DisplayAnswer, DisplayLine, PrintedLine
 from napalm_cloudengine.displays.table import Row
 
 _NONE = "--"  # for a missing value

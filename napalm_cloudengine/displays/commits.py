@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 from napalm_cloudengine.displays.block import LabelledDisplay
-from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.lines import DisplayAnswer
 from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _RULE = "-" * 131

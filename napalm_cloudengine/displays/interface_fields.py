@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from napalm_cloudengine.displays.interfaces import BLOCKS, PORT_V300
-from napalm_cloudengine.displays.layout import PrintedLine, TableCell
-from napalm_cloudengine.displays.shown import DisplayAnswer, Rows, UnreadableError, UnreadLine
+from napalm_cloudengine.displays.lines import (
+    DisplayAnswer,
+    PrintedLine,
+    Rows,
+    TableCell,
+    UnreadableError,
+    UnreadLine,
+)
 from napalm_cloudengine.displays.table import Row
 
 _STATE = " current state"

@@ -7,7 +7,7 @@ times as long as the few that a check needs.
 import re
 
 from napalm_cloudengine.displays.block import LabelledDisplay
-from napalm_cloudengine.displays.shown import DisplayAnswer, Rows, is_interface
+from napalm_cloudengine.displays.lines import DisplayAnswer, Rows, is_interface
 from napalm_cloudengine.displays.table import DisplayTable, Form
 
 COMMAND = "display interface"

@@ -8,7 +8,7 @@ from typing import Any
 
 from napalm_cloudengine import parse
 from napalm_cloudengine.displays.block import LabelledDisplay
-from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine, Rows, UnreadLine
+from napalm_cloudengine.displays.lines import DisplayAnswer, DisplayLine, Rows, UnreadLine
 from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _REFERENCE = 'command reference V300R023C00, "display lldp neighbor{}"'

@@ -8,7 +8,7 @@ confirmed.
 import re
 from typing import Any
 
-from napalm_cloudengine.displays.shown import DisplayAnswer, Rows
+from napalm_cloudengine.displays.lines import DisplayAnswer, Rows
 from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
 _AI_ECN_RULE = "-" * 125

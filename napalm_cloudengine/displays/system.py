@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from napalm_cloudengine.displays.block import LabelledDisplay
-from napalm_cloudengine.displays.layout import PrintedLine
-from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
+from napalm_cloudengine.displays.lines import DisplayAnswer, DisplayLine, PrintedLine
 from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _REFERENCE = 'command reference V300R023C00, "{}"'

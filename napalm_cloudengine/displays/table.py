@@ -12,11 +12,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from napalm_cloudengine.displays.layout import PrintedLine, TableCell
-from napalm_cloudengine.displays.shown import (
+from napalm_cloudengine.displays.lines import (
     DisplayAnswer,
     DisplayLine,
+    PrintedLine,
     Rows,
+    TableCell,
     UnreadableError,
     UnreadLine,
     is_interface,

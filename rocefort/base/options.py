@@ -40,7 +40,7 @@ class SeverityOption(StrEnum):
 
 
 class TableOption(StrEnum):
-    """Table of `show`; the values of rocefort.design.tables.ShowTable."""
+    """Table of `show`; the values of rocefort.design.results.ShowTable."""
 
     DEVICES = "devices"
     LINKS = "links"

@@ -13,7 +13,7 @@ from rocefort.base.documents.edit import replace_file
 from rocefort.base.documents.read import document_of, read_text
 from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
-from rocefort.design.load.load import LoadedFabric, find_fabric, loaded_fabric
+from rocefort.design.load.documents import LoadedFabric, find_fabric, loaded_fabric
 from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.models.finding import Finding, Report, Severity
 from rocefort.models.wording import listing

@@ -12,8 +12,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.hosts import ServerBond
-from rocefort.models.fabric.nodes import Leaf, SegmentIntent, ServerIntent, Switch
-from rocefort.models.fabric.port_allocation import place_of
+from rocefort.models.fabric.topology import Leaf, SegmentIntent, ServerIntent, Switch, place_of
 from rocefort.models.hardware.hardware import Hardware
 
 FIRST_SERVER = 10  # host number of a server on the leaf's first port; below: gateways

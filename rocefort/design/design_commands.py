@@ -75,17 +75,17 @@ def show(
     form: options.TableFormatted = options.TableFormat.TEXT,
 ) -> None:
     """List devices, links, addresses, ports, cabling and more."""
-    from rocefort.design import tables
+    from rocefort.design import results
     from rocefort.design.derive.derive import derive
 
     fabric, kind = options.fabric_and_table(fabric, table)
-    network, shown = derive(fabric).network, tables.ShowTable(kind.value)
+    network, shown = derive(fabric).network, results.ShowTable(kind.value)
     if form is options.TableFormat.TEXT:
-        write_blocks(*tables.show_report(network, shown))
+        write_blocks(*results.show_report(network, shown))
     elif form is options.TableFormat.CSV:
-        typer.echo(tables.show_csv(network, shown), nl=False)
+        typer.echo(results.show_csv(network, shown), nl=False)
     else:
-        output.write_json(tables.show_output(network, shown))
+        output.write_json(results.show_output(network, shown))
 
 
 @cli.command(

@@ -16,9 +16,9 @@ from rocefort.base.documents.read import document_of
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.check_consistency import releases_of
-from rocefort.design.load.load import Catalogue, LoadedFabric, loaded_fabric
+from rocefort.design.load.documents import Catalogue, LoadedFabric, loaded_fabric
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.nodes import Leaf, Switch
+from rocefort.models.fabric.topology import Leaf, Switch
 from rocefort.models.hardware.media import parts_of, whole_port
 from rocefort.models.wording import count_of, listing
 

@@ -32,8 +32,8 @@ from rocefort.base.repository import (
     places_of,
     site_of,
 )
-from rocefort.design.config_directory import is_hidden
 from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.subject import is_hidden
 
 LOG = logging.getLogger(__name__)
 

@@ -21,11 +21,10 @@ from rocefort.base.repository import FABRIC_FILE, HARDWARE, PROFILES, TEMPLATES,
 from rocefort.base.templating import text_templates
 from rocefort.design.allocation import FIRST_SERVER
 from rocefort.design.derive.check_capacity import larger_hardware
-from rocefort.design.load.json_schema import MODELINE
-from rocefort.design.load.load import Catalogue, load_catalogue
+from rocefort.design.load.documents import MODELINE, Catalogue, load_catalogue
 from rocefort.models.base import check_name
-from rocefort.models.fabric.routing import Capacity
 from rocefort.models.fabric.types import MOST_LEAVES, MOST_LINKS_PER_PAIR, MOST_PATHS, MOST_SPINES
+from rocefort.models.fabric.underlay import Capacity
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.wording import count_of
 

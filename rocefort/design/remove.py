@@ -14,7 +14,7 @@ from rocefort.base.documents.read import YamlPath, document_of, path_text
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.design.expand import GROUPS, LEAVES, SERVERS, SINGULAR, SPINES
-from rocefort.design.load.load import LoadedFabric, loaded_fabric
+from rocefort.design.load.documents import LoadedFabric, loaded_fabric
 from rocefort.models.base import check_name
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.wording import count_of, listing

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from rocefort.models.device.interface import MANUAL, Interface, trunk_number
-from rocefort.models.device.lossless import host_priority
+from rocefort.models.device.lossless_queue import host_priority
 from rocefort.models.fabric.hosts import Adapter, HostProfile, Hosts, NicProfile
 from rocefort.models.network.exits import Exit, PrefixRange
 from rocefort.models.network.network import End, LosslessIntent, Network, Node

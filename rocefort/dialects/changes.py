@@ -11,9 +11,8 @@ from rocefort.dialects.dialect import Dialect
 from rocefort.models.change.compare import classify, compare
 from rocefort.models.change.plan import Change, ChangeKind, StatedEffect, digest_of
 from rocefort.models.device.device import Device
-from rocefort.models.hardware.commit_conditions import Condition, ConditionedLine
-from rocefort.models.hardware.hardware import Family
-from rocefort.models.hardware.site_commands import SiteFamily
+from rocefort.models.hardware.hardware import Condition, ConditionedLine, Family
+from rocefort.models.hardware.site_data import SiteFamily
 from rocefort.models.wording import count_of
 
 

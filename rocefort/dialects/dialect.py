@@ -33,7 +33,7 @@ from rocefort.models.change.plan import Change
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
-from rocefort.models.hardware.site_commands import SiteCommand
+from rocefort.models.hardware.site_data import SiteCommand
 from rocefort.models.network.network import Node, Position, TextLine
 from rocefort.models.network.observed import MarkedSeen, StateTopic, UnreadSeen
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from rocefort.dialects.words import line
 from rocefort.models.base import Frozen
-from rocefort.models.hardware.commit_conditions import Condition, Requirement
 from rocefort.models.hardware.hardware import (
+    Condition,
     Fact,
     Family,
     Hardware,
     Range,
+    Requirement,
     Unconfirmed,
     expand_ports,
 )

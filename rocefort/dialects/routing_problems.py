@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from rocefort.base.errors import Problem
-from rocefort.models.device.device import Device
+from rocefort.models.device.device import Device, Subnets
 from rocefort.models.device.routing import STATIC_PREFERENCE, Bgp, BgpPeer
-from rocefort.models.device.subnets import Subnets
 
 DEFINE = "define it, or remove the reference"
 

@@ -13,9 +13,9 @@ import yaml
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from rocefort.base.documents.read import read_document
+from rocefort.base.documents.schema import schema_of
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import Problem
-from rocefort.base.json_schema import schema_of
 from rocefort.base.secret_references import KeyOrReference
 from rocefort.models.base import Frozen, Name, Reference
 from rocefort.models.wording import named

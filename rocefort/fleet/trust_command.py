@@ -44,8 +44,8 @@ def trust(
     Keys are collected over the network; a changed key is refused.
     """
     from rocefort.fleet.connections import load_connections
-    from rocefort.fleet.trust import collect_keys, fail_silent, key_rows, refuse_changed
-    from rocefort.fleet.trust import trust as put_on_record
+    from rocefort.fleet.host_keys import collect_keys, fail_silent, key_rows, refuse_changed
+    from rocefort.fleet.host_keys import trust as put_on_record
     from rocefort.fleet.trusted_keys import TrustedKeys, keys_report, recorded_report
 
     collected = collect_keys(fabric, load_connections(connections), known_hosts)

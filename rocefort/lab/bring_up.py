@@ -9,7 +9,7 @@ from pathlib import Path
 from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.design.subject import subject_of
 from rocefort.lab.guest_connections import guest_names, lead_to_guests, speed_note
-from rocefort.lab.recorded_runs import TWIN_NOTE
+from rocefort.lab.roce_probes import TWIN_NOTE
 from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host, require_root

@@ -46,10 +46,9 @@ def lab_opinions(
     """Compare next hops of kernels, embedded engine and Batfish."""
     from rocefort.base.processes import stop_on_signals
     from rocefort.lab.bring_up import find_lab
-    from rocefort.lab.experiments.experiment_results import OpinionRow, Opinions
-    from rocefort.lab.experiments.experiments_report import opinions_report
     from rocefort.lab.experiments.opinions import Batfish
     from rocefort.lab.experiments.opinions import lab_opinions as compare
+    from rocefort.lab.lab_report import OpinionRow, Opinions, opinions_report
     from rocefort.verification.verify import service_of
 
     answers = Batfish.of(recordings, service_of(batfish))
@@ -100,8 +99,8 @@ def lab_chaos(
     """
     from rocefort.base.processes import stop_on_signals
     from rocefort.lab.bring_up import find_lab
-    from rocefort.lab.experiments.chaos import ChaosReporter, run_chaos
-    from rocefort.lab.experiments.experiments_report import chaos_sum
+    from rocefort.lab.experiments.fault_injection import ChaosReporter, run_chaos
+    from rocefort.lab.lab_report import chaos_sum
     from rocefort.reports.blocks import Code
 
     text = form is options.TraceFormat.TEXT
@@ -155,8 +154,8 @@ def lab_failover(
     """
     from rocefort.base.processes import stop_on_signals
     from rocefort.lab.bring_up import find_lab
-    from rocefort.lab.experiments.experiments_report import failover_report
-    from rocefort.lab.experiments.failover import FailoverOptions, measure_failover
+    from rocefort.lab.experiments.fault_injection import FailoverOptions, measure_failover
+    from rocefort.lab.lab_report import failover_report
 
     with stop_on_signals() as stop:
         wish = FailoverOptions(flows, rate, limit)
@@ -185,7 +184,7 @@ def lab_spread(
     """
     from rocefort.lab.bring_up import find_lab
     from rocefort.lab.experiments.ecmp_spread import measure_spread
-    from rocefort.lab.experiments.experiments_report import spread_report
+    from rocefort.lab.lab_report import spread_report
 
     found = measure_spread(find_lab(name), source, target, flows)
     write_result(found, spread_report, text=form is options.TraceFormat.TEXT)
@@ -245,9 +244,9 @@ def lab_load(
     from functools import partial
 
     from rocefort.lab.bring_up import find_lab
-    from rocefort.lab.experiments.experiments_report import load_report
-    from rocefort.lab.experiments.failover import FailoverOptions
+    from rocefort.lab.experiments.fault_injection import FailoverOptions
     from rocefort.lab.experiments.under_load import run_command, under_load
+    from rocefort.lab.lab_report import load_report
 
     wish = FailoverOptions(flows, rate)
     found, code = under_load(find_lab(name), wish, partial(run_command, command, name))

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from rocefort.fleet.connections import Connections, ServerAccess, load_connections, save_connections
 from rocefort.lab.guest.image import Cache, Image, build
-from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.guests import USER, Guests
 from rocefort.lab.twin.port_forwarding import LOOPBACK
-from rocefort.lab.twin.registry import Registry, write_whole
+from rocefort.lab.twin.registry import Registry, lines_directory, write_whole
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of

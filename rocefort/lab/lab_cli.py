@@ -15,10 +15,10 @@ from rocefort.base.actions import BackgroundProcess
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.base.processes import LOOK_S, Background, in_background
 from rocefort.design.subject import subject_of
+from rocefort.emulator.emulated_site import STATE_FILE, Rehearsal, rehearse
+from rocefort.emulator.options import LabOptions
 from rocefort.emulator.switch.store import lock_file
-from rocefort.lab.emulated_site import STATE_FILE, Rehearsal, rehearse
 from rocefort.lab.lab_report import LabAccess, LabAccesses, accesses_report
-from rocefort.lab.options import LabOptions
 from rocefort.models.network.network import Network
 from rocefort.reports.blocks import Block
 

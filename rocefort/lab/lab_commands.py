@@ -144,8 +144,8 @@ def lab_cli(
 
     The lab listens on loopback and runs until Ctrl-C, or until `lab stop`.
     """
+    from rocefort.emulator.options import LabOptions, read_listen
     from rocefort.lab.lab_cli import run_lab
-    from rocefort.lab.options import LabOptions, read_listen
 
     if open_to_others and time_scale != 1:
         what = "other users would take these timers for those of a switch"
@@ -219,8 +219,8 @@ def lab_faults(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """List the faults that `lab cli` can inject."""
+    from rocefort.emulator.options import faults_help
     from rocefort.lab.lab_report import fault_kinds, faults_report
-    from rocefort.lab.options import faults_help
 
     done = fault_kinds(faults_help())
     write_result(done, faults_report, text=form is options.TraceFormat.TEXT)
@@ -373,7 +373,7 @@ def lab_trace(
     """Trace a RoCEv2 flow through the kernels of a twin."""
     from rocefort.lab.bring_up import find_lab
     from rocefort.lab.lab_report import lab_trace_report
-    from rocefort.lab.twin.traffic.trace import trace
+    from rocefort.lab.twin.status import trace
 
     found = trace(find_lab(name), source, destination, port)
     text = form is options.TraceFormat.TEXT

@@ -8,8 +8,8 @@ from ipaddress import IPv4Address, IPv4Network
 from time import monotonic, sleep
 
 from rocefort.base.errors import Refused
-from rocefort.lab.twin.cli_process import devices_directory, network_file
 from rocefort.lab.twin.faults import ActiveFault
+from rocefort.lab.twin.registry import devices_directory, network_file
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import End, Link, Network

@@ -20,30 +20,33 @@ from time import sleep
 
 from rocefort.base.errors import RocefortError, ServiceFailed
 from rocefort.emulator.cli.server import LabServer
+from rocefort.emulator.emulated_site import Rehearsal, connections_of, hosts_of, rehearse, switch_of
+from rocefort.emulator.options import LabOptions
 from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 from rocefort.emulator.state.model import EmulatedState
+from rocefort.emulator.state_model import model_of
 from rocefort.emulator.switch.audit_log import AuditLog
-from rocefort.emulator.switch.shared_lines import Pool
+from rocefort.emulator.switch.store import Pool
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.fleet.connections import Connections, load_connections, save_connections
-from rocefort.lab.emulated_site import Rehearsal, connections_of, hosts_of, rehearse, switch_of
-from rocefort.lab.options import LabOptions
-from rocefort.lab.recorded_runs import ReplayedByTwin
-from rocefort.lab.state_model import model_of
+from rocefort.lab.roce_probes import ReplayedByTwin
 from rocefort.lab.twin import requirements
 from rocefort.lab.twin.cli_faults import LineFaults, in_force_file
-from rocefort.lab.twin.cli_process import (
+from rocefort.lab.twin.config_sync import ConfigSync
+from rocefort.lab.twin.faults import broken_file
+from rocefort.lab.twin.registry import (
+    LabProcess,
+    LabRecord,
+    Registry,
     grow_file,
     grown_file,
     lines_directory,
     log_file,
     network_file,
     pid_file,
+    say_ready,
+    write_whole,
 )
-from rocefort.lab.twin.config_sync import ConfigSync
-from rocefort.lab.twin.faults import broken_file
-from rocefort.lab.twin.processes import LabProcess, say_ready
-from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
 from rocefort.lab.twin.state_source import GREETING, TwinStateSource
 from rocefort.models.network.network import Network
 

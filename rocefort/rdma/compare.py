@@ -2,23 +2,320 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+from pathlib import Path
+from statistics import median
+from typing import Literal
 
+from pydantic import Field
+
+from rocefort.base.documents.read import read_document
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
-from rocefort.rdma.judge.published_comparison import (
-    Comparability,
-    Comparison,
-    compare,
-    load_reference,
-    reference_names,
-    shared_reasons,
-)
+from rocefort.base.repository import INVENTORY
+from rocefort.models.base import Description, Frozen, Name
+from rocefort.rdma.judge.measurement import SWITCH_LATENCY
 from rocefort.rdma.judge.regression import LEAST_HISTORY, paired, regression
 from rocefort.rdma.judge.run_store import LAST, RdmaHistory
 from rocefort.rdma.judge.verdicts import GoodRuns, measured_words
-from rocefort.rdma.rdma_plan import Program
+from rocefort.rdma.plan.command_lines import DEFAULT_BYTES
+from rocefort.rdma.plan.site import FAR, NEAR
+from rocefort.rdma.rdma_plan import Program, RdmaRun
 from rocefort.rdma.results import Measurement, RdmaResult, RunComparison
+
+Unit = Literal["Gb/s", "us", "IOPS"]
+Place = Literal["across the spines", "within a leaf", "through one switch", "back to back"]
+Conditions = dict[Name, Description]
+
+
+class PublishedFigure(Frozen):
+    """Published figure; a value that its source does not state is left out."""
+
+    name: Description = Field(description="What was measured, in words.")
+    value: float = Field(gt=0)
+    unit: Unit
+    program: Program | None = Field(default=None, description="Where it was one of these.")
+    collective: str = Field(default="", description="Of MPI: alltoall, allgather, ..")
+    size_bytes: int | None = Field(default=None, ge=1, description="Message or block size.")
+    rate_gbps: float | None = Field(default=None, gt=0, description="Speed of the ports.")
+    place: Place | None = None
+    conditions: Conditions = Field(default_factory=dict, description="Beside the reference's own.")
+    approximate: bool = Field(default=False, description="Whether the source states `about`.")
+    unconfirmed: Description | None = Field(
+        default=None, description="What of it could not be confirmed, and why it is doubted."
+    )
+    source: Description = Field(description="Place in the source.")
+
+
+class Publication(Frozen):
+    """Figures of one publication, with their common conditions."""
+
+    reference: Name
+    title: Description
+    source: Description
+    conditions: Conditions = Field(default_factory=dict)
+    caution: Description | None = Field(default=None, description="What a reader must know of it.")
+    figures: tuple[PublishedFigure, ...] = Field(min_length=1)
+
+    def conditions_of(self, figure: PublishedFigure) -> Conditions:
+        """Return all conditions of one figure."""
+        return self.conditions | figure.conditions
+
+
+REFERENCES = INVENTORY / "references"
+PLACES: dict[int | None, str] = {FAR: "across the spines", NEAR: "within a leaf"}
+SWITCH = "through one switch"
+
+Valued = tuple[Measurement, float]
+
+
+class Comparability(StrEnum):
+    """Comparability of a published figure with the measured one."""
+
+    COMPARABLE = "comparable"
+    DIFFERS = "conditions differ"
+    UNKNOWN = "conditions not known"
+    NOT_MEASURED = "not measured here"
+
+
+class Reasons(Frozen):
+    """Reasons why two figures are not comparable.
+
+    differing: sentences. unknown, unpublished: names of conditions.
+    """
+
+    differing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    unpublished: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All reasons as sentences."""
+        unknown = f"not known here: {', '.join(self.unknown)}" if self.unknown else ""
+        unpublished = f"not published: {', '.join(self.unpublished)}" if self.unpublished else ""
+        return (*self.differing, *filter(None, (unknown, unpublished)))
+
+    def shared_with(self, other: Reasons) -> Reasons:
+        """Reasons that are in both."""
+        return self._each(lambda name, mine: [x for x in mine if x in getattr(other, name)])
+
+    def without(self, other: Reasons) -> Reasons:
+        """Reasons that are not in the other."""
+        return self._each(lambda name, mine: [x for x in mine if x not in getattr(other, name)])
+
+    def _each(self, keep: Callable[[str, tuple[str, ...]], Iterable[str]]) -> Reasons:
+        names = ("differing", "unknown", "unpublished")
+        return Reasons.model_validate({n: tuple(keep(n, getattr(self, n))) for n in names})
+
+
+class Comparison(Frozen):
+    """One published figure and ours. ours: median of `runs` runs. ratio: ours divided by theirs."""
+
+    figure: PublishedFigure
+    ours: float | None
+    runs: int
+    ratio: float | None
+    status: Comparability
+    reasons: Reasons = Reasons()
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Reasons why the two are not comparable, as sentences."""
+        return self.reasons.sentences
+
+    @property
+    def sentence(self) -> str:
+        """The row as a sentence."""
+        return self.row_text(Reasons())
+
+    @property
+    def published(self) -> str:
+        """Name, value and unit of the published figure, and the doubt that its source leaves."""
+        doubt = f" ({self.figure.unconfirmed})" if self.figure.unconfirmed else ""
+        return f"{self.figure.name}: {self.figure.value:.12g} {self.figure.unit}{doubt}"
+
+    def row_text(self, reported: Reasons) -> str:
+        """The row as a sentence, without reasons that are reported already."""
+        if self.ours is None or self.ratio is None:
+            return f"{self.published}; {self.status}"
+        of = f"{self.ratio:.0%}" if self.ratio >= 0.01 else f"1/{1 / self.ratio:.0f} of it"
+        mine = f"{self.ours:.0f}" if self.figure.unit == "IOPS" else f"{self.ours:.2f}"
+        ours = f"here {mine} ({of}, median of {self.runs})"
+        because = "; ".join(self.reasons.without(reported).sentences)
+        return f"{self.published}, {ours}; {self.status}{': ' if because else ''}{because}"
+
+
+def shared_reasons(compared: Iterable[Comparison]) -> Reasons:
+    """Reasons common to all figures that were measured here; none for a single figure."""
+    reasons = [each.reasons for each in compared if each.ours is not None]
+    if len(reasons) < 2:
+        return Reasons()
+    return reduce(Reasons.shared_with, reasons)
+
+
+def reference_names(directory: Path = REFERENCES) -> tuple[str, ...]:
+    """Names of the references in the package."""
+    return tuple(sorted(path.stem for path in directory.glob("*.yaml")))
+
+
+def load_reference(name: str, directory: Path = REFERENCES) -> Publication:
+    """Read a reference by its name; raises BadInput with the nearest name, or file and line."""
+    names = reference_names(directory)
+    if name not in names:
+        raise BadInput(f"no reference {name!r}", where="references", how=nearest(name, names))
+    reference = validate(Publication, read_document(directory / f"{name}.yaml", "reference: NAME"))
+    if reference.reference != name:
+        raise BadInput(
+            f"reference: {reference.reference}", where=f"{name}.yaml", how="call it as its file"
+        )
+    return reference
+
+
+def compare(result: RdmaResult, reference: Publication) -> tuple[Comparison, ...]:
+    """Compare every figure of a reference with this run's measurements of the same kind.
+
+    The kind is the program (the unit, if the reference used its own program), collective, depth,
+    and the size if both give it. Of these, the nearest are taken: same path, same port speed, and
+    perftest's default size if none is published. A run through a failure is left out. A condition
+    that differs, or is unknown on one side, is in the row.
+    """
+    return tuple(_compare(result, reference, figure) for figure in reference.figures)
+
+
+def _compare(result: RdmaResult, reference: Publication, figure: PublishedFigure) -> Comparison:
+    if figure.place == SWITCH:
+        return _switch(result, reference, figure)
+    values = [(m, v) for m in result.measurements if (v := _value(m, figure)) is not None]
+    if not values:
+        return _figure_comparison(figure, [], Reasons())
+    values = _nearest(values, figure)
+    measurements = [m for m, _ in values]
+    reasons = Reasons(
+        differing=tuple(_differing(result, reference, figure, measurements)),
+        unknown=tuple(_unknown(result, reference, figure, measurements)),
+        unpublished=_unpublished(figure),
+    )
+    return _figure_comparison(figure, [value for _, value in values], reasons)
+
+
+def _figure_comparison(
+    figure: PublishedFigure, values: Sequence[float], reasons: Reasons
+) -> Comparison:
+    ours = median(values) if values else None
+    status = Comparability.COMPARABLE
+    if ours is None:
+        status = Comparability.NOT_MEASURED
+    elif reasons.differing:
+        status = Comparability.DIFFERS
+    elif reasons.unknown or reasons.unpublished:
+        status = Comparability.UNKNOWN
+    ratio = None if ours is None else ours / figure.value
+    return Comparison(
+        figure=figure, ours=ours, runs=len(values), ratio=ratio, status=status, reasons=reasons
+    )
+
+
+def _switch(result: RdmaResult, reference: Publication, figure: PublishedFigure) -> Comparison:
+    """Compare the latency of a switch with the one by subtraction, if a sweep gave one."""
+    values = [j.value for j in result.judged if j.subject == SWITCH_LATENCY and j.value is not None]
+    reasons = Reasons(
+        differing=("theirs is nominal, ours by subtraction",),
+        unknown=tuple(_unknown(result, reference, figure, ())),
+        unpublished=_unpublished(figure),
+    )
+    return _figure_comparison(figure, values, reasons if values else Reasons())
+
+
+def _value(measurement: Measurement, figure: PublishedFigure) -> float | None:
+    """Return our figure of the same kind; None: this measurement is of another kind."""
+    run, ours = measurement.run, measurement.figures
+    if figure.program is not None and run.program is not figure.program:
+        return None
+    if run.every_s is not None:  # its average includes a failure
+        return None
+    if figure.collective:
+        sizes = measurement.sizes if run.collective == figure.collective else ()
+        return next((p.average_us for p in sizes if p.size_bytes == figure.size_bytes), None)
+    if ours is None or (figure.size_bytes is not None and run.size_bytes != figure.size_bytes):
+        return None
+    depth = figure.conditions.get("depth")
+    if depth is not None and run.storage is not None and depth != str(run.storage.depth):
+        return None
+    return {"Gb/s": ours.gbps, "us": ours.latency_us, "IOPS": ours.iops}[figure.unit]
+
+
+def _nearest(values: list[Valued], figure: PublishedFigure) -> list[Valued]:
+    """Return the values nearest to the conditions of a figure; all, if none are nearer."""
+
+    def usual(run: RdmaRun) -> bool:
+        return run.size_bytes == (2 if run.program.measures_latency else DEFAULT_BYTES)
+
+    for condition, fits in (
+        (figure.place, lambda run: PLACES.get(run.switches) == figure.place),
+        (figure.rate_gbps, lambda run: run.reach_gbps == figure.rate_gbps),
+        (figure.program if figure.size_bytes is None else None, usual),
+    ):
+        near = [(m, v) for m, v in values if fits(m.run)]
+        values = near if condition is not None and near else values
+    return values
+
+
+def _differing(
+    result: RdmaResult,
+    reference: Publication,
+    figure: PublishedFigure,
+    measurements: Sequence[Measurement],
+) -> Iterator[str]:
+    if figure.program is None:
+        programs = sorted({m.run.program.value for m in measurements})
+        yield f"theirs is their own program, ours {', '.join(programs)}"
+    places = {PLACES[s] for m in measurements if (s := m.run.switches) in PLACES}
+    if figure.place is not None and places and places != {figure.place}:
+        yield f"theirs is {figure.place}, ours {', '.join(sorted(places))}"
+    rates = {m.run.reach_gbps for m in measurements if m.run.reach_gbps is not None}
+    if figure.rate_gbps is not None and rates - {figure.rate_gbps}:
+        listed = ", ".join(f"{rate:.4g}" for rate in sorted(rates))
+        yield f"theirs is on {figure.rate_gbps:g} Gb/s, ours {listed}"
+    here = _conditions(result, measurements)
+    for name, theirs in reference.conditions_of(figure).items():
+        ours = here.get(name)
+        if ours is not None and ours != theirs:
+            yield f"{name.replace('_', ' ')}: theirs {theirs}, ours {ours}"
+
+
+def _conditions(result: RdmaResult, measurements: Iterable[Measurement]) -> dict[str, str]:
+    """Return the known conditions of these measurements, from the servers and from the runs."""
+    own: dict[str, set[str]] = {}
+    for run in (m.run for m in measurements):
+        if run.ranks:
+            own.setdefault("processes", set()).add(f"{len(run.ranks)} servers")
+        if run.storage is not None:
+            own.setdefault("depth", set()).add(str(run.storage.depth))
+    return result.conditions | {name: ", ".join(sorted(values)) for name, values in own.items()}
+
+
+def _unknown(
+    result: RdmaResult,
+    reference: Publication,
+    figure: PublishedFigure,
+    measurements: Sequence[Measurement],
+) -> Iterator[str]:
+    here = _conditions(result, measurements)
+    for name in reference.conditions_of(figure):
+        if name not in here:
+            yield name.replace("_", " ")
+    reached = [m.run.reach_gbps for m in measurements]
+    if figure.rate_gbps is not None and reached and not any(reached):
+        yield "speed of the ports"
+
+
+def _unpublished(figure: PublishedFigure) -> tuple[str, ...]:
+    size = ("message size",) if figure.size_bytes is None else ()
+    return size if figure.place is not None else (*size, "way")
 
 
 def compare_with(past: RdmaHistory, run: str, other: str, *, judged: bool = False) -> RunComparison:

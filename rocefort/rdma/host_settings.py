@@ -13,8 +13,14 @@ from rocefort.base.errors import BadInput, Problem, ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.design.subject import write_files
-from rocefort.dialects.host.parse import KEPT, kinds_of, read_host, read_outputs
-from rocefort.dialects.host.render import SCRIPT, host_files
+from rocefort.dialects.server_configuration import (
+    KEPT,
+    SCRIPT,
+    host_files,
+    kinds_of,
+    read_host,
+    read_outputs,
+)
 from rocefort.models.finding import Report
 from rocefort.models.network.servers import HostPlan, HostSeen, HostsSeen
 from rocefort.models.wording import count_of

@@ -1,17 +1,107 @@
-"""Step of `rdma judge`: judge outputs that a person kept in files."""
+"""Step of `rdma judge`: judge outputs that a person kept in files, without their plan.
+
+Standard error may be in the same text (`2>&1`), and the exit code may be lost. A text with a
+complete result is then taken as that of a run that ended well, like a text that names no cause.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocefort.base.documents.read import read_text
 from rocefort.base.errors import BadInput, Problem
-from rocefort.rdma.judge.kept_output import KeptEnds, judge_output, program_of
-from rocefort.rdma.rdma_plan import Program
-from rocefort.rdma.results import Expectation, JudgedOutput, JudgedOutputs
+from rocefort.fleet.ssh_exec import TIMEOUT_EXIT, CommandResult
+from rocefort.rdma.judge.measurement import lines_around, measurement, read_run
+from rocefort.rdma.parse.causes import cause_of
+from rocefort.rdma.parse.outcome import MessageSizeRow, TableError
+from rocefort.rdma.parse.perftest import judge, judge_client
+from rocefort.rdma.parse.perftest_tables import TITLE, notes_without_table
+from rocefort.rdma.rdma_plan import Program, RdmaRun
+from rocefort.rdma.results import Expectation, JudgedOutput, JudgedOutputs, SizeFigures
+
+VERBS = {"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send"}
+PERFTEST = re.compile(r"\bib_(?:write|read|send)_(?:bw|lat)\b")
+# Line that only the output of one program has; fio and iperf3 also print for people.
+FORMS: Mapping[Program, re.Pattern[str]] = {
+    Program.OSU: re.compile(r"^# OSU MPI ", re.MULTILINE),
+    Program.IMB: re.compile(r"^#.*Intel\(R\) MPI Benchmarks|^# Benchmarking ", re.MULTILINE),
+    Program.FIO: re.compile(r'"fio version"|^fio-\d', re.MULTILINE),
+    Program.IPERF3: re.compile(r'"iperf |"iperf3 |^Connecting to host |^iperf3', re.MULTILINE),
+}
+
+
+@dataclass(frozen=True)
+class KeptEnds:
+    """Outputs of a run. stderr None: in the same text, or lost; exit_code None: lost."""
+
+    name: str
+    text: str
+    stderr: str | None = None
+    exit_code: int | None = None
+    server: str | None = None
+
+
+def program_of(text: str) -> Program | None:
+    """Return the program that printed a text, by its title, its form, or its name."""
+    title = next(filter(None, map(TITLE.fullmatch, text.splitlines())), None)
+    if title:
+        kind = "lat" if title["kind"] == "Latency" else "bw"
+        return Program(f"ib_{VERBS[title['verb']]}_{kind}")
+    form = next((program for program, form in FORMS.items() if form.search(text)), None)
+    name = PERFTEST.search(text)
+    return form or (Program(name[0]) if name else None)
+
+
+def judge_output(program: Program, kept: KeptEnds, expected: Expectation) -> JudgedOutput:
+    """Judge one output as `rdma run` judges it.
+
+    Of a run over several sizes (`-a`), the rate of the largest counts, and the latency of the
+    smallest.
+    """
+    run = RdmaRun(id=kept.name, program=program, client=kept.name)
+    client = _result(program, kept)
+    server = None
+    if kept.server is not None:
+        server = _result(program, KeptEnds(kept.name, kept.server))
+    rows: tuple[MessageSizeRow, ...] = ()
+    if program.is_perftest:
+        judged = judge(program, client, server) if server else judge_client(program, client)
+        rows = judged.rows
+        one = rows[:1] if program.measures_latency else rows[-1:]
+        made = measurement(run, replace(judged, rows=one), expected)
+    else:
+        made = read_run(run, client, server, expected)
+    return JudgedOutput(
+        file=kept.name,
+        program=program,
+        outcome=made.outcome,
+        verdict=made.verdict,
+        sentence=made.sentence,
+        figures=made.figures,
+        sizes=made.sizes,
+        rows=tuple(SizeFigures(size_bytes=row.size_bytes, figures=row.figures) for row in rows),
+        notes=made.notes,
+    )
+
+
+def _result(program: Program, kept: KeptEnds) -> CommandResult:
+    """Return what a shell would have returned."""
+    try:
+        lines, whole = lines_around(program, kept.text), True
+    except TableError:
+        lines, whole = notes_without_table(kept.text), False
+    stderr = "\n".join(lines) if kept.stderr is None else kept.stderr
+    late = kept.exit_code == TIMEOUT_EXIT
+    ended = CommandResult(kept.text, stderr, kept.exit_code, timed_out=late)
+    if kept.exit_code is not None:
+        return ended
+    failed = replace(ended, exit_code=1)
+    return failed if not whole and cause_of(failed) else replace(ended, exit_code=0)
+
 
 STDIN = Path("-")
 

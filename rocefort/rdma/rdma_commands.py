@@ -83,7 +83,7 @@ def plan(
     """
     from dataclasses import replace
 
-    from rocefort.rdma.report.rdma_report import plan_report
+    from rocefort.rdma.rdma_report import plan_report
 
     asked = _request(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()))
@@ -215,7 +215,7 @@ def judge(
     """
     from rocefort.rdma.judge_files import JudgeRequest, judge_files
     from rocefort.rdma.rdma_plan import Program
-    from rocefort.rdma.report.rdma_report import judged_report
+    from rocefort.rdma.rdma_report import judged_report
 
     request = JudgeRequest(
         files,
@@ -294,7 +294,7 @@ def compare(
     """
     from rocefort.rdma.compare import compare_with
     from rocefort.rdma.judge.run_store import open_history
-    from rocefort.rdma.report.rdma_report import compared_report
+    from rocefort.rdma.rdma_report import compared_report
 
     with open_history(kept) as past:
         found = compare_with(past, run_id, with_, judged=exit_code)
@@ -326,7 +326,7 @@ def history(
     Needs the database that `run` wrote.
     """
     from rocefort.rdma.judge.run_store import open_history
-    from rocefort.rdma.report.rdma_report import history_report, pair_report
+    from rocefort.rdma.rdma_report import history_report, pair_report
     from rocefort.rdma.results import RunList
     from rocefort.rdma.show import pair_history
 
@@ -389,7 +389,7 @@ def stop(
     Needs SSH access to the servers: for a run whose machine was lost.
     """
     from rocefort.fleet.connections import load_connections
-    from rocefort.rdma.report.rdma_report import stopped_report
+    from rocefort.rdma.rdma_report import stopped_report
     from rocefort.rdma.results import StoppedServers
     from rocefort.rdma.run_suite import stop_everything
 
@@ -448,7 +448,7 @@ def _write(found: RdmaResult, out: Path) -> None:
 
 
 def _show(found: RdmaResult, form: options.TraceFormat) -> None:
-    from rocefort.rdma.report.rdma_report import result_report
+    from rocefort.rdma.rdma_report import result_report
 
     write_result(found, result_report, text=form is options.TraceFormat.TEXT)
 

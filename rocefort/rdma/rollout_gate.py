@@ -15,10 +15,9 @@ from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network
 from rocefort.rdma.plan.command_lines import untried_versions
-from rocefort.rdma.plan.gate import gate_s, plan_gate
-from rocefort.rdma.plan.kubernetes import undrained
+from rocefort.rdma.plan.gate_pairs import gate_s, plan_gate
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
-from rocefort.rdma.plan.probe import perftest_versions, probe_nodes
+from rocefort.rdma.plan.probe import perftest_versions, probe_nodes, undrained
 from rocefort.rdma.queue_gate import QueueGate
 from rocefort.rdma.run.gate import run_gate
 from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard

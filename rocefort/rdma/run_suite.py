@@ -25,18 +25,15 @@ from rocefort.models.network.network import Network
 from rocefort.models.network.observed import NicCounters, StateTopic, SwitchCounters
 from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.judge import run_store
-from rocefort.rdma.judge.counter_rules import judge_nics, judge_switches
 from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.plan.command_lines import untried_versions
-from rocefort.rdma.plan.kubernetes import undrained
 from rocefort.rdma.plan.load_rules import Load, LoadRules, allowed_servers, load_verdict
-from rocefort.rdma.plan.probe import ServerProbe, conditions, probe
+from rocefort.rdma.plan.probe import ServerProbe, conditions, probe, undrained
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.rdma_plan import RdmaPlan, Suite
 from rocefort.rdma.results import DerivedVerdict, EndedProcesses, Measurement, RawEnd, RdmaResult
-from rocefort.rdma.run.executor import RunConditions, RunResult, execute
-from rocefort.rdma.run.nic_counters import read_nics
-from rocefort.rdma.run.server_lock import hold_servers, stop_all
+from rocefort.rdma.run.counters import judge_nics, judge_switches, read_nics
+from rocefort.rdma.run.executor import RunConditions, RunResult, execute, hold_servers, stop_all
 
 WITHOUT_PERFTEST = (Suite.STORAGE, Suite.MPI)
 

@@ -10,8 +10,7 @@ from nornir.core import Nornir
 from nornir.core.task import Task
 
 from rocefort.base.errors import BadInput, RocefortError
-from rocefort.dialects.host.parse import read_host
-from rocefort.dialects.host.render import reader_of
+from rocefort.dialects.server_configuration import read_host, reader_of
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials

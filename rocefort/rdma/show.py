@@ -13,9 +13,9 @@ from rocefort.base.errors import BadInput
 from rocefort.base.json_output import json_text
 from rocefort.design.subject import write_files
 from rocefort.rdma.judge.run_store import RdmaHistory
-from rocefort.rdma.report.page import RdmaPageContent, Series, rdma_page
-from rocefort.rdma.report.tables import figure, label
+from rocefort.rdma.rdma_report import figure, label
 from rocefort.rdma.results import Measurement, PairValue, PairValues, RdmaExport, RdmaResult
+from rocefort.rdma.run_page import RdmaPageContent, Series, rdma_page
 
 COLUMNS = (
     *("run", "began", "fabric", "suite", "round", "program", "detail", "pair", "size_bytes"),

@@ -55,11 +55,11 @@ def write_usage_error(ended: SystemExit) -> None:
 
 def _text_of(found: ProblemsOutput, form: str) -> str:
     if form == "sarif":
-        from rocefort.reports.formats.sarif import problems_sarif
+        from rocefort.reports.formats.ci_reports import problems_sarif
 
         return problems_sarif(found).rstrip()
     if form == "junit":
-        from rocefort.reports.formats.junit import problems_junit
+        from rocefort.reports.formats.ci_reports import problems_junit
 
         return problems_junit(found).rstrip()
     if form == "markdown":

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from rocefort.base.errors import Problem, Refused
+from rocefort.base.features import optional_module
 from rocefort.models.change.plan import Gate, Plan
 from rocefort.models.network.network import Network
 from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard
@@ -53,12 +52,8 @@ class GateFeature(Protocol):
 
 def gate_of(name: str = "rdma") -> GateFeature:
     """Return the feature of a gate; raises Refused if it is not installed."""
-    module = GATES[name]
-    package = module.rpartition(".")[0]
-    if find_spec(package) is None:
-        what = f"the policy requires a gate by {name}, and the feature {package} is not installed"
-        raise Refused(what, how="install it, or plan where it is")
-    return cast("GateFeature", import_module(module).GATE)
+    module = optional_module(GATES[name], f"the policy requires a gate by {name}")
+    return cast("GateFeature", module.GATE)
 
 
 def refuse_uncovered(plan: Plan) -> None:

@@ -113,14 +113,14 @@ def apply(
     The exit code is 5 if an operator stops it (pause, abort, Ctrl-C), or if a wave waits for an
     approval or for the time when its RDMA gate may load servers.
     """
-    from rocefort.rollout.apply.detached import refuse_second_controller
+    from rocefort.rollout.apply.operate import refuse_second_controller
 
     refuse_second_controller(sealed, connections)
     _note_earlier_end(sealed, journal, again=again)
     if detached:
         _detach(sealed, journal, form)
         return
-    from rocefort.rollout.controller.apply_options import ApplyOptions
+    from rocefort.rollout.controller.config import ApplyOptions
 
     chosen = ApplyOptions(
         each_wave=approve_each_wave,
@@ -158,13 +158,13 @@ def resume(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Resume a paused or interrupted rollout."""
-    from rocefort.rollout.apply.detached import refuse_second_controller
+    from rocefort.rollout.apply.operate import refuse_second_controller
 
     refuse_second_controller(sealed, connections)
     if detached:
         _detach(sealed, journal, form)
         return
-    from rocefort.rollout.controller.apply_options import ApplyOptions
+    from rocefort.rollout.controller.config import ApplyOptions
 
     chosen = ApplyOptions(
         resume=True,
@@ -292,8 +292,8 @@ def approve(
         status_of_plan,
     )
     from rocefort.rollout.apply.policy_of_plan import policy_of_run
-    from rocefort.rollout.outputs import Approval, approval_report
     from rocefort.rollout.planning.sealed_files import read_plan
+    from rocefort.rollout.report.plan_report import Approval, approval_report
 
     rehearsal = of_rehearsal(sealed, required=must_be_rehearsed)
     given = give_approval(sealed, journal, wave, by, key)
@@ -349,10 +349,9 @@ def rollback(
     from rocefort.base.errors import BadInput
     from rocefort.rollout.apply.operate import make_back
     from rocefort.rollout.apply.policy_of_plan import shown_policy
-    from rocefort.rollout.controller.apply_options import ApplyOptions
+    from rocefort.rollout.controller.config import ApplyOptions
     from rocefort.rollout.journal.run_directory import RunDirectory
-    from rocefort.rollout.outputs import PlanOutput
-    from rocefort.rollout.report.plan_report import reverse_report
+    from rocefort.rollout.report.plan_report import PlanOutput, reverse_report
 
     if apply_it and connections is None:
         raise BadInput("--apply needs the switches", how="name them: --connections FILE")
@@ -434,7 +433,7 @@ def _note_earlier_end(sealed: Path, journal: Path | None, *, again: bool) -> Non
 def _detach(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
     """Start this command again in its own session."""
     from rocefort.reports.actions import background_report
-    from rocefort.rollout.apply.detached import detach
+    from rocefort.rollout.apply.operate import detach
     from rocefort.rollout.journal.run_directory import RunDirectory
 
     text = form is options.TraceFormat.TEXT

@@ -62,11 +62,10 @@ def plan(
     from rocefort.fleet.connections import load_connections
     from rocefort.fleet.running_configs import running_of
     from rocefort.rollout.apply.policy_of_plan import shown_policy
-    from rocefort.rollout.outputs import PlanOutput
     from rocefort.rollout.plan.make_plan import PlanOptions, make_plan, running_at_rest, signed
-    from rocefort.rollout.planning.maintenance import NeedsMaintenance
+    from rocefort.rollout.plan.procedures import NeedsMaintenance
     from rocefort.rollout.planning.sealed_files import write_plan
-    from rocefort.rollout.report.plan_report import procedure_report, sealed_report
+    from rocefort.rollout.report.plan_report import PlanOutput, procedure_report, sealed_report
 
     access = load_connections(connections)
     wishes = PlanOptions(rotate or (), base, adopt or (), limit or ())
@@ -113,12 +112,11 @@ def plan_console(
 
     Keep them on paper: they work without Rocefort.
     """
-    from rocefort.rollout.controller.trial_owner import persist_id
-    from rocefort.rollout.outputs import Procedures
-    from rocefort.rollout.plan.console import console_procedure
+    from rocefort.rollout.journal.pending_trials import persist_id
     from rocefort.rollout.plan.make_plan import devices_of
+    from rocefort.rollout.plan.procedures import console_procedure
     from rocefort.rollout.planning.sealed_files import read_plan
-    from rocefort.rollout.report.plan_report import procedures_report
+    from rocefort.rollout.report.plan_report import Procedures, procedures_report
 
     approved = read_plan(sealed)
     persist = persist_id(approved.digest)
@@ -144,9 +142,8 @@ def day0(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print the console commands of a new switch."""
-    from rocefort.rollout.outputs import Procedures
-    from rocefort.rollout.plan.console import day0_steps, installation
-    from rocefort.rollout.report.plan_report import procedure_of, procedures_report
+    from rocefort.rollout.plan.procedures import day0_steps, installation
+    from rocefort.rollout.report.plan_report import Procedures, procedure_of, procedures_report
 
     switch = installation(fabric, device, connections)
     steps = day0_steps(switch, password or [], with_secrets=with_secrets)
@@ -168,9 +165,8 @@ def replace(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print the steps that replace a failed switch."""
-    from rocefort.rollout.outputs import Procedures
-    from rocefort.rollout.plan.console import installation, replace_steps
-    from rocefort.rollout.report.plan_report import procedure_of, procedures_report
+    from rocefort.rollout.plan.procedures import installation, replace_steps
+    from rocefort.rollout.report.plan_report import Procedures, procedure_of, procedures_report
 
     switch = installation(fabric, device, connections)
     steps = replace_steps(switch, connections)

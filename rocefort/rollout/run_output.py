@@ -20,7 +20,7 @@ from rocefort.reports.output import write_blocks
 if TYPE_CHECKING:
     from rocefort.models.change.plan import Plan
     from rocefort.rollout.apply.pages import LivePage
-    from rocefort.rollout.controller.apply_options import ApplyOptions
+    from rocefort.rollout.controller.config import ApplyOptions
     from rocefort.rollout.journal.events import RolloutOutcome
     from rocefort.rollout.journal.run_directory import RunDirectory
     from rocefort.rollout.journal.runs import TimedEvent
@@ -30,7 +30,7 @@ def follow_run(
     sealed: Path, journal: Path | None, form: options.TraceFormat, html: Path | None
 ) -> None:
     """Print the events of a run, then its state; exit with the code of `apply`."""
-    from rocefort.rollout.apply.detached import follow
+    from rocefort.rollout.apply.operate import follow
     from rocefort.rollout.journal.run_directory import RunDirectory
     from rocefort.rollout.planning.sealed_files import read_plan
     from rocefort.rollout.report.event_lines import JsonLines, WaveLines, followed_output

@@ -17,7 +17,7 @@ from rocefort.base.templating import text_templates
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.fleet.connections import load_connections
 from rocefort.models.base import check_reference
-from rocefort.models.fabric.management import User
+from rocefort.models.fabric.management_plane import User
 from rocefort.models.wording import listing
 
 CREDENTIAL = "env:SWITCH_PASSWORD"

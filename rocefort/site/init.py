@@ -9,7 +9,7 @@ from rocefort.base.options import SchemaDocument
 from rocefort.base.repository import FABRIC_FILE, SETTINGS_FILE, SHIPPED, TEMPLATES
 from rocefort.base.templating import text_templates
 from rocefort.design.derive.derive import derive_loaded
-from rocefort.design.load.load import loaded_fabric
+from rocefort.design.load.documents import loaded_fabric
 from rocefort.site.connections import connections_text
 from rocefort.site.schemas import schema_text
 

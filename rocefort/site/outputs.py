@@ -8,80 +8,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from rocefort.base.actions import BackgroundProcess, Done, WrittenFiles
+from rocefort.base.documents.schema import schema_head
+from rocefort.base.features import installed_features
 from rocefort.base.json_output import OUTPUT_VERSION
-from rocefort.base.json_schema import schema_head
 from rocefort.base.progress_display import ProgressOutput
-from rocefort.change.growth_results import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
-from rocefort.change.report.diff import DifferenceOutput
-from rocefort.design.results import ImportedFabric, RenderedTexts
-from rocefort.design.tables import TableOutput
+from rocefort.change.differences_report import DifferenceOutput
+from rocefort.change.growth import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
+from rocefort.design.results import ImportedFabric, RenderedTexts, TableOutput
 from rocefort.dialects.open_facts import OpenFacts
 from rocefort.fleet.trusted_keys import TrustedKeys
-from rocefort.lab.experiments.experiment_results import (
-    Chaos,
-    Failover,
-    FlowSpread,
-    Opinions,
-    UnderLoad,
-)
-from rocefort.lab.lab_report import (
-    FaultKinds,
-    GuestImage,
-    LabAccesses,
-    LabGrowth,
-    Labs,
-    RepairedFaults,
-)
-from rocefort.lab.twin.status import LabSnapshot, LabStatus, LabTrace
-from rocefort.rdma.rdma_plan import RdmaPlan
-from rocefort.rdma.results import (
-    JudgedOutputs,
-    PairValues,
-    RdmaExport,
-    RdmaResult,
-    RunComparison,
-    RunList,
-    StoppedServers,
-)
 from rocefort.reports.formats.json_report import FindingsOutput
 from rocefort.reports.formats.rule_text import RulesOutput
 from rocefort.reports.problem_results import ProblemsOutput
-from rocefort.rollout.facts.probe_report import ProbeResult
-from rocefort.rollout.outputs import Approval, PlanOutput, Procedures
-from rocefort.rollout.planning.rehearsal import PlanRehearsal
+from rocefort.rollout.facts.open_facts import ProbeResult
 from rocefort.rollout.report.event_lines import EndOutput, FollowedOutput, StepOutput
+from rocefort.rollout.report.plan_report import Approval, PlanOutput, Procedures
 from rocefort.rollout.report.status_report import HistoryOutput, StatusOutput
-from rocefort.tune.model import MeasuredSearch, SearchResult, Simulation
 from rocefort.validators.capacity.capacity_results import CapacityReport
 from rocefort.validators.routing_results import Trace
 from rocefort.verification.review.review_files import ReviewsOutput
 
 PROBLEMS: Final = "problems"
-LAB: Final[Mapping[str, Any]] = {
-    "cli": LabAccesses | BackgroundProcess,
-    "stop": Done,
-    "faults": FaultKinds,
-    "up": LabStatus,
-    "down": Done,
-    "list": Labs,
-    "status": LabStatus,
-    "break": FaultKinds | Done,
-    "mend": RepairedFaults,
-    "grow": LabGrowth,
-    "guest build": GuestImage,
-    "trace": LabTrace,
-    "snapshot": LabSnapshot,
-    "opinions": Opinions,
-    "chaos": Chaos,
-    "failover": Failover,
-    "spread": FlowSpread,
-    "load": UnderLoad,
-}
 OUTPUTS: Final[Mapping[str, Any]] = {
     "new": WrittenFiles,
     "init": WrittenFiles,
@@ -99,7 +52,6 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "check": FindingsOutput,
     "verify": FindingsOutput,
     "health": FindingsOutput,
-    "host check": FindingsOutput,
     "show": TableOutput,
     "facts list": OpenFacts,
     "facts probe": ProbeResult,
@@ -112,7 +64,6 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "plan-console": Procedures,
     "day0": Procedures,
     "replace": Procedures,
-    "rehearse": PlanRehearsal,
     "apply": EndOutput | StepOutput | BackgroundProcess,  # steps: --progress json
     "resume": EndOutput | StepOutput | BackgroundProcess,
     "rollback": PlanOutput | EndOutput | StepOutput,  # the latter two with --apply
@@ -122,19 +73,11 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "trust": TrustedKeys,
     "status": StatusOutput | StepOutput | FollowedOutput,  # the latter with --follow
     "history": HistoryOutput,
-    "rdma plan": RdmaPlan,
-    "rdma run": RdmaResult,
-    "rdma judge": JudgedOutputs,
-    "rdma show": RdmaResult | WrittenFiles,  # the latter with --html
-    "rdma compare": RunComparison,
-    "rdma history": RunList | PairValues,  # the latter with --pair
-    "rdma stop": StoppedServers,
-    "host render": RenderedTexts,
-    "rdma export": RdmaExport,
-    "tune simulate": Simulation,
-    "tune search": SearchResult,
-    "tune measure": MeasuredSearch,
-    **{f"lab {name}": kind for name, kind in LAB.items()},
+    **{
+        command: kind
+        for feature in installed_features()
+        for command, kind in import_module(f"rocefort.{feature}.outputs").OUTPUTS.items()
+    },
 }
 PROGRESS = "progress"  # --progress json of other commands: a line each on standard error
 

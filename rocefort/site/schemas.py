@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from rocefort.base.json_schema import schema_of
+from rocefort.base.documents.schema import schema_of
+from rocefort.base.features import optional_module
 from rocefort.base.options import SchemaDocument
-from rocefort.design.load.json_schema import (
+from rocefort.design.load.documents import (
     catalogue_schema,
     demand_schema,
     fabric_schema,
@@ -16,12 +17,12 @@ from rocefort.design.load.json_schema import (
 from rocefort.fleet.connections import connections_schema
 from rocefort.site.outputs import output_schema
 from rocefort.site.settings import settings_schema
-from rocefort.tune.scenario import Scenario
 
 
 def scenario_schema() -> str:
     """Return the schema of a scenario of `tune simulate`."""
-    return schema_of(Scenario, "scenario")
+    scenario = optional_module("rocefort.tune.scenario", "scenarios are files of `tune`")
+    return schema_of(scenario.Scenario, "scenario")
 
 
 SCHEMAS: Final[Mapping[SchemaDocument, Callable[[], str]]] = {

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from rocefort.base.documents.read import read_toml
+from rocefort.base.documents.schema import schema_of
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
-from rocefort.base.json_schema import schema_of
 from rocefort.base.options import (
     ENVIRONMENT,
     ColorOption,

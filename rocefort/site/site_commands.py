@@ -171,9 +171,8 @@ def comment(
     """
     from rocefort.base.actions import Done
     from rocefort.reports.actions import done_report
-    from rocefort.verification.comment.api import RetryTimes
-    from rocefort.verification.comment.keep import keep_comment, review_text
-    from rocefort.verification.comment.platforms import thread_of
+    from rocefort.verification.pull_request_comment import keep_comment, review_text, thread_of
+    from rocefort.verification.rest_api import RetryTimes
     from rocefort.verification.review.review_files import no_review_markdown
 
     text = review_text(review)

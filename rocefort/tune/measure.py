@@ -25,7 +25,7 @@ from rocefort.change.edit import FabricFile, read_fabric, versions_of
 from rocefort.change.effects.both_ends import refuse_two_sided
 from rocefort.change.effects.switch_configs import sides_of
 from rocefort.design.git_revisions import checked_out
-from rocefort.design.load.load import load_fabric
+from rocefort.design.load.documents import load_fabric
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.fleet.switch_steps import collect_running
@@ -43,14 +43,14 @@ from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import RdmaPlan, Suite
 from rocefort.rdma.results import RdmaResult
 from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, read_switches, run_tests
-from rocefort.rollout.apply.detached import holding
+from rocefort.rollout.apply.operate import holding
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import Baseline
-from rocefort.rollout.controller.trial_owner import TrialLabel
 from rocefort.rollout.journal.events import RunningConfig, TrialOwner
+from rocefort.rollout.journal.pending_trials import TrialLabel
 from rocefort.rollout.plan.base_policy import file_in_git, newest
+from rocefort.rollout.plan.procedures import refuse_beyond_trial
 from rocefort.rollout.planning.lockout import refuse_lockout
-from rocefort.rollout.planning.maintenance import refuse_beyond_trial
 from rocefort.rollout.planning.waves import LONGEST_TRIAL_S
 from rocefort.tune.fabric_search import FabricSearch
 from rocefort.tune.model import MeasuredFigures, MeasuredSearch, MeasuredTrial, Option

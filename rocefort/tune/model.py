@@ -62,8 +62,49 @@ class QueueUse(Frozen):
     max: float
 
 
+class SwitchUse(Frozen):
+    """Traffic of one switch over the measured time."""
+
+    switch: str
+    goodput_gbps: float = Field(description="Payload of the flows that cross it, Gb/s.")
+    queue_kbytes: float = Field(description="Mean of its data queues, added up, kbytes.")
+
+
+class FlowsUse(Frozen):
+    """Traffic of all flows; the queue of a flow is the mean of those on its path, added up."""
+
+    count: int
+    mean_gbps: float = Field(description="Mean goodput of a flow, Gb/s.")
+    highest_gbps: float = Field(description="Goodput of the fastest flow, Gb/s.")
+    spread_gbps: float = Field(description="Standard deviation of the flows' goodput, Gb/s.")
+    queue_kbytes: float = Field(description="Mean queue of a flow, kbytes.")
+    harmonic_queue_kbytes: float = Field(description="Harmonic mean of the flows' queues, kbytes.")
+    least_queue_kbytes: float = Field(description="Smallest queue of a flow, kbytes.")
+
+
+class GroupMeasures(Frozen):
+    """Measures of one group of flows; those of finite flows end with the last of them."""
+
+    goodput_gbps: float = Field(description="Payload that the group's receivers got, Gb/s.")
+    slowest_gbps: float = Field(description="Goodput of its slowest flow, Gb/s.")
+    completion_us: Completion | None = Field(
+        description="Completion times of its flows that ended, us; none: no flow ended."
+    )
+    unfinished: float = Field(description="Number of its finite flows that did not end.")
+
+
+class PortPauses(Frozen):
+    """Pauses of one port by its peer."""
+
+    pauses: float = Field(description="Pause frames that the peer sent.")
+    paused_us: float = Field(description="Time for which the peer paused the port, us.")
+
+
 class Measures(Frozen):
-    """Measures of a simulation, from `measure_from_ms` to its end."""
+    """Measures of a simulation, from `measure_from_ms` to its end.
+
+    Where RoCE and TCP are together, goodput, fairness, completion and unfinished are of RoCE.
+    """
 
     goodput_gbps: float = Field(description="Payload that all receivers got, Gb/s.")
     fairness: float = Field(description="Jain's index of the flows' goodput; 1: all equal.")
@@ -71,12 +112,21 @@ class Measures(Frozen):
         description="Completion times of the flows that ended, us; none: no flow ended."
     )
     unfinished: float = Field(description="Number of finite flows that did not end.")
+    groups: dict[str, GroupMeasures] = Field(
+        description="Measures of each group, if the scenario has groups beside `flows`."
+    )
     queue_kbytes: QueueUse = Field(description="Queue of the port with the largest mean, kbytes.")
     marks: float = Field(description="Packets that switches marked.")
     pauses: float = Field(description="Pause frames that switches sent.")
     paused_us: float = Field(description="Time for which ports paused their peers, us, added up.")
-    drops: float = Field(description="Data packets that switches dropped.")
+    paused_ports: dict[str, PortPauses] = Field(
+        description="Pauses by port, sender>switch: those that were paused in a run."
+    )
+    drops: float = Field(description="Packets of RoCE that switches dropped.")
+    tcp_drops: float = Field(description="Packets of TCP that switches dropped.")
     resent_kbytes: float = Field(description="Payload that was sent again after drops, kbytes.")
+    switches: tuple[SwitchUse, ...] = Field(description="Traffic by switch.")
+    flows: FlowsUse = Field(description="Traffic by flow, as statistics over the flows.")
 
 
 class SimulationRun(Measures):
@@ -265,10 +315,14 @@ class SearchVerdict(Frozen):
 
 
 class OtherObjective(Frozen):
-    """Best candidate by an objective of ByteTuning."""
+    """Best candidate by an objective of ByteTuning, with the weights that choose it."""
 
     objective: str
+    betas: tuple[float, ...] = Field(description="Weights of throughput that choose it.")
+    gamma: float = Field(description="Weight of the spread of goodput between flows.")
     values: dict[str, float]
+    value: float = Field(description="Objective of the candidate with the first weight, 0 to 1.")
+    start: float = Field(description="Objective of the start point with the same weight.")
     ratios: dict[str, float | None] = Field(description="As those of an option.")
 
 

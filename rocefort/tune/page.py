@@ -9,7 +9,8 @@ from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 from rocefort.tune.charts import effect_charts, front_plots, heat, queue_plots, sensitivity
 from rocefort.tune.model import SearchResult
 from rocefort.tune.report import (
-    byte_tuning_tables,
+    byte_tuning_lead,
+    byte_tuning_table,
     comparison,
     counts,
     front_lead,
@@ -50,7 +51,8 @@ def search_page(
         "equal": listing(goal for goal, each in maps.items() if not each.colored),
         "sensitivity": sensitivity(result),
         "queues": queue_plots(result),
-        "byte_tuning": html_of(*byte_tuning_tables(result)),
+        "byte_tuning": html_of(byte_tuning_table(result)),
+        "byte_tuning_lead": byte_tuning_lead(result),
         "counts": list(counts(result)),
     }
     sections = (

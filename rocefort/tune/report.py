@@ -30,7 +30,7 @@ from rocefort.tune.search.objectives import DROPS, GOALS, P50, P99
 from rocefort.tune.verdict_report import verdict_report
 from rocefort.tune.verdict_sentence import parameter_name
 
-LISTED = 8  # members of the front in a text
+LISTED = 8  # members of the front, or paused ports, in a text
 
 
 def search_report(result: SearchResult) -> Iterator[Block]:
@@ -39,7 +39,8 @@ def search_report(result: SearchResult) -> Iterator[Block]:
     yield Section("Comparison", tuple(comparison(result)), lead=comparison_lead(result))
     yield Section("Front", tuple(option_tables(result.front[:LISTED])), lead=front_lead(result))
     yield Section("Sensitivity", (sensitivity_table(result),), lead=SENSITIVITY_LEAD)
-    yield Section("Objectives of ByteTuning", tuple(byte_tuning_tables(result)))
+    table = byte_tuning_table(result)
+    yield Section("Objectives of ByteTuning", (table,), lead=byte_tuning_lead(result))
     yield Section("Search", (Items(tuple(counts(result))),))
     yield Section("", (Note("Not modelled:"), Items(result.not_modelled)))
     for line in result.written:
@@ -174,11 +175,6 @@ def option_tables(options: Sequence[Option]) -> Iterator[Table]:
     yield from _tables("candidate", [(o.name, o.values, o.ratios) for o in options])
 
 
-def byte_tuning_tables(result: SearchResult) -> Iterator[Table]:
-    """Yield tables of what the objectives of ByteTuning would have chosen."""
-    yield from _tables("objective", [(b.objective, b.values, b.ratios) for b in result.byte_tuning])
-
-
 VALUES = 5  # of a table that fits 80 columns
 
 
@@ -209,6 +205,36 @@ def sensitivity_table(result: SearchResult) -> Table:
         rows.append((parameter_name(p.name), *shares))
     names = (SHORT_NAMES.get(goal, goal) for goal in goals)
     return Table(columns("parameter", *names), tuple(rows))
+
+
+def byte_tuning_lead(result: SearchResult) -> str:
+    """Return what the figures of ByteTuning's objectives are."""
+    gamma = f"{result.byte_tuning[0].gamma:g}" if result.byte_tuning else "-"
+    return (
+        "Best candidates by the published objectives, 0 to 1, more is better; maximum and smallest "
+        f"of {count_of(result.evaluated, 'candidate')}, gamma {gamma}"
+    )
+
+
+def byte_tuning_table(result: SearchResult) -> Table:
+    """Return what the objectives of ByteTuning choose, by the weight of throughput."""
+    rows = (
+        (
+            each.objective.removeprefix("bytetuning-"),
+            weights_text(each.betas),
+            round(each.value, 3),
+            round(each.start, 3),
+            ", ".join(f"{parameter_name(name)} {value:g}" for name, value in each.values.items()),
+        )
+        for each in result.byte_tuning
+    )
+    titles = ("objective", "beta", "best", "start")
+    return Table((*columns(*titles), TableColumn("candidate", wraps=True)), tuple(rows))
+
+
+def weights_text(betas: Sequence[float]) -> str:
+    """Return weights as text: the first and the last of several."""
+    return f"{betas[0]:g}" + (f" to {betas[-1]:g}" if len(betas) > 1 else "")
 
 
 def counts(result: SearchResult) -> Iterator[str]:
@@ -252,6 +278,7 @@ ROWS: dict[str, Reader] = {
     "pause frames": lambda m: m.pauses,
     "paused, us": lambda m: m.paused_us,
     "packets dropped": lambda m: m.drops,
+    "packets of TCP dropped": lambda m: m.tcp_drops if m.groups or m.tcp_drops else None,
 }
 
 
@@ -270,7 +297,30 @@ def simulation_report(result: Simulation) -> Iterator[Block]:
     yield Table(columns("measure", "mean", "lowest run", "highest run"), tuple(rows))
     ports = ", ".join(dict.fromkeys(run.queue_port for run in result.runs))
     yield Note(f"The queue is that of the port with the longest one: {ports}.")
+    if result.groups:
+        yield Section("Groups of flows", (groups_table(result),))
+    if result.paused_ports:
+        lead = f"of {count_of(len(result.paused_ports), 'port')} that peers paused"
+        yield Section("Pauses by port", (pauses_table(result),), lead=lead)
     yield Section("", (Note("Not modelled:"), Items(result.not_modelled)))
+
+
+def groups_table(result: Measures) -> Table:
+    """Return the goodput and the completion of each group of flows."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, own in result.groups.items():
+        times = own.completion_us
+        ends = (short(times.p50), short(times.p99)) if times else (None, None)
+        rows.append((name, short(own.goodput_gbps), short(own.slowest_gbps), *ends, own.unfinished))
+    titles = ("goodput, Gb/s", "slowest flow", "completion p50, us", "p99", "not ended")
+    return Table(columns("group", *titles), tuple(rows))
+
+
+def pauses_table(result: Measures) -> Table:
+    """Return the pauses of the ports that were paused longest."""
+    longest = sorted(result.paused_ports.items(), key=lambda item: -item[1].paused_us)
+    rows = [(name, short(own.pauses), short(own.paused_us)) for name, own in longest[:LISTED]]
+    return Table(columns("port", "pause frames", "paused, us"), tuple(rows))
 
 
 def short(value: float) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -15,7 +16,7 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.progress import Step
 from rocefort.base.repository import this_site
-from rocefort.design.load.load import find_fabric
+from rocefort.design.load.documents import find_fabric
 from rocefort.design.load.profiles import profiles_of
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.tune.fabric_search import (
@@ -29,6 +30,7 @@ from rocefort.tune.fabric_search import (
 from rocefort.tune.model import SearchResult, Settings, Simulation
 from rocefort.tune.page import search_page
 from rocefort.tune.scenario import DEFAULT_SEEDS, Scenario, SearchSpace
+from rocefort.tune.search.byte_tuning import DEFAULT_WEIGHTS, Weights
 from rocefort.tune.search.comparison import TriedCandidate
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.executors import workers_of
@@ -46,6 +48,8 @@ from rocefort.tune.search.search import METHODS, ReferenceSettings, Search, Sear
 from rocefort.tune.simulator.layout import ground_of
 from rocefort.tune.simulator.simulate import require_numba, simulate
 from rocefort.verification.page.fabric_page import provenance_of
+
+EvaluatorOf = Callable[[tuple[Base, ...]], Evaluator]
 
 
 def write_pictures(searched: Searched, result: SearchResult, folder: Path) -> None:
@@ -99,6 +103,7 @@ class SearchRequest:
     demand: Path | None = None
     scenarios: tuple[Path, ...] = ()
     objective: str = "both"
+    weights: Weights = DEFAULT_WEIGHTS
     method: str = "auto"
     evaluations: int = 400
     nic: bool = False
@@ -143,16 +148,16 @@ def search(request: SearchRequest) -> Searched:
     with Step("read the scenarios"):
         plan = plan_of(request)
     folder = request.results or results_folder()
-    ResultFolder(folder).prepare()
-    with Step("load the simulator"):  # compiled before the workers begin, so that they load it
-        tiny = plan.bases[0].scenario.like(duration_ms=0.001, measure_from_ms=0, seeds=(1,))
-        simulate(tiny, plan.bases[0].profile, plan.bases[0].ground)
-    count = request.workers or os.cpu_count() or 1
     options = SearchOptions(
-        request.objective, request.method, request.evaluations, plan.seeds, folder
+        request.objective,
+        request.method,
+        request.evaluations,
+        plan.seeds,
+        request.weights,
+        folder,
     )
-    with workers_of(request.executor, count, folder) as workers:
-        evaluator = Evaluator(plan.bases, workers, count, folder)
+    with evaluators(request.executor, request.workers, folder) as evaluator_of:
+        evaluator = evaluator_of(plan.bases)
         study = Search(plan.name, plan.space, plan.references, evaluator, options)
         result = study.run()
     other_ecn = result.chosen.settings.ecn != result.start.settings.ecn
@@ -163,6 +168,22 @@ def search(request: SearchRequest) -> Searched:
         )
         result = result.model_copy(update={"notes": (*result.notes, note)})
     return Searched(result, plan, tuple(study.tried.values()))
+
+
+@contextmanager
+def evaluators(executor: str, workers: int, folder: Path) -> Iterator[EvaluatorOf]:
+    """Open workers; yield what makes evaluators of scenarios that share them; raises BadInput.
+
+    workers: 0 for one for each core. folder: of results.
+    """
+    require_numba()
+    ResultFolder(folder).prepare()
+    with Step("load the simulator"):  # compiled before the workers begin, so that they load it
+        tiny = {"flows": {"count": 1}, "duration_ms": 0.001, "measure_from_ms": 0, "seeds": (1,)}
+        simulate(Scenario.model_validate(tiny), None)
+    count = workers or os.cpu_count() or 1
+    with workers_of(executor, count, folder) as opened:
+        yield lambda bases: Evaluator(bases, opened, count, folder)
 
 
 def plan_of(request: SearchRequest) -> SearchPlan:

@@ -12,6 +12,16 @@ from rocefort.base.command_line import values
 from rocefort.base.command_line.help import HelpedGroup, Topic, documented
 from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_result
+from rocefort.tune import compare_command
+from rocefort.tune.options import (
+    BETA,
+    GAMMA,
+    Beta,
+    Evaluations,
+    Gamma,
+    ResultsFolder,
+    SearchObjectiveOption,
+)
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -21,18 +31,10 @@ cli = typer.Typer(
     epilog="rocefort tune simulate scenario.yaml\nrocefort tune search --help",
 )
 
+cli.add_typer(compare_command.cli)
+
 # Options of `search` and of `measure`, which begins with a search.
 Objective = Annotated[options.ObjectiveOption, typer.Option(help="What the choice is best for.")]
-Evaluations = Annotated[
-    int, typer.Option(min=1, help="Most candidates of a method that is no grid.")
-]
-ResultsFolder = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder of simulations that are done; by default in the user's cache.",
-        **values.DIR,
-    ),
-]
 WriteChoice = Annotated[
     bool, typer.Option("--write", help="Write the choice as profiles into fabric.yaml.")
 ]
@@ -83,7 +85,11 @@ def search(
             **values.FILE,
         ),
     ] = None,
-    objective: Objective = options.ObjectiveOption.BOTH,
+    objective: Annotated[
+        SearchObjectiveOption, typer.Option(help="What the choice is best for.")
+    ] = SearchObjectiveOption.BOTH,
+    beta: Beta = BETA,
+    gamma: Gamma = GAMMA,
     nic: Annotated[bool, typer.Option("--nic", help="Search parameters of the NICs, too.")] = False,
     method: Annotated[
         options.MethodOption,
@@ -119,6 +125,7 @@ def search(
     from rocefort.tune.report import search_report
     from rocefort.tune.run import SearchRequest
     from rocefort.tune.run import search as find
+    from rocefort.tune.search.byte_tuning import Weights
 
     if scenarios and (fabric or demand or write):
         what = "--scenario searches no fabric"
@@ -129,6 +136,7 @@ def search(
         demand=demand,
         scenarios=tuple(scenarios or ()),
         objective=objective.value,
+        weights=Weights(beta, gamma),
         method=method.value,
         evaluations=evaluations,
         nic=nic,

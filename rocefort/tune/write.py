@@ -13,7 +13,7 @@ from rocefort.base.documents.repair import value_at
 from rocefort.base.errors import Problem, Refused
 from rocefort.change.edit import FabricFile, read_fabric, versions_of
 from rocefort.design.remove import EditedFabric, read_back
-from rocefort.models.fabric.sourced import Sourced
+from rocefort.models.fabric.types import Sourced
 from rocefort.tune.fabric_search import FabricSearch
 from rocefort.tune.model import SearchResult
 from rocefort.tune.run import Searched

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.design.load.demand import demand_beside, load_demand
+from rocefort.design.load.documents import demand_beside, load_demand
 from rocefort.design.subject import ReadNetwork, subject_of
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network

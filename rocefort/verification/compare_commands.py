@@ -43,8 +43,8 @@ def diff(
     exit_code: options.ExitCode = False,
 ) -> None:
     """Show the changes from BEFORE to AFTER on each switch."""
-    from rocefort.change.compare import compare_sides
-    from rocefort.change.report.diff import DifferenceOptions, diff_report
+    from rocefort.change.difference import compare_sides
+    from rocefort.change.differences_report import DifferenceOptions, diff_report
 
     difference = compare_sides(before, after, output.write_note)
     blocks = diff_report(difference, DifferenceOptions(patch=patch, back=back))
@@ -70,8 +70,8 @@ def drift(
     form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
 ) -> None:
     """Compare the running configurations with the intent."""
-    from rocefort.change.compare import drift_of
-    from rocefort.change.report.diff import DifferenceOptions, drift_report, drift_summary
+    from rocefort.change.difference import drift_of
+    from rocefort.change.differences_report import DifferenceOptions, drift_report, drift_summary
 
     difference = drift_of(fabric, configs, output.write_note)
     blocks = drift_report(difference, DifferenceOptions(patch=patch, places=True))
@@ -142,7 +142,7 @@ def _write_difference(
     form: options.DifferenceFormat,
 ) -> None:
     """Write a difference with its verdict: last in text, first in a comment."""
-    from rocefort.change.report.diff import difference_output
+    from rocefort.change.differences_report import difference_output
     from rocefort.reports.blocks import Note, Section
     from rocefort.reports.writers.markdown import markdown_of
 

@@ -15,7 +15,7 @@ from rocefort.reports.blocks import Note, Section, Table, columns
 from rocefort.validators.failures.study import SINGLE, count_singles, study
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing_results import Failure, FailureEffect, FailureStudy
-from rocefort.validators.rules.verification.subject import verify_failures
+from rocefort.validators.rules.verification.answers import verify_failures
 
 NONE = "none"
 QUICK = 2_000  # single failures studied by default: some seconds with 8 spines

@@ -1,12 +1,14 @@
-"""Findings with their places and fixes, results that are not judged, in every format."""
+"""Findings with their places and fixes, in every format, and the texts of their rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import click
 
 from rocefort.base.json_output import write_json
+from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
 from rocefort.reports.blocks import (
     MOST,
@@ -18,9 +20,9 @@ from rocefort.reports.blocks import (
     Tone,
     first_words,
 )
+from rocefort.reports.formats.ci_reports import as_junit, as_sarif
 from rocefort.reports.formats.json_report import findings_output
-from rocefort.reports.formats.junit import as_junit
-from rocefort.reports.formats.sarif import as_sarif
+from rocefort.reports.formats.rule_text import RulesOutput, RuleText
 from rocefort.reports.output import write_blocks
 from rocefort.reports.wording import (
     because,
@@ -35,8 +37,60 @@ from rocefort.reports.wording import (
     verdict,
 )
 from rocefort.reports.writers.markdown import markdown_of
-from rocefort.validators.checks import titles
-from rocefort.verification.rule_texts import rule_texts
+from rocefort.validators.checks import selected, titles
+from rocefort.validators.rules.live.switch_readings import LiveSubject
+from rocefort.validators.rules.registry import FAMILIES, Rule, Subject, SubjectKind, registered
+from rocefort.validators.rules.servers.server_subject import HostSubject
+
+SELECTED_BY: Final = ("check", "health")  # commands with --select
+RUN_BY: Final[Mapping[type[SubjectKind], tuple[str, ...]]] = {
+    Subject: ("check", "report", "review"),
+    LiveSubject: ("health",),
+    HostSubject: ("host check",),
+}
+OTHERS_RUN_BY: Final = ("verify", "review", "expand")
+
+
+def rule_texts(*judges: type[SubjectKind]) -> tuple[RuleText, ...]:
+    """Texts of the rules for these kinds of subject, by default all, by family and number."""
+    return tuple(map(_text, registered(*judges)))
+
+
+def rules_named(
+    words: Sequence[str] = (), severities: Iterable[Severity] = tuple(Severity)
+) -> RulesOutput:
+    """Texts of rules by id and family, as `--select` takes them, and by severity; or BadInput."""
+    wanted = frozenset(severities)
+    rules = selected(registered(), words)
+    return RulesOutput(rules=tuple(_text(rule) for rule in rules if rule.severity in wanted))
+
+
+def _text(rule: Rule) -> RuleText:
+    commands = RUN_BY.get(rule.judges, OTHERS_RUN_BY)
+    return RuleText(
+        id=rule.id,
+        title=rule.title,
+        severity=rule.severity,
+        explanation=in_words(rule.explanation),
+        example=in_words(rule.example),
+        fix=in_words(rule.fix),
+        source=in_words(rule.source),
+        file=rule.file,
+        family=FAMILIES[rule.family],
+        needs=_needs(rule),
+        commands=commands,
+        selectable=commands[0] in SELECTED_BY,
+        waivable=rule.judges.waivable,
+    )
+
+
+def _needs(rule: Rule) -> tuple[str, ...]:
+    """Inputs of a rule, and for a live one the number of readings of the switches."""
+    given = rule.judges.given.replace(
+        "a reading", "two readings" if rule.reads.twice else "a reading"
+    )
+    return (*map(str, (*rule.needs, *rule.wants)), *filter(None, [given]))
+
 
 SEVERAL = 3  # rules that share one heading, without their titles
 FAILED = " -- failed"

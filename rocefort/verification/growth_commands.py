@@ -88,8 +88,7 @@ def expand(
     """
     from rocefort.change.expand import GrowthOptions, wanted_of
     from rocefort.change.expand import expand as grow
-    from rocefort.change.growth_results import GrowthOutput
-    from rocefort.change.report.growth import growth_report
+    from rocefort.change.growth import GrowthOutput, growth_report
 
     given = GrowthOptions(add_spines, add_leaves, servers, hardware, racks, like, segments, names)
     expansion = grow(fabric, wanted_of(given))
@@ -119,7 +118,7 @@ def remove(
     The report proves that nothing in the remaining fabric moves, and lists the steps in their
     order.
     """
-    from rocefort.change.growth_results import RemovalOutput
+    from rocefort.change.growth import RemovalOutput
     from rocefort.verification.review.edit import removal_report
     from rocefort.verification.review.edit import remove as without
 
@@ -150,7 +149,7 @@ def rename(
 
     The report proves that only names and descriptions change.
     """
-    from rocefort.change.growth_results import RenamingOutput
+    from rocefort.change.growth import RenamingOutput
     from rocefort.verification.review.edit import rename as with_name
     from rocefort.verification.review.edit import renaming_report
 
@@ -188,7 +187,7 @@ def stages(
     """
     from rocefort.change.expand import GrowthOptions, stages_of, wanted_of
     from rocefort.change.expand import expand as grow
-    from rocefort.change.report.growth import staged_report
+    from rocefort.change.growth import staged_report
 
     given = GrowthOptions(add_spines, add_leaves, servers, hardware, racks, like, segments, names)
     found = stages_of(grow(fabric, wanted_of(given)))

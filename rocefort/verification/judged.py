@@ -11,12 +11,14 @@ from pathlib import Path
 from rocefort.base.errors import BadInput, Problem
 from rocefort.base.progress import tracked
 from rocefort.change.referenced_acls import with_used
-from rocefort.design.config_directory import ConfigDirectory, ConfigFile, read_directory
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.subject import (
+    ConfigDirectory,
+    ConfigFile,
     ReadNetwork,
     coverage_notes,
     hardware_of,
+    read_directory,
     subject_of,
     with_template_lines,
 )
@@ -31,7 +33,11 @@ from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.validators import checks
 from rocefort.validators.rules.registry import Rule, Subject
-from rocefort.validators.rules.running.subject import RunningComparison, RunningSubject, VoteSubject
+from rocefort.validators.rules.running.running_subject import (
+    RunningComparison,
+    RunningSubject,
+    VoteSubject,
+)
 
 SWITCHES = "the switches"
 

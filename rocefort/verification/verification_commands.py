@@ -252,7 +252,7 @@ def rules(
     """List the rules by family."""
     from rocefort.models.finding import Severity
     from rocefort.reports.formats.rule_text import rules_report
-    from rocefort.verification.rule_texts import rules_named
+    from rocefort.verification.findings import rules_named
 
     chosen = [Severity(each.value) for each in severity or options.SeverityOption]
     found = rules_named(words or (), chosen)
@@ -275,7 +275,7 @@ def explain(
 ) -> None:
     """Explain rules: why, an example, the fix, and a waiver."""
     from rocefort.reports.formats.rule_text import explanations_report
-    from rocefort.verification.rule_texts import rules_named
+    from rocefort.verification.findings import rules_named
 
     found = rules_named(rule_ids)
     write_result(found, explanations_report, text=form is options.TraceFormat.TEXT)

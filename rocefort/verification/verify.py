@@ -19,7 +19,7 @@ from rocefort.reports.blocks import Note, Section, Table, TableColumn
 from rocefort.validators import checks, engine_choice
 from rocefort.validators.batfish.access import LIMIT_S, Service, service_at
 from rocefort.validators.engine_choice import Engine, StudyOptions, VerificationResult
-from rocefort.validators.routing.version_changes import with_servers_of
+from rocefort.validators.routing.engine import with_servers_of
 from rocefort.validators.routing_results import (
     FailureStudy,
     NotCertain,
@@ -30,9 +30,9 @@ from rocefort.validators.routing_results import (
     Timing,
 )
 from rocefort.validators.rules.certainty import certain, sentences, uncertain
-from rocefort.validators.rules.running.subject import RunningSubject
-from rocefort.validators.rules.verification.subject import verify_failures
-from rocefort.validators.verification.batfish_failures import DEFAULT, disagreeing
+from rocefort.validators.rules.running.running_subject import RunningSubject
+from rocefort.validators.rules.verification.answers import verify_failures
+from rocefort.validators.verification.batfish_session import DEFAULT, disagreeing
 from rocefort.verification.failures import NONE, FailureReport, study_failures
 
 TEXT_OF_EACH = "TXT201"

@@ -39,8 +39,8 @@ def main() -> None:
 
 def serve(switches: int, folder: Path) -> None:
     """Run the switches of a fabric; print their addresses, and at the end their cost."""
-    from rocefort.lab.emulated_site import rehearse  # noqa: PLC0415 - same
-    from rocefort.lab.options import LabOptions  # noqa: PLC0415 - not a cost of the client
+    from rocefort.emulator.emulated_site import rehearse  # noqa: PLC0415 - same
+    from rocefort.emulator.options import LabOptions  # noqa: PLC0415 - not a cost of the client
 
     with rehearse(*_designed(switches, folder), folder, LabOptions(keep=True)) as lab:
         begun = _cpu_s()
@@ -57,7 +57,7 @@ def serve(switches: int, folder: Path) -> None:
 def _designed(switches: int, folder: Path) -> tuple[Any, Mapping[str, str]]:
     """Return the fabric of flow.py with its links and servers, and each switch's text."""
     from rocefort.design.derive.derive import derive_loaded  # noqa: PLC0415 - same
-    from rocefort.design.load.load import load_fabric  # noqa: PLC0415 - same
+    from rocefort.design.load.documents import load_fabric  # noqa: PLC0415 - same
     from rocefort.dialects.network_text import render_all  # noqa: PLC0415 - same
 
     file = folder / "fabric.yaml"

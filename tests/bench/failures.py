@@ -19,7 +19,7 @@ import yaml
 
 from rocefort.base.gc_tuning import collect_seldom
 from rocefort.design.derive.derive import derive_loaded
-from rocefort.design.load.load import Catalogue, load_fabric
+from rocefort.design.load.documents import Catalogue, load_fabric
 from rocefort.models.network.network import Network
 from rocefort.validators.failures.study import study
 from rocefort.validators.routing.engine import analyse

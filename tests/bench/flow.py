@@ -19,7 +19,7 @@ from calibration import peak_mb
 from rocefort.base.gc_tuning import collect_seldom
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive_loaded
-from rocefort.design.load.load import Catalogue, load_catalogue, load_fabric
+from rocefort.design.load.documents import Catalogue, load_catalogue, load_fabric
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.validators.checks import check
 

@@ -55,7 +55,7 @@ def show() -> None:
 def serve(folder: Path) -> None:
     """Run the switches of HEPS and its servers until the other side has ended."""
     from rocefort.design.subject import subject_of  # noqa: PLC0415 - not a cost of the client
-    from rocefort.lab.emulated_site import rehearse  # noqa: PLC0415 - same
+    from rocefort.emulator.emulated_site import rehearse  # noqa: PLC0415 - same
 
     subject = subject_of(FABRIC, None)
     with rehearse(subject.network, subject.texts, folder) as lab:
@@ -79,7 +79,7 @@ def run() -> dict[str, float]:
 
 def _client(connections: Path, folder: Path) -> dict[str, float]:
     """Apply the change; return CPU seconds of the whole and of the live checks."""
-    from rocefort.design.load.load import find_fabric  # noqa: PLC0415 - not a cost of the emulator
+    from rocefort.design.load.documents import find_fabric  # noqa: PLC0415 - not a cost of the emulator
     from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
     from rocefort.fleet.running_configs import running_of  # noqa: PLC0415 - same
     from rocefort.rollout.apply.apply import apply_plan  # noqa: PLC0415 - same

@@ -23,7 +23,7 @@ from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.lab.twin.requirements import require_host
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import Network
-from rocefort.validators.batfish import engine
+from rocefort.validators.batfish import batfish_engine
 from rocefort.validators.routing.engine import solve
 from rocefort.verification.verify import service_of
 
@@ -169,7 +169,7 @@ def routing(network: Network) -> None:
         print(f"routing of HEPS: embedded {ours:.3f} s; ROCEFORT_BATFISH names no service")
         return
     before = time.perf_counter()
-    engine.ask(network, service.host, service.port, service.access)
+    batfish_engine.ask(network, service.host, service.port, service.access)
     theirs = time.perf_counter() - before
     print(f"routing of HEPS: Batfish {theirs:.1f} s wall, embedded {ours:.3f} s, "
           f"{theirs / ours:.0f}x")  # fmt: skip

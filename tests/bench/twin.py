@@ -20,8 +20,7 @@ from rocefort.design.derive.derive import derive
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.design.subject import subject_of_derived
 from rocefort.lab.network import three_opinions
-from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.teardown import processes_of
+from rocefort.lab.twin.registry import Registry, processes_of
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.validators.failures.study import single_failures

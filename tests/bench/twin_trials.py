@@ -19,13 +19,12 @@ from rocefort.change.expand import GrowthOptions, expand, wanted_of
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.running_configs import running_of
 from rocefort.lab.bring_up import bring_up
-from rocefort.lab.experiments.experiments_report import failover_report, load_report
-from rocefort.lab.experiments.failover import FailoverOptions, measure_failover
+from rocefort.lab.experiments.fault_injection import FailoverOptions, measure_failover
 from rocefort.lab.experiments.under_load import under_load
 from rocefort.lab.grow_running import grow_running
+from rocefort.lab.lab_report import failover_report, load_report
 from rocefort.lab.twin import registry as registries
-from rocefort.lab.twin.cli_process import lines_directory
-from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.registry import Registry, lines_directory
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.apply.apply import apply_plan

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import flow
 
 from rocefort.design.derive.derive import derive_loaded
-from rocefort.design.load.load import load_fabric
+from rocefort.design.load.documents import load_fabric
 from rocefort.dialects.changes import change_of
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse

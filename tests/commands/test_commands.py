@@ -16,9 +16,9 @@ from outputs import messages
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.subject import subject_of_derived, write_texts
 from rocefort.dialects.network_text import render_all
-from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, rehearse
+from rocefort.emulator.emulated_site import BANDWIDTH, BLOCKED, rehearse
 from rocefort.verification import judged
-from rocefort.verification.rule_texts import rule_texts
+from rocefort.verification.findings import rule_texts
 
 EditHeps = Callable[..., Path]
 NOWHERE = "127.0.0.1:1"

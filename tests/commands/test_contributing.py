@@ -12,7 +12,7 @@ import pytest
 from rocefort.base.repository import ROOT
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
-from rocefort.lab.emulated_site import rehearse
+from rocefort.emulator.emulated_site import rehearse
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BATFISH = (ROOT / "docs/how-to/batfish.md").read_text(encoding="utf-8")

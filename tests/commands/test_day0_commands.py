@@ -15,13 +15,13 @@ import pytest
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all, render_node
-from rocefort.dialects.vrp.day0 import day0_device, day0_text
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.dialects.vrp.render import day0_device, day0_text
 from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.emulated_site import rehearse
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import rehearse
 from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.network.network import Node
 

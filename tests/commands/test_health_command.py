@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.subject import subject_of_derived
+from rocefort.emulator.emulated_site import Rehearsal, rehearse
 from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.emulator.switch.personality import LineFault
-from rocefort.lab.emulated_site import Rehearsal, rehearse
 from rocefort.tasks import cli
-from rocefort.validators.rules.live.subject import ONE_READING
+from rocefort.validators.rules.live.switch_readings import ONE_READING
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from host_root import HostRoot
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.render import SCRIPT, host_files
+from rocefort.dialects.server_configuration import SCRIPT, host_files
 from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 from rocefort.fleet.connections import Connections, save_connections
 from rocefort.fleet.ssh_exec import guarded_command

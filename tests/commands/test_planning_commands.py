@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from rocefort.base import options
-from rocefort.design.load.json_schema import DEMAND_SCHEMA_FILE, SCHEMA_FILE
-from rocefort.design.tables import ShowTable
+from rocefort.design.load.documents import DEMAND_SCHEMA_FILE, SCHEMA_FILE
+from rocefort.design.results import ShowTable
 
 Rocefort = Callable[..., Any]
 

@@ -20,12 +20,12 @@ from rocefort.base.repository import INVENTORY
 from rocefort.change.expand import GrowthOptions, expand, stages_of, wanted_of
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, grow, name_pattern
-from rocefort.design.load.load import LoadedFabric, load_catalogue
+from rocefort.design.load.documents import LoadedFabric, load_catalogue
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.nodes import Switch
+from rocefort.models.fabric.topology import Switch
 from rocefort.models.network.network import Network
 
 Edit = Callable[..., Path]

@@ -18,7 +18,7 @@ from rocefort.base.errors import Refused
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, NewSwitchModel, grow
-from rocefort.design.load.load import LoadedFabric, load_catalogue
+from rocefort.design.load.documents import LoadedFabric, load_catalogue
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.models.fabric.fabric import Fabric

@@ -15,8 +15,7 @@ from rocefort.base.documents.read import read_document
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Refused, RocefortError
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
-from rocefort.design.load.json_schema import MODELINE
-from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue
+from rocefort.design.load.documents import MODELINE, Catalogue, LoadedFabric, load_catalogue
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.design.subject import subject_of_derived
 from rocefort.models.fabric.fabric import Fabric

@@ -21,7 +21,7 @@ from rocefort.base.errors import BadInput, Refused, RocefortError
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, grow
-from rocefort.design.load.load import LoadedFabric, load_catalogue
+from rocefort.design.load.documents import LoadedFabric, load_catalogue
 from rocefort.design.remove import remove, rename
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.network.network import Network

@@ -9,7 +9,7 @@ from canonical import ALWAYS_THERE, canonical
 
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 Meaning = frozenset[tuple[str, ...]]

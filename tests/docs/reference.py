@@ -11,10 +11,9 @@ from key_pages import Keys
 
 from rocefort.base.repository import INVENTORY, PROFILES
 from rocefort.fleet.connections import Connections
-from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.profiles import Profiles
+from rocefort.models.fabric.fabric import Fabric, Profiles
 from rocefort.models.hardware.netbox import DeviceType, ModuleType
-from rocefort.models.hardware.site_commands import SiteCommands
+from rocefort.models.hardware.site_data import SiteCommands
 from rocefort.models.network.demand import Demand
 from rocefort.tune.scenario import Scenario
 

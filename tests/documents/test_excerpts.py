@@ -17,7 +17,7 @@ from rocefort.base.documents.read import document_of
 from rocefort.base.documents.syntax_errors import MOST, excerpt, sentences_with_excerpts
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Problem
-from rocefort.design.load.load import load_fabric
+from rocefort.design.load.documents import load_fabric
 from rocefort.fleet.connections import Connections
 from rocefort.models.base import check_reference
 from rocefort.models.device.secret import SECRET_KEYS

@@ -13,14 +13,14 @@ from napalm.base.exceptions import MergeConfigException
 from napalm_cloudengine.load import config_text
 from rocefort.base.documents.read import read_text
 from rocefort.base.errors import RocefortError
-from rocefort.design import config_directory
+from rocefort.design import subject
 from rocefort.design.importing.import_texts import facts_of
 from rocefort.fleet.connections import load_connections
 from rocefort.rollout.planning.sealed_files import read_plan
 
 READERS: dict[str, Callable[[Path], object]] = {
     "fabric": read_text,
-    "configuration": config_directory.read_text,
+    "configuration": subject.read_text,
     "plan": read_plan,
     "connections": load_connections,
     "facts": lambda path: facts_of((), (), path),

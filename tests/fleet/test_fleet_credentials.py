@@ -14,8 +14,8 @@ from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.base.secret_references import Secret, resolve
 from rocefort.design.git_revisions import git
 from rocefort.models.base import check_reference
-from rocefort.rdma.plan.kubernetes import kubectl
-from rocefort.rollout.planning.signing import sign_text
+from rocefort.rdma.plan.probe import kubectl
+from rocefort.rollout.planning.sealed_files import sign_text
 
 
 def test_a_secret_never_shows() -> None:

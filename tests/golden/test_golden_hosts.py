@@ -8,7 +8,7 @@ import pytest
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.render import SCRIPT, UNITS, host_files, reader_of
+from rocefort.dialects.server_configuration import SCRIPT, UNITS, host_files, reader_of
 
 HERE = Path(__file__).parent / "hosts"
 SEVEN = ("transfer01", "k8sgn08", "k8sgn09", "daisycn01", "k8sgn12", "daisygn02", "daisygn01")

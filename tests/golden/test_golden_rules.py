@@ -6,7 +6,7 @@ import re
 
 from rocefort.base.repository import ROOT
 from rocefort.reports.formats.rule_text import rule_page
-from rocefort.verification.rule_texts import rule_texts
+from rocefort.verification.findings import rule_texts
 
 PAGE = ROOT / "docs" / "reference/rules.md"
 

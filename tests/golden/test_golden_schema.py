@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from outputs import SCHEMA_FILE as OUTPUT_SCHEMA_FILE
 
-from rocefort.design.load.json_schema import (
+from rocefort.design.load.documents import (
     DEMAND_SCHEMA_FILE,
     SCHEMA_FILE,
     demand_schema,

@@ -13,8 +13,8 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.emulator.cli.dialogue import CliReply
 from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.rollout.live.health import HealthReport, health_of
 
 Judge = Callable[..., HealthReport]

@@ -11,9 +11,9 @@ import pytest
 
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import BadInput
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.emulator.switch.personality import LineFault
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.finding import Finding
 from rocefort.rollout.live.health import HealthReport, health_of
 

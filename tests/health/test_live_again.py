@@ -12,17 +12,22 @@ from shared_lab import SharedLab
 
 from rocefort.base.clock import utc_now
 from rocefort.design.subject import ReadNetwork
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.personality import LineFault
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic
 from rocefort.rollout.journal.history import AFTER, BEFORE, DURING
-from rocefort.rollout.live.checks import IntendedFabric, LatestResult, LiveChecks
+from rocefort.rollout.live.checks import (
+    FRESH_S,
+    IntendedFabric,
+    LatestResult,
+    LiveChecks,
+    WaveChecks,
+)
 from rocefort.rollout.live.readings import BESIDE, as_beside, close_sessions, observe
-from rocefort.rollout.live.wave_checks import FRESH_S, WaveChecks
-from rocefort.validators.rules.live.subject import IntendedState, intended_of
+from rocefort.validators.rules.live.switch_readings import IntendedState, intended_of
 
 SPINES = ["spine01", "spine02"]
 LEAF = "leaf03"

@@ -13,9 +13,9 @@ import pytest
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import DeviceFailed, Refused
 from rocefort.design.subject import ReadNetwork, subject_of
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.finding import Finding, Report, Severity, Where
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import Observed

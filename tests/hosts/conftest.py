@@ -12,8 +12,7 @@ from host_root import HostRoot
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.parse import read_host
-from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
+from rocefort.dialects.server_configuration import SCRIPT, host_files, read_host, reader_of
 from rocefort.models.finding import Report
 from rocefort.models.network.servers import HostPlan, HostsSeen
 from rocefort.validators.checks import check_hosts

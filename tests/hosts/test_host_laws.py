@@ -17,8 +17,7 @@ from pydantic import ValidationError
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.parse import read_host
-from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
+from rocefort.dialects.server_configuration import SCRIPT, host_files, read_host, reader_of
 from rocefort.models.fabric.congestion_control import Dcqcn, PfcOnly
 from rocefort.models.fabric.hosts import HostProfile, NicProfile, ServerHost
 from rocefort.models.network.servers import HostsSeen, NicFile

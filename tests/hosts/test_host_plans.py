@@ -12,7 +12,7 @@ import pytest
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.render import UNITS, host_files, reader_of
+from rocefort.dialects.server_configuration import UNITS, host_files, reader_of
 from rocefort.models.network.servers import HostPlan
 
 EditHeps = Callable[..., Path]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.parse import HostOutputError, read_host, read_outputs, split
+from rocefort.dialects.server_configuration import HostOutputError, read_host, read_outputs, split
 from rocefort.models.network.servers import HostPlan, HostSeen, RingSeen
 from rocefort.rdma.host_settings import HostCheck, check_outputs
 

@@ -21,7 +21,7 @@ from rocefort.models.network.servers import (
     RingSeen,
 )
 from rocefort.validators.checks import check_hosts, rules
-from rocefort.validators.rules.servers.subject import HostSubject
+from rocefort.validators.rules.servers.server_subject import HostSubject
 
 APPLY = "run rocefort-host --apply there (rocefort host render)"
 

@@ -13,7 +13,7 @@ import pytest
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.render import host_files, reader_of
+from rocefort.dialects.server_configuration import host_files, reader_of
 
 CHANGING = re.compile(r"(ip (link|address)|ethtool -G|mlnx_qos -i \S+ --).*")
 EVERY_HEPS = (

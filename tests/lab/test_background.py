@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from rocefort.emulator.emulated_site import STATE_FILE
 from rocefort.emulator.switch.store import Store
 from rocefort.fleet.connections import load_connections
-from rocefort.lab.emulated_site import STATE_FILE
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 PATIENCE_S = 60.0

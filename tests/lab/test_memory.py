@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import render_all
-from rocefort.lab.options import LabOptions
-from rocefort.lab.emulated_site import rehearse
+from rocefort.emulator.options import LabOptions
+from rocefort.emulator.emulated_site import rehearse
 
 COPIES = int(sys.argv[3])
 

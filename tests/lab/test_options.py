@@ -18,14 +18,14 @@ from rocefort.base.errors import BadInput, Refused, RocefortError, ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.subject import subject_of_derived
 from rocefort.emulator.cli.server import LabServer, run_in_thread
+from rocefort.emulator.emulated_site import rehearse
+from rocefort.emulator.options import LabOptions, read_faults, read_listen
 from rocefort.emulator.show.configuration import whole
 from rocefort.emulator.state.state_faults import StateFault
 from rocefort.emulator.switch.personality import LineFault, axes
 from rocefort.emulator.switch.switch import CandidateMode, CommitOrder, EmulatedSwitch
 from rocefort.fleet.connections import load_connections
-from rocefort.lab.emulated_site import rehearse
 from rocefort.lab.lab_commands import Candidates, lab_cli
-from rocefort.lab.options import LabOptions, read_faults, read_listen
 
 MakeSwitch = Callable[..., EmulatedSwitch]
 

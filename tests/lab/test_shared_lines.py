@@ -13,10 +13,10 @@ from napalm_cloudengine import CloudEngineDriver
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.subject import subject_of_derived
 from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
 from rocefort.emulator.show.hardware import back_up
 from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.emulator.switch.personality import LineFault
-from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
 
 # Differences between two labs of one fabric that have just started.
 OF_ONE_LAB = {"booted", "changed", "changed_at", "flash", "ports", "known_hosts_text", "state_dir"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.dialects.vrp.disruption import DISRUPTS
+from rocefort.dialects.vrp.dialect import DISRUPTS
 from rocefort.models.base import Frozen, Keyed
 from rocefort.models.change.compare import classify, effect_of, reason_of
 from rocefort.models.change.edits import Edit

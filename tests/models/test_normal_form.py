@@ -10,15 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.design.load.load import load_catalogue
+from rocefort.design.load.documents import load_catalogue
 from rocefort.dialects.vrp.interpreter.interpreter import replay
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render, template_of
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.models.device.defaults import without_defaults
-from rocefort.models.device.device import Device
+from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.lossless import DiffservDomain, DscpMap, Pfc, PfcProfile, PfcTimer
+from rocefort.models.device.lossless_queue import DiffservDomain, DscpMap, Pfc, PfcProfile, PfcTimer
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.network.network import Node
 

@@ -11,7 +11,7 @@ from rollout_events import make_event
 
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.rollout.journal.events import Act, ActPhase, Event
-from rocefort.rollout.journal.progress import RunProgress
+from rocefort.rollout.journal.history import RunProgress
 
 
 def plan_of(name: str, *devices: str) -> Plan:

@@ -22,8 +22,8 @@ from nornir_napalm.plugins.tasks import napalm_configure, napalm_confirm_commit
 from shared_lab import SharedLab
 
 from rocefort.dialects.vrp.patch.patch import make_patch
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.fleet.connections import SshAccess
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 PORT = "interface 100GE1/0/1\n description "

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from napalm_cloudengine import parse
-from napalm_cloudengine.displays.bgp import BgpPeerRow, BgpTable, read_peers
 from napalm_cloudengine.displays.commits import TrialStatus, read_trial
 from napalm_cloudengine.displays.interfaces import read_names
-from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.lines import DisplayAnswer
+from napalm_cloudengine.displays.routing import BgpPeerRow, BgpTable, read_peers
 from napalm_cloudengine.displays.system import SoftwareVersion, read_serial, read_version
 from napalm_cloudengine.parse import Prompt
-from napalm_cloudengine.shapes import napalm_facts, napalm_neighbors
+from napalm_cloudengine.reading import napalm_facts, napalm_neighbors
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from napalm.base.exceptions import MergeConfigException
 
-from napalm_cloudengine.answers import answer_to, answers_from
 from napalm_cloudengine.changing import config_lines_of
 from napalm_cloudengine.dialogue import same_configuration
 from napalm_cloudengine.masking import cut_at_secret_word, mask_secrets
+from napalm_cloudengine.parse import answer_to, answers_from
 from napalm_cloudengine.text import (
     SendLine,
     UnsendableError,

@@ -22,7 +22,7 @@ from napalm.base.exceptions import (
     NapalmException,
 )
 
-from napalm_cloudengine import CloudEngineDriver, decoding, dialogue
+from napalm_cloudengine import CloudEngineDriver, dialogue, framing
 from napalm_cloudengine.errors import (
     HostKeyError,
     LineRefusedError,
@@ -220,13 +220,13 @@ def test_a_decoded_text_is_the_one_that_was_encoded_or_says_another_encoding(
     rows: list[str], codec: str
 ) -> None:
     data = "\n".join(rows).encode(codec)
-    whole = decoding.decoded(data.decode("utf-8", "surrogateescape"))
+    whole = framing.decoded(data.decode("utf-8", "surrogateescape"))
     assert "\ufffd" not in whole.text or "\ufffd" in "".join(rows)
     if whole.fault:
         return
     encodings = dict(whole.encodings)
     again = b"\n".join(
-        decoding.raw_bytes(decoding.raw_text(row, encodings.get(row, "utf-8")))
+        framing.raw_bytes(framing.raw_text(row, encodings.get(row, "utf-8")))
         for row in whole.text.split("\n")
     )
     assert again == data

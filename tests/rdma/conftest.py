@@ -17,8 +17,8 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
 from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
+from rocefort.fleet.server_scripts import EVERY
 from rocefort.fleet.ssh_exec import guarded_words
-from rocefort.rdma.plan.scripts import EVERY
 
 FOUR = ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")  # on four leaves
 

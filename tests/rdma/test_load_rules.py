@@ -23,7 +23,7 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.fabric.rdma import is_within, left_s
-from rocefort.rdma.plan.gate import plan_gate
+from rocefort.rdma.plan.gate_pairs import plan_gate
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.rollout_gate import GateLoad

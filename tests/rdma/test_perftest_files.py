@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
-from rocefort.rdma.parse.json_table import read_json
-from rocefort.rdma.parse.result_row import TableError
-from rocefort.rdma.parse.text_table import PerftestTable, read_table
+from rocefort.rdma.parse.outcome import TableError
+from rocefort.rdma.parse.perftest_tables import PerftestTable, read_json, read_table
 
 FILES = sorted(
     path.name

@@ -11,11 +11,9 @@ import pytest
 
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.rdma.parse.fio import read_fio
-from rocefort.rdma.parse.iperf import read_iperf
-from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.parse.benchmarks import read_fio, read_iperf
+from rocefort.rdma.parse.outcome import Outcome, TableError
 from rocefort.rdma.parse.perftest import judge
-from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.rdma_plan import Program
 
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -15,11 +15,10 @@ import pytest
 
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS, TIMED_OUT
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.rdma.judge.dispatch import read_run
-from rocefort.rdma.judge.kept_output import KeptEnds, judge_output, program_of
-from rocefort.rdma.parse.outcome import MEANING, Outcome
+from rocefort.rdma.judge.measurement import read_run
+from rocefort.rdma.judge_files import KeptEnds, judge_output, program_of
+from rocefort.rdma.parse.outcome import MEANING, MessageSizeRow, Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge, judge_client
-from rocefort.rdma.parse.result_row import MessageSizeRow
 from rocefort.rdma.rdma_plan import Program, RdmaRun
 from rocefort.rdma.results import Expectation, Figures, JudgedOutput
 

@@ -17,11 +17,9 @@ from hypothesis import strategies as st
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.wording import MOST_NOTES, NOTE_LETTERS
-from rocefort.rdma.parse.bandwidth_series import read_series
-from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.perftest import PerftestOutcome, judge
-from rocefort.rdma.parse.result_row import TableError
-from rocefort.rdma.parse.text_table import title_and_notes
+from rocefort.rdma.parse.outcome import Outcome, TableError
+from rocefort.rdma.parse.perftest import PerftestOutcome, judge, read_series
+from rocefort.rdma.parse.perftest_tables import title_and_notes
 from rocefort.rdma.rdma_plan import Program
 
 RUNS = {

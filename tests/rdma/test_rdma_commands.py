@@ -23,9 +23,8 @@ from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.fleet.ssh_exec import guarded_command, guarded_words, watched
 from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.judge.run_store import open_history
-from rocefort.rdma.plan.kubernetes import undrained
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
-from rocefort.rdma.plan.probe import ServerProbe
+from rocefort.rdma.plan.probe import ServerProbe, undrained
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_commands import cli
 from rocefort.rdma.rdma_plan import Suite

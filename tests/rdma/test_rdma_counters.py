@@ -16,9 +16,15 @@ from rocefort.models.network.observed import (
     QueueSeen,
     SwitchCounters,
 )
-from rocefort.rdma.judge.counter_rules import driver_of, judge_nics, judge_switches
-from rocefort.rdma.parse.result_row import TableError
-from rocefort.rdma.run.nic_counters import read_counters, read_ethtool, read_rdma_statistic
+from rocefort.rdma.parse.outcome import TableError
+from rocefort.rdma.run.counters import (
+    driver_of,
+    judge_nics,
+    judge_switches,
+    read_counters,
+    read_ethtool,
+    read_rdma_statistic,
+)
 
 # Recorded on Soft-RoCE guests before and after a run with one packet in a hundred lost.
 BEFORE = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.models.network.network import Server
-from rocefort.rdma.judge.slow_components import (
+from rocefort.rdma.judge.verdicts import (
     PairComponents,
     SlowComponents,
     explain,

@@ -23,7 +23,7 @@ from rocefort.fleet.nornir_session import open_fleet
 from rocefort.models.change.plan import Gate, GatePair
 from rocefort.models.network.network import Network
 from rocefort.rdma.plan.command_lines import NEWEST_TRIED, untried_versions
-from rocefort.rdma.plan.gate import plan_gate, plan_pairs, traffic_class
+from rocefort.rdma.plan.gate_pairs import plan_gate, plan_pairs, traffic_class
 from rocefort.rdma.plan.probe import perftest_versions
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.results import MeasurementVerdict

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from rocefort.rdma.parse.result_row import TableError
+from rocefort.rdma.parse.outcome import TableError
 from rocefort.rdma.plan.probe import choose_gid, read_gids
 
 # The first two rows were recorded on a Soft-RoCE guest; mlx5 has a v1 row before each v2 row.

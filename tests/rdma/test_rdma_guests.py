@@ -9,10 +9,10 @@ import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult, SshExec
 from rocefort.models.network.observed import NicCounters
-from rocefort.rdma.judge.counter_rules import judge_nics
 from rocefort.rdma.plan.command_lines import argv
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaRun
 from rocefort.rdma.run.client_server import CLOCK_TRIES, EndCommands, run_ends
+from rocefort.rdma.run.counters import judge_nics
 
 NO_CLOCK = "Correlation coefficient r^2: 0.47 < 0.9\n"
 RUN = RdmaRun(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from rocefort.models.fabric.rdma import Rdma, is_within
-from rocefort.rdma.judge.expectations import (
+from rocefort.rdma.judge.measurement import (
     expectation,
     judged_measurement,
     measurement,
@@ -21,9 +21,8 @@ from rocefort.rdma.judge.expectations import (
     total,
 )
 from rocefort.rdma.judge.regression import regression
-from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.parse.outcome import MessageSizeRow, Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome
-from rocefort.rdma.parse.result_row import MessageSizeRow
 from rocefort.rdma.rdma_plan import Program, RdmaRun, Round
 from rocefort.rdma.results import Figures, Measurement, MeasurementVerdict
 

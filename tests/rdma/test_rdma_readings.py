@@ -10,8 +10,7 @@ import pytest
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.fabric.rdma import Rdma
-from rocefort.rdma.judge.dispatch import read_run
-from rocefort.rdma.judge.expectations import expectation
+from rocefort.rdma.judge.measurement import expectation, read_run
 from rocefort.rdma.rdma_plan import Program, RdmaRun
 
 SAMPLES = Path(__file__).parents[1] / "samples"

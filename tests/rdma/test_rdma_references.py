@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.rdma.judge.published_comparison import compare, load_reference, reference_names
+from rocefort.rdma.compare import compare, load_reference, reference_names
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Suite
 from rocefort.rdma.results import Figures, Measurement, MpiPoint, RdmaResult
 

@@ -17,7 +17,7 @@ from rocefort.rdma.plan import suites
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
-from rocefort.rdma.run.server_lock import hold_servers
+from rocefort.rdma.run.executor import hold_servers
 from rocefort.rdma.run_suite import RunDialogue, run_tests
 
 

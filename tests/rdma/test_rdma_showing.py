@@ -20,17 +20,16 @@ from rocefort import __version__, tasks
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.rdma.compare import compare_with
+from rocefort.rdma.compare import compare, compare_with, load_reference
 from rocefort.rdma.judge import run_store
-from rocefort.rdma.judge.expectations import expectation, judged_measurement, not_measured
-from rocefort.rdma.judge.published_comparison import compare, load_reference
+from rocefort.rdma.judge.measurement import expectation, judged_measurement, not_measured
 from rocefort.rdma.judge.run_store import RdmaHistory, open_history
 from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.rdma_plan import RdmaHost, RdmaRun, Suite
-from rocefort.rdma.report.rdma_report import history_report, pair_report, plan_report, result_report
+from rocefort.rdma.rdma_report import history_report, pair_report, plan_report, result_report
 from rocefort.rdma.results import (
     Figures,
     Measurement,

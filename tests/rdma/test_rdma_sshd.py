@@ -23,13 +23,13 @@ from host_root import HostRoot
 from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.render import SCRIPT, host_files
+from rocefort.dialects.server_configuration import SCRIPT, host_files
 from rocefort.emulator.servers import sandbox
 from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
+from rocefort.fleet.server_scripts import EVERY
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.rdma.designed_plan import RdmaRequest
-from rocefort.rdma.plan.scripts import EVERY
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult

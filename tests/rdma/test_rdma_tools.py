@@ -13,13 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
-from rocefort.rdma.judge.kept_output import KeptEnds, judge_output, program_of
-from rocefort.rdma.parse.bandwidth_series import outage, read_series
-from rocefort.rdma.parse.fio import read_fio
-from rocefort.rdma.parse.iperf import read_iperf
-from rocefort.rdma.parse.json_table import read_json
-from rocefort.rdma.parse.mpi import read_imb, read_osu
-from rocefort.rdma.parse.result_row import TableError, is_mostly_numbers, split_report
+from rocefort.rdma.judge_files import KeptEnds, judge_output, program_of
+from rocefort.rdma.parse.benchmarks import read_fio, read_imb, read_iperf, read_osu
+from rocefort.rdma.parse.outcome import TableError, is_mostly_numbers, split_report
+from rocefort.rdma.parse.perftest import outage, read_series
+from rocefort.rdma.parse.perftest_tables import read_json
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.results import Expectation, MpiPoint, Point
 

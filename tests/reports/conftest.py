@@ -27,7 +27,7 @@ from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.network.network import Position, Sources
 from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.validators.checks import check, titles
-from rocefort.verification.page.page import DeviceBudget, PageContent, PortBudget, page
+from rocefort.verification.page.fabric_page import DeviceBudget, PageContent, PortBudget, page
 
 CHROMIUM = Path("/usr/bin/chromium")
 Browse = Callable[..., dict[str, Any]]

@@ -27,8 +27,8 @@ from rocefort.verification.capacity import (
     percent,
     verdicts,
 )
-from rocefort.verification.page.capacity_picture import picture
-from rocefort.verification.page.page import PageContent, page
+from rocefort.verification.page.fabric_page import PageContent, page
+from rocefort.verification.page.pictures import picture
 
 Browse = Callable[..., dict[str, Any]]
 

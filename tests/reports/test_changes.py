@@ -6,7 +6,7 @@ import pytest
 from rollout_events import make_event
 
 from rocefort.reports.writers.terminal import text_of
-from rocefort.rollout.controller.apply_options import APPLY_AGAIN
+from rocefort.rollout.controller.config import APPLY_AGAIN
 from rocefort.rollout.journal.events import ActPhase, Event, RolloutOutcome
 from rocefort.rollout.report.event_lines import WaveLines, WaveSummary, applied_report
 

@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from rocefort.change.expand import GrowthOptions, expand, wanted_of
-from rocefort.change.growth_results import Growth, GrowthStage, ListedCable, StagedGrowth
-from rocefort.change.report.growth import growth_report, staged_report
+from rocefort.change.growth import (
+    Growth,
+    GrowthStage,
+    ListedCable,
+    StagedGrowth,
+    growth_report,
+    staged_report,
+)
 from rocefort.models.network.network import End
 from rocefort.reports.writers.terminal import text_of
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from page_contents import FACT, SHOWN
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
-from rocefort.reports.formats.junit import as_junit
+from rocefort.reports.formats.ci_reports import as_junit
 from rocefort.reports.formats.rule_text import RuleText
 
 RULES = tuple(

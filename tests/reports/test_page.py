@@ -26,8 +26,13 @@ from rocefort.validators.routing_results import (
     ServerClass,
     reachability,
 )
-from rocefort.verification.page.fabric_page import fabric_page
-from rocefort.verification.page.page import BufferFit, DeviceBudget, PageContent, page
+from rocefort.verification.page.fabric_page import (
+    BufferFit,
+    DeviceBudget,
+    PageContent,
+    fabric_page,
+    page,
+)
 
 BORDER = Path(__file__).parents[1] / "samples" / "border"
 Drive = Callable[..., dict[str, Any]]

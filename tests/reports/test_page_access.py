@@ -11,7 +11,7 @@ from page_contents import clos, content_of, error_at
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.validators.failures.study import study
 from rocefort.validators.routing.engine import solve
-from rocefort.verification.page.page import PageContent, page
+from rocefort.verification.page.fabric_page import PageContent, page
 
 Violations = Callable[..., list[list[str]]]
 # A configuration, a path, and suggestions are open, and a table is sorted.

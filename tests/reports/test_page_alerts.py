@@ -8,7 +8,7 @@ from html import unescape
 from page_contents import clos, content_of, error_at
 
 from rocefort.models.finding import Finding, Severity, Where
-from rocefort.verification.page.page import page
+from rocefort.verification.page.fabric_page import page
 
 LINE = {"file": "fabric.yaml", "line": 51}
 

@@ -13,9 +13,8 @@ from rocefort import __version__
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, Report, Severity, Where
 from rocefort.models.network.network import Network, Node, SwitchRole
-from rocefort.verification.page.fabric_page import provenance_of
+from rocefort.verification.page.fabric_page import PageContent, Provenance, page, provenance_of
 from rocefort.verification.page.findings_section import groups_of, worst_of
-from rocefort.verification.page.page import PageContent, Provenance, page
 
 MADE = Provenance(
     made=datetime(2026, 11, 23, 22, 29, tzinfo=timezone(timedelta(hours=2))),

@@ -10,15 +10,15 @@ import pytest
 from page_contents import LOOKS
 
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.rdma.judge.expectations import expectation, judged_measurement, not_measured
+from rocefort.rdma.judge.measurement import expectation, judged_measurement, not_measured
 from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaRun, Suite
-from rocefort.rdma.report.page import RdmaPageContent, Series, rdma_page
-from rocefort.rdma.report.rdma_report import plan_report, result_report
+from rocefort.rdma.rdma_report import plan_report, result_report
 from rocefort.rdma.results import Figures, Measurement, Point, RdmaResult
+from rocefort.rdma.run_page import RdmaPageContent, Series, rdma_page
 from rocefort.reports.writers.terminal import text_of
 
 BEGAN = datetime(2026, 11, 20, 22, 5, tzinfo=UTC)

@@ -21,8 +21,8 @@ from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
 from rocefort.models.finding import Report
 from rocefort.models.network.network import End, Link, Network, Node, SwitchRole
 from rocefort.reports.page_parts import packed_column
+from rocefort.validators.failures.routing_delta import failed_network
 from rocefort.validators.failures.study import study
-from rocefort.validators.failures.underlay_delta import failed_network
 from rocefort.validators.routing.engine import solve
 from rocefort.validators.routing_results import (
     Failure,
@@ -35,12 +35,19 @@ from rocefort.validators.routing_results import (
     RoutingState,
     ServerClass,
 )
-from rocefort.verification.page.capacity_picture import Utilisation, level
-from rocefort.verification.page.ecmp_matrix import Matrix, equal_rows, matrix_of
-from rocefort.verification.page.failure_table import failure_table
+from rocefort.verification.page.ecmp import (
+    OUTSIDE,
+    Matrix,
+    Paths,
+    PrefixGroup,
+    equal_rows,
+    failure_table,
+    matrix_of,
+    paths_of,
+)
+from rocefort.verification.page.fabric_page import PageContent, page
 from rocefort.verification.page.network_tables import packed_texts, tables_of
-from rocefort.verification.page.page import PageContent, page
-from rocefort.verification.page.paths import OUTSIDE, Paths, PrefixGroup, paths_of
+from rocefort.verification.page.pictures import Utilisation, level
 
 Browse = Callable[..., dict[str, Any]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rocefort.verification.page.page import PageContent, page
+from rocefort.verification.page.fabric_page import PageContent, page
 
 Browse = Callable[..., dict[str, Any]]
 PROBE = """

@@ -11,9 +11,9 @@ from page_contents import FACT, clos, content_of, error_at
 
 from rocefort.models.finding import NotJudged, Where
 from rocefort.models.network.network import Link, Network, SwitchRole
+from rocefort.verification.page.fabric_page import PageContent, page
 from rocefort.verification.page.findings_section import groups_of, worst_of
-from rocefort.verification.page.page import PageContent, page
-from rocefort.verification.page.topology import TopologyPicture, topology_of
+from rocefort.verification.page.pictures import TopologyPicture, topology_of
 
 Browse = Callable[..., dict[str, Any]]
 PROBE = """

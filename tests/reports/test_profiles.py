@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.design.tables import ShowTable, show_csv, show_output, show_report
+from rocefort.design.results import ShowTable, show_csv, show_output, show_report
 from rocefort.models.network.network import Network
 from rocefort.reports.writers.terminal import text_of
 

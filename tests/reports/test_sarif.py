@@ -9,8 +9,8 @@ from typing import Any
 from page_contents import FACT, SHOWN
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
+from rocefort.reports.formats.ci_reports import as_sarif
 from rocefort.reports.formats.rule_text import RuleText
-from rocefort.reports.formats.sarif import as_sarif
 
 RULES = (
     RuleText(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.design.tables import TABLES, ShowTable, show_csv, show_output, show_report
+from rocefort.design.results import TABLES, ShowTable, show_csv, show_output, show_report
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import End, Link, Network, Node

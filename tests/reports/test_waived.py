@@ -9,13 +9,12 @@ from xml.etree import ElementTree as ET
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, Report, Severity, Waived, Where
 from rocefort.models.network.network import Network, Node
+from rocefort.reports.formats.ci_reports import as_junit, as_sarif
 from rocefort.reports.formats.json_report import findings_output
-from rocefort.reports.formats.junit import as_junit
-from rocefort.reports.formats.sarif import as_sarif
 from rocefort.reports.writers.markdown import markdown_of
 from rocefort.reports.writers.terminal import text_of
 from rocefort.verification.findings import findings_comment, findings_report
-from rocefort.verification.page.page import PageContent, page
+from rocefort.verification.page.fabric_page import PageContent, page
 
 
 def _waived(port: str, why: str = "no rain before spring") -> Waived:

@@ -14,12 +14,12 @@ from shared_lab import SharedLab
 
 from rocefort import tasks
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller import controller
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import make_plan

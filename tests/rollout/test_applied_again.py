@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rocefort.dialects.vrp.text.config_tree import tree_text
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.rollout.operator import host, user
 
 Command = Callable[..., Any]

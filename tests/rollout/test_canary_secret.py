@@ -15,8 +15,8 @@ import yaml
 
 from rocefort import tasks
 from rocefort.base.errors import DeviceFailed
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.personality import LineFault
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.rollout.controller import device_steps
 
 # What opens the emulated switches and servers, then one for each other input.

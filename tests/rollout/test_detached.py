@@ -19,9 +19,9 @@ import pytest
 from rollout_events import make_event
 
 from rocefort.base import processes
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.rollout import operator
-from rocefort.rollout.apply import detached
+from rocefort.rollout.apply import operate
 from rocefort.rollout.journal.events import ActPhase, ApplyRules
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -138,7 +138,7 @@ def test_who_detaches_hears_of_its_own_process_though_another_begins_a_run(
         return os.posix_spawn(sys.executable, refused, os.environ, file_actions=into)
 
     monkeypatch.setattr(processes, "_spawned", spawned)
-    assert detached.detach([], RunDirectory.of(plan)) == detached.DetachedController(
+    assert operate.detach([], RunDirectory.of(plan)) == operate.DetachedController(
         text="another controller\n", code=4
     )
 
@@ -155,7 +155,7 @@ def test_ctrl_c_before_the_run_has_begun_ends_the_detached_process(
     with monkeypatch.context() as patch:
         patch.setattr("rocefort.base.processes.time.sleep", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            detached.detach([], RunDirectory.of(plan))
+            operate.detach([], RunDirectory.of(plan))
     assert child.wait(PATIENCE_S) == -signal.SIGTERM
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rocefort.dialects.vrp.text.config_tree import tree_text
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rdma.rollout_gate import GateLoad, covered_in_window
 from rocefort.rdma.run.gate import expectation

@@ -15,12 +15,12 @@ from rollout_events import make_event
 from rocefort.base.errors import BadInput, DeviceFailed, Refused
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
+from rocefort.emulator.emulated_site import BANDWIDTH, BLOCKED, LATENCY, Rehearsal
 from rocefort.emulator.switch.personality import LineFault
 from rocefort.emulator.switch.switch import EmulatedSwitch, Trial
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, LATENCY, Rehearsal
 from rocefort.models.change.plan import Plan
-from rocefort.rdma.plan.gate import plan_gate
+from rocefort.rdma.plan.gate_pairs import plan_gate
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.journal.events import ActPhase, Event, RolloutOutcome
 from rocefort.rollout.journal.lock import one_controller

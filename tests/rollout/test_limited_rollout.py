@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rocefort.dialects.vrp.text.config_tree import tree_text
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 
 Command = Callable[..., Any]
 LEFT_OUT = "limited to leaf08; not in this plan: 1 switch that differs: leaf07"

@@ -23,11 +23,11 @@ from rocefort.change.edit import read_fabric
 from rocefort.design.derive.derive import derive
 from rocefort.design.subject import subject_of_derived
 from rocefort.dialects.vrp.text.config_tree import tree_text
+from rocefort.emulator.emulated_site import Rehearsal, rehearse
+from rocefort.emulator.options import LabOptions
 from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal, rehearse
-from rocefort.lab.options import LabOptions
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.tune.measure import (
     MeasureRequest,

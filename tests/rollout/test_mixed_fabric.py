@@ -12,8 +12,7 @@ from tiny_network import FAMILY, PORT, network
 from rocefort.base.errors import BadInput, Refused
 from rocefort.change.advice.advice import advice_on
 from rocefort.change.advice.drain_steps import DrainStudy, drain_steps
-from rocefort.change.compare import switches_of
-from rocefort.change.difference import ComparedSide, difference
+from rocefort.change.difference import ComparedSide, difference, switches_of
 from rocefort.change.effects.switch_configs import sides_of
 from rocefort.change.results import FabricDifference
 from rocefort.design.derive.derive import DerivedNetwork
@@ -24,21 +23,18 @@ from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.secrets import read_secrets, takers
 from rocefort.dialects.syntax_families import load_families
 from rocefort.models.change.plan import Plan
-from rocefort.models.device.defaults import without_defaults
-from rocefort.models.hardware.commit_conditions import Condition, Requirement
-from rocefort.models.hardware.hardware import Family, SyntaxFamily
+from rocefort.models.device.device import without_defaults
+from rocefort.models.hardware.hardware import Condition, Family, Requirement, SyntaxFamily
 from rocefort.models.network.network import Network, Sources
 from rocefort.reports.blocks import Block
 from rocefort.reports.writers.terminal import text_of
-from rocefort.rollout.outputs import Procedures
-from rocefort.rollout.plan.console import console_procedure
+from rocefort.rollout.plan.procedures import console_procedure, procedure
 from rocefort.rollout.planning import sealed_files
-from rocefort.rollout.planning.maintenance import procedure
-from rocefort.rollout.report.plan_report import procedures_report
+from rocefort.rollout.report.plan_report import Procedures, procedures_report
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.underlay import DevicePlace, unmodelled_forwarding
 from rocefort.validators.rules.registry import registered
-from rocefort.validators.rules.verification.subject import AnswerSubject, EngineSubject
+from rocefort.validators.rules.verification.answers import AnswerSubject, EngineSubject
 
 OLD, NEW = network(1500, "old"), network(9216, "new")
 VRP = load_families()[SyntaxFamily.V300_G1]

@@ -13,7 +13,7 @@ from nornir.core import Nornir
 from nornir_napalm.plugins.tasks import napalm_get
 
 from rocefort.base.errors import Refused
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.controller.nornir_events import (
     EventProcessor,

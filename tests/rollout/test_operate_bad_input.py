@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.journal.lock import one_controller
 from rocefort.rollout.operator import release, user

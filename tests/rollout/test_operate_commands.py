@@ -19,8 +19,8 @@ import pytest
 from outputs import refusals
 from rollout_events import make_event
 
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.rollout.apply import operate
 from rocefort.rollout.journal.events import ActPhase, ApplyRules
 from rocefort.rollout.journal.journal import open_journal

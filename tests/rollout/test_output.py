@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rocefort.base import options
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.rollout import run_output
 from rocefort.rollout.journal.events import RolloutOutcome, RunEnded
 from rocefort.rollout.journal.run_directory import RunDirectory

@@ -24,7 +24,7 @@ from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.switch.personality import LineFault
 from rocefort.emulator.switch.switch import CommitOrder, EmulatedSwitch, syntax_of
 from rocefort.models.hardware.hardware import Unconfirmed
-from rocefort.models.hardware.site_facts import FactEvidence, FormEvidence, FormOutcome, SwitchFacts
+from rocefort.models.hardware.site_data import FactEvidence, FormEvidence, FormOutcome, SwitchFacts
 from rocefort.models.network.network import Node
 from rocefort.rollout.facts.probe import probe_switch
 

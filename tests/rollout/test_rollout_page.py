@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from rocefort.design.subject import write_files
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.personality import LineFault
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import pages
 from rocefort.rollout.planning.sealed_files import write_plan

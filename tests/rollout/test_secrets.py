@@ -9,12 +9,12 @@ import pytest
 
 from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects.vrp.text.config_tree import tree_text
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import ActPhase, Event, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import PlanOptions, make_plan

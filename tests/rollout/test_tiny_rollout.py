@@ -19,8 +19,8 @@ from rocefort.models.network.network import Network
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
-from rocefort.rollout.controller.trial_owner import TrialLabel
 from rocefort.rollout.journal.events import Event, RolloutOutcome
+from rocefort.rollout.journal.pending_trials import TrialLabel
 
 KEPT = "beacon on"  # an unowned line
 MEASURED = GATE.model_copy(update={"unmeasured": ()})

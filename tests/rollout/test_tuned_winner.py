@@ -12,8 +12,8 @@ import pytest
 
 from rocefort.base.repository import ROOT
 from rocefort.design.derive.derive import derive
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.tune.run import SearchRequest, search
 from rocefort.tune.write import write_choice
 

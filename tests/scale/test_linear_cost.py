@@ -15,7 +15,7 @@ from flow import SPINES, catalogue, fabric_text
 from rocefort.base.documents.read import document_of
 from rocefort.base.documents.validate import validate
 from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
-from rocefort.design.load.load import Catalogue, LoadedFabric
+from rocefort.design.load.documents import Catalogue, LoadedFabric
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.fabric.fabric import Fabric

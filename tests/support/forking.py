@@ -22,12 +22,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 IMPORTED = (  # modules that commands and workers import
-    "rocefort.change.report.growth",
+    "rocefort.change.growth",
     "rocefort.verification.capacity",
-    "rocefort.change.compare",
-    "rocefort.lab.demo.fabric_demo",
+    "rocefort.change.difference",
+    "rocefort.lab.demo.emulated_demo",
     "rocefort.change.expand",
-    "rocefort.lab.emulated_site",
+    "rocefort.emulator.emulated_site",
     "rocefort.lab.lab_cli",
     "rocefort.rdma.run_suite",
     "rocefort.verification.review.review",

@@ -9,7 +9,7 @@ import pytest
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Finding, MissingFact, NotJudged, Report, Severity, Where
 from rocefort.models.network.network import End, Link, Network, Node, Server, SwitchRole
-from rocefort.verification.page.page import PageContent
+from rocefort.verification.page.fabric_page import PageContent
 
 # A missing fact for verdicts that tests build by hand, and how a report shows it.
 FACT = MissingFact(fact="the size", ask="display size", key="size")

@@ -22,7 +22,7 @@ from rocefort.rollout.journal.events import (
     HealthEvent,
     RunStarted,
 )
-from rocefort.rollout.journal.progress import RunProgress
+from rocefort.rollout.journal.history import RunProgress
 from rocefort.rollout.journal.runs import JournalContents, RolloutStatus, Run
 
 BEGAN = datetime(2026, 11, 23, 20, 29, tzinfo=UTC)

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from rocefort.design.subject import ReadNetwork
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.lab.emulated_site import Rehearsal, rehearse
+from rocefort.emulator.emulated_site import Rehearsal, rehearse
 
 LISTENERS = "listeners"
 VALUES = (type(None), str, int, float, datetime, IPv4Address, Path, ConfigLine, BaseModel)

@@ -14,16 +14,14 @@ from random import Random
 import pytest
 
 from rocefort.base.repository import INVENTORY
-from rocefort.lab.experiments.chaos import FaultSampler, run_chaos
-from rocefort.lab.experiments.experiment_results import Chaos
-from rocefort.lab.guest.debian import Package
-from rocefort.lab.guest.image import Image, recipe
+from rocefort.lab.experiments.fault_injection import FaultSampler, run_chaos
+from rocefort.lab.guest.image import Image, Package, recipe
+from rocefort.lab.lab_report import Chaos
 from rocefort.lab.network import await_law, running_network
 from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.faults import active_faults
-from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.registry import Registry, reap
 from rocefort.lab.twin.status import status_of
-from rocefort.lab.twin.teardown import reap
 from rocefort.lab.twin.topology import BACKSTAGE, VethPair
 from rocefort.lab.twin.twin import Twin
 

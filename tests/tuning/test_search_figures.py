@@ -25,6 +25,7 @@ from rocefort.tasks import cli
 from rocefort.tune.charts import effect_charts
 from rocefort.tune.model import (
     ConfidenceInterval,
+    FlowsUse,
     MeasureEffect,
     Measures,
     QueueUse,
@@ -185,12 +186,25 @@ def measures(goodput: float, pauses: float = 0) -> Measures:
         fairness=1,
         completion_us=None,
         unfinished=0,
+        groups={},
         queue_kbytes=QueueUse(mean=0, p50=0, p95=0, p99=0, max=0),
         marks=0,
         pauses=pauses,
         paused_us=0,
+        paused_ports={},
         drops=0,
+        tcp_drops=0,
         resent_kbytes=0,
+        switches=(),
+        flows=FlowsUse(
+            count=1,
+            mean_gbps=goodput,
+            highest_gbps=goodput,
+            spread_gbps=0,
+            queue_kbytes=1,
+            harmonic_queue_kbytes=1,
+            least_queue_kbytes=1,
+        ),
     )
 
 

@@ -18,9 +18,8 @@ from rocefort.design.subject import subject_of_derived
 from rocefort.lab.bring_up import bring_up
 from rocefort.lab.guest.image import Image, build
 from rocefort.lab.guest.qemu import require_qemu
-from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.registry import Registry, processes_of
 from rocefort.lab.twin.requirements import require_host
-from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.network.network import Network
 

@@ -16,7 +16,7 @@ from rocefort.change.effects.switch_configs import sides_of
 from rocefort.design.derive.derive import derive
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.twin.cli_process import connections_of
+from rocefort.lab.twin.registry import connections_of
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.change.plan import Plan
 from rocefort.models.device.device import Device

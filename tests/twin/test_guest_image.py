@@ -19,15 +19,15 @@ import pytest
 from twin_labs import PACKAGE, Run, image_at
 
 from rocefort.base.errors import ServiceFailed
-from rocefort.lab.guest import debian, image, qemu
+from rocefort.lab.guest import image, qemu
 from rocefort.lab.guest.image import Cache, Image, digest_of, recipe
-from rocefort.lab.guest.keys import new_key
 from rocefort.lab.guest.rootfs import (
     Packages,
     Tree,
     load_order,
     needed_libraries,
     needs_of,
+    new_key,
     read_module,
     read_modules,
     unpack_kernel,
@@ -300,12 +300,12 @@ def test_packages_are_programs_their_libraries_and_a_kernel(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     _apt(monkeypatch, tmp_path, SHOW.format(sha=HELLO))
-    packages = debian.packages_now()
-    assert {p.name for p in packages} == {*debian.PROGRAMS_OF, "libc6", "linux-image-6.1"}
-    assert debian.kernel_of(packages).name == "linux-image-6.1"
-    assert debian.same_as_now(packages)
+    packages = image.packages_now()
+    assert {p.name for p in packages} == {*image.PROGRAMS_OF, "libc6", "linux-image-6.1"}
+    assert image.kernel_of(packages).name == "linux-image-6.1"
+    assert image.same_as_now(packages)
     older = [p.model_copy(update={"version": "0"}) for p in packages]
-    assert not debian.same_as_now(older)
+    assert not image.same_as_now(older)
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     _apt(monkeypatch, tmp_path, SHOW.format(sha=HELLO))
-    monkeypatch.setattr(debian, "download", full)
+    monkeypatch.setattr(image, "download", full)
     cache = Cache(tmp_path / "c")
     with pytest.raises(ServiceFailed) as failed:
         image.build(_silent, cache)
@@ -380,7 +380,7 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run) 
     """An image that still matches apt's lists."""
     _apt(monkeypatch, tmp_path, SHOW.format(sha=HELLO))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    packages, cache = debian.packages_now(), Cache()
+    packages, cache = image.packages_now(), Cache()
     with cache.lock(_silent):
         stored = cache.keep(image_at(tmp_path / "half", packages=packages), digest_of(packages))
     output = f"there already: {stored.directory}\nguest with kernel 6.1, {len(packages)} packages\n"

@@ -17,18 +17,15 @@ from twin_labs import GUESTS, GuestLab, image_at
 
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.base.repository import INVENTORY
-from rocefort.dialects.host.render import SCRIPT, host_files
+from rocefort.dialects.server_configuration import SCRIPT, host_files
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.lab.bring_up import one_lab
 from rocefort.lab.guest import qemu as guest_qemu
 from rocefort.lab.guest.image import Cache, Image
 from rocefort.lab.guest.rootfs import Tree
 from rocefort.lab.twin import guests
-from rocefort.lab.twin.cli_process import connections_of
-from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.status import status_of
-from rocefort.lab.twin.teardown import processes_of
-from rocefort.lab.twin.traffic.trace import trace
+from rocefort.lab.twin.registry import Registry, connections_of, processes_of
+from rocefort.lab.twin.status import status_of, trace
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.network.network import Network
 from rocefort.rdma.designed_plan import RdmaRequest

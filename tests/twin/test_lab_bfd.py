@@ -13,7 +13,7 @@ import pytest
 from twin_labs import HEPS, PATIENT_S, commands_see, law_holds, whole
 
 from rocefort.lab.bring_up import bring_up
-from rocefort.lab.experiments.failover import FailoverOptions, FailoverRun, pair_of
+from rocefort.lab.experiments.fault_injection import FailoverOptions, FailoverRun, pair_of
 from rocefort.lab.network import running_network, timers_of
 from rocefort.lab.twin.faults import active_faults, mend_lab
 from rocefort.lab.twin.registry import Registry
@@ -26,7 +26,7 @@ import sys
 from pathlib import Path
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
-from rocefort.lab.experiments.chaos import run_chaos
+from rocefort.lab.experiments.fault_injection import run_chaos
 from rocefort.base.processes import stop_on_signals
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` lets it be ignored

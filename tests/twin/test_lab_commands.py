@@ -15,8 +15,7 @@ from twin_labs import PATIENT_S, Run, commands_see
 
 from rocefort.lab.bring_up import one_lab
 from rocefort.lab.lab_report import lab_trace_report, labs_report, status_report
-from rocefort.lab.twin.cli_process import pid_file
-from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.registry import Registry, pid_file
 from rocefort.lab.twin.status import LabHop, LabStatus, LabTrace
 from rocefort.models.device.packet_filters import ROCE_PORT
 from rocefort.reports.writers.terminal import text_of

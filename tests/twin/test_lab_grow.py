@@ -18,15 +18,13 @@ from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.running_configs import running_of
 from rocefort.lab.bring_up import bring_up
-from rocefort.lab.experiments.failover import FailoverOptions
+from rocefort.lab.experiments.fault_injection import FailoverOptions
 from rocefort.lab.experiments.under_load import session_counts, under_load
 from rocefort.lab.grow_running import grow_running
 from rocefort.lab.network import await_law, running_network
-from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.faults import break_lab, mend_lab
-from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.registry import Registry, lines_directory, namespaces_of, processes_of
 from rocefort.lab.twin.status import status_of
-from rocefort.lab.twin.teardown import namespaces_of, processes_of
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.journal.events import Event

@@ -19,16 +19,19 @@ from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.fleet.switch_steps import collect_running
-from rocefort.lab.experiments.chaos import FaultSampler, run_chaos
 from rocefort.lab.experiments.ecmp_spread import BOUND, measure_spread
-from rocefort.lab.experiments.experiment_results import Chaos, Opinions
-from rocefort.lab.experiments.experiments_report import failover_report
-from rocefort.lab.experiments.failover import FailoverOptions, measure_failover
+from rocefort.lab.experiments.fault_injection import (
+    FailoverOptions,
+    FaultSampler,
+    measure_failover,
+    run_chaos,
+)
 from rocefort.lab.experiments.opinions import Batfish, after, opinions_of
 from rocefort.lab.experiments.under_load import under_load
+from rocefort.lab.lab_report import Chaos, Opinions, failover_report
 from rocefort.lab.network import SessionTimers, running_network, timers_of
-from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.faults import active_faults, break_lab, broken_file, mend_lab
+from rocefort.lab.twin.registry import lines_directory
 from rocefort.lab.twin.twin import Twin
 from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.failures.study import single_failures
@@ -146,10 +149,14 @@ def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
     None of its faults changes routing: routes are stable on any machine, so that the deadline may
     be short.
     """
-    monkeypatch.setattr("rocefort.lab.experiments.chaos.GROUPS", (("full-flash", "fail-commit"),))
-    monkeypatch.setattr("rocefort.lab.experiments.chaos.WITH_ANOTHER", (("lie-ok @commit*1",),))
-    monkeypatch.setattr("rocefort.lab.experiments.chaos.PATIENCE_S", 1.0)
-    monkeypatch.setattr("rocefort.lab.experiments.chaos.detection_s", lambda _: 0.0)
+    monkeypatch.setattr(
+        "rocefort.lab.experiments.fault_injection.GROUPS", (("full-flash", "fail-commit"),)
+    )
+    monkeypatch.setattr(
+        "rocefort.lab.experiments.fault_injection.WITH_ANOTHER", (("lie-ok @commit*1",),)
+    )
+    monkeypatch.setattr("rocefort.lab.experiments.fault_injection.PATIENCE_S", 1.0)
+    monkeypatch.setattr("rocefort.lab.experiments.fault_injection.detection_s", lambda _: 0.0)
     reports: list[Chaos] = []
 
     def gain_a_route(chaos: Chaos) -> None:

@@ -22,7 +22,7 @@ from rocefort.change.effects.switch_configs import sides_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.subject import subject_of_derived
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
-from rocefort.lab.rehearsal import twin_gate
+from rocefort.lab.rehearsal import rehearse
 from rocefort.lab.rehearsal.rehearse import loaded_pairs
 from rocefort.lab.twin.namespaces import NETNS
 from rocefort.lab.twin.registry import Registry
@@ -32,6 +32,7 @@ from rocefort.models.network.network import Network
 from rocefort.rdma.run.gate import GateResult, run_gate
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import make_plan
+from rocefort.rollout.plan.rollback_plan import plan_back
 from rocefort.rollout.planning.baseline import both_sides
 from rocefort.rollout.planning.rehearsal import (
     PlanRehearsal,
@@ -40,7 +41,6 @@ from rocefort.rollout.planning.rehearsal import (
     rehearsal_record,
     require_rehearsal,
 )
-from rocefort.rollout.planning.rollback import plan_back
 from rocefort.rollout.planning.sealed_files import read_plan, tool, write_plan
 
 EditHeps = Callable[..., Path]
@@ -155,7 +155,7 @@ def test_a_good_plan_passes_and_its_report_is_beside_it(
         gates.append(gate)
         return run_gate(nornir, gate, deadline_s)
 
-    monkeypatch.setattr(twin_gate, "run_gate", seen)
+    monkeypatch.setattr(rehearse, "run_gate", seen)
     code, out, err = run("rehearse", sealed, "--no-bfd")
     assert (code, err) == (0, "")
     (planned,) = (wave.gate for wave in read_plan(sealed).waves)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.lab.experiments.ecmp_spread import chance_of
-from rocefort.lab.experiments.experiment_results import FailoverRow
-from rocefort.lab.experiments.failover import row_of
-from rocefort.lab.twin.traffic.flows import FlowLoad, FlowResult, PacketGap, gaps_of
+from rocefort.lab.experiments.fault_injection import row_of
+from rocefort.lab.lab_report import FailoverRow
+from rocefort.lab.twin.flows import FlowLoad, FlowResult, PacketGap, gaps_of
 
 MS = 1_000_000
 CAME = [

@@ -15,14 +15,13 @@ from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.emulator.cli.server import DurableSession
+from rocefort.emulator.emulated_site import Rehearsal, rehearse
+from rocefort.emulator.options import LabOptions
 from rocefort.emulator.switch.audit_log import read_audit_log
 from rocefort.emulator.switch.personality import Personality
 from rocefort.emulator.switch.state_source import RouteState
-from rocefort.lab.emulated_site import Rehearsal, rehearse
-from rocefort.lab.options import LabOptions
-from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.config_sync import ConfigSync, with_plan
-from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.registry import Registry, lines_directory
 from rocefort.lab.twin.state_source import GREETING, TwinStateSource
 from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.twin import Twin, TwinOptions

@@ -16,8 +16,7 @@ from cutting import after_failure, failed
 from rocefort.lab.bring_up import notes_of
 from rocefort.lab.network import three_opinions
 from rocefort.lab.twin.namespaces import inside
-from rocefort.lab.twin.status import snapshot_of, status_of
-from rocefort.lab.twin.traffic.trace import trace
+from rocefort.lab.twin.status import snapshot_of, status_of, trace
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.packet_filters import ENTROPY_PORT
 from rocefort.models.network.network import Network

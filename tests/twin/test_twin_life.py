@@ -18,9 +18,8 @@ from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.dialects.frr import plan_switch
 from rocefort.lab.twin import requirements
 from rocefort.lab.twin.namespaces import MARK
-from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.registry import Registry, processes_of
 from rocefort.lab.twin.status import LabStatus, status_of
-from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.network.network import Network
 

@@ -15,9 +15,9 @@ from twin_labs import HEPS, Run
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.fleet.running_configs import running_of
 from rocefort.lab.bring_up import one_lab
-from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.faults import FAULTS, faults_help
 from rocefort.lab.twin.namespaces import inside
+from rocefort.lab.twin.registry import lines_directory
 from rocefort.lab.twin.twin import Twin
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.journal.events import Event

@@ -9,21 +9,20 @@ from typing import cast
 import pytest
 from nornir.core import Nornir
 
+from napalm_cloudengine.displays.lines import DisplayAnswer
 from napalm_cloudengine.displays.lossless import STATISTICS
-from napalm_cloudengine.displays.shown import DisplayAnswer
-from rocefort.lab.emulated_site import BLOCKED
+from rocefort.emulator.emulated_site import BLOCKED
 from rocefort.lab.experiments.under_load import run_command
-from rocefort.lab.recorded_runs import ReplayedByTwin
+from rocefort.lab.roce_probes import ReplayedByTwin, not_delivered, roce_length, wires
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.traffic.queues import OWN, dscp_number, queue_of, queues_of
-from rocefort.lab.twin.traffic.roce_probes import not_delivered, roce_length, wires
+from rocefort.lab.twin.state_source import OWN, dscp_number, queue_of, queues_of
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.change.plan import Gate
 from rocefort.models.device.device import Device
-from rocefort.models.device.lossless import DSCPS
+from rocefort.models.device.lossless_queue import DSCPS
 from rocefort.models.network.network import Network
 from rocefort.rdma import queue_gate
-from rocefort.rdma.plan.gate import traffic_class
+from rocefort.rdma.plan.gate_pairs import traffic_class
 from rocefort.rdma.queue_gate import QueueVerdict, wrong_queues
 from rocefort.validators.facts.priorities import queue_of_dscp
 
@@ -112,7 +111,7 @@ def test_a_packet_with_another_mark_is_the_switchs_own(twin: Twin, leaf: Device)
 def test_a_replayed_run_is_what_becomes_of_packets(
     twin: Twin, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rocefort.lab.recorded_runs.PATIENCE_S", 1.0)
+    monkeypatch.setattr("rocefort.lab.roce_probes.PATIENCE_S", 1.0)
     runs = ReplayedByTwin(registry, twin.record.name)
     address = twin.topology.by_host[PAIR[1]].address
     bandwidth = ("ib_write_bw", "-D", "5", "--tclass", "138", address)

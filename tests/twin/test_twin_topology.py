@@ -13,7 +13,7 @@ from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.dialects.frr import Features
 from rocefort.lab.network import compare_tables
 from rocefort.lab.twin.builder import host_lines
-from rocefort.lab.twin.convergence import KernelState, summary_of, wait_settled
+from rocefort.lab.twin.kernel_routes import KernelState, summary_of, wait_settled
 from rocefort.lab.twin.topology import BACKSTAGE, topology_of
 from rocefort.models.device.routing import StaticRoute
 from rocefort.models.network.network import End, Network

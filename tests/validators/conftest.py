@@ -12,7 +12,7 @@ import pytest
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc, PfcThreshold
-from rocefort.models.device.lossless import (
+from rocefort.models.device.lossless_queue import (
     AiEcn,
     AiEcnQueue,
     DiffservDomain,

@@ -11,7 +11,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.network.network import Network, Sources, SwitchRole
 from rocefort.validators.facts.links import uplink_gbps
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.routing.reachability_classes import reachability_of
+from rocefort.validators.routing.reachability_matrix import reachability_of
 
 
 def bandwidth(network: Network, sources: Sources | None = None) -> Bandwidth:

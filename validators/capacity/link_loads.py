@@ -20,9 +20,8 @@ from rocefort.validators.capacity.traffic_matrix import (
     Target,
     carrying_statics,
 )
-from rocefort.validators.failures.bgp_delta import FailureBaseline
 from rocefort.validators.failures.lost_pairs import TablesAfterFailure
-from rocefort.validators.failures.underlay_delta import weaken
+from rocefort.validators.failures.routing_delta import FailureBaseline, weaken
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.forwarding import Forwarder, Step
 from rocefort.validators.routing.path_vector import AsPath, Edges

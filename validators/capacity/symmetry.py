@@ -19,7 +19,7 @@ from rocefort.base.errors import BadInput
 from rocefort.models.network.network import End, SwitchRole
 from rocefort.validators.capacity.traffic_matrix import DemandMatrix, carrying_statics
 from rocefort.validators.facts.roce_ports import ends_of
-from rocefort.validators.failures.bgp_delta import FailureBaseline
+from rocefort.validators.failures.routing_delta import FailureBaseline
 from rocefort.validators.failures.study import SEED, SINGLE, SOME
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing_results import Failure

@@ -18,7 +18,7 @@ from rocefort.models.network.demand import Demand, members
 from rocefort.models.network.network import Server
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.external_peers import outside_name
-from rocefort.validators.routing.longest_match import PrefixTable
+from rocefort.validators.routing.forwarding_table import PrefixTable
 
 Target = tuple[str, IPv4Network]  # leaf, and the prefix that leads to it
 Inflow = dict[str, float]  # Gb/s by leaf that sends

@@ -15,7 +15,7 @@ from rocefort.dialects.designs import DesignLines, designs_in
 from rocefort.models.base import natural
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, gateway_vlan
-from rocefort.models.device.lossless import DiffservDomain
+from rocefort.models.device.lossless_queue import DiffservDomain
 from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.finding import Where
 from rocefort.models.network.network import (

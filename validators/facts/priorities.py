@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocefort.models.device.lossless import DSCPS, PHB_QUEUE, DiffservDomain, default_queue
+from rocefort.models.device.lossless_queue import DSCPS, PHB_QUEUE, DiffservDomain, default_queue
 
 BY_DEFAULT = {dscp: default_queue(dscp) for dscp in DSCPS}  # queues
 

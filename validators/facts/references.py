@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DEFAULT_DOMAIN, NO_DOMAIN, Interface, kind_of
-from rocefort.models.device.lossless import BUILT_IN_PROFILE
+from rocefort.models.device.lossless_queue import BUILT_IN_PROFILE
 from rocefort.models.device.routing import FACTORY_VRF, BgpSettings
 
 BUILT_IN_VIEWS = ("ViewDefault",)  # V300R023C00, `snmp-agent group`: the read view by default

@@ -15,19 +15,19 @@ from functools import cached_property
 from ipaddress import IPv4Network
 
 from rocefort.validators.facts.roce_ports import lossless_queues
-from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.failures.lost_pairs import TablesAfterFailure
+from rocefort.validators.failures.routing_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.routing.buffer_dependencies import (
     Graph,
     Hop,
     Traffic,
     components,
     cycle,
+    excluded,
     gateways,
     traffic,
     words,
 )
-from rocefort.validators.routing.cycle_exclusion import excluded
 
 
 @dataclass(frozen=True)

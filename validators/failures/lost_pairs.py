@@ -14,10 +14,13 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.models.device.packet_filters import Flow
-from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
-from rocefort.validators.failures.underlay_delta import DegradedUnderlay
+from rocefort.validators.failures.routing_delta import (
+    DegradedUnderlay,
+    FailureBaseline,
+    PrefixRoutes,
+)
 from rocefort.validators.routing.forwarding import Forwarder, PathEnd
-from rocefort.validators.routing.next_hops import Hops
+from rocefort.validators.routing.forwarding_table import Hops
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,11 +20,15 @@ from rocefort.base.errors import BadInput, Refused
 from rocefort.base.progress import tracked
 from rocefort.models.base import natural
 from rocefort.models.network.network import End, Network, Sources
-from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.failures.buffer_cycles import Buffers
-from rocefort.validators.failures.cabling_baseline import Cabling, RemainingCabling
+from rocefort.validators.failures.impact import Cabling, RemainingCabling
 from rocefort.validators.failures.lost_pairs import TablesAfterFailure, TracedPackets
-from rocefort.validators.failures.underlay_delta import failed_network, weaken
+from rocefort.validators.failures.routing_delta import (
+    FailureBaseline,
+    PrefixRoutes,
+    failed_network,
+    weaken,
+)
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing_results import (
     Failure,

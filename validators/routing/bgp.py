@@ -18,8 +18,12 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.network.network import Sources, SwitchRole
 from rocefort.models.wording import listing
-from rocefort.validators.routing.longest_match import PrefixTable
-from rocefort.validators.routing.next_hops import BgpDevices, NextHops, Selection
+from rocefort.validators.routing.forwarding_table import (
+    BgpDevices,
+    NextHops,
+    PrefixTable,
+    Selection,
+)
 from rocefort.validators.routing.path_vector import ClassRoutes, PeerGraph, SessionEdge
 from rocefort.validators.routing.peer_groups import ClassSolution, PeerGroups
 from rocefort.validators.routing.sessions import Peerings

@@ -18,8 +18,13 @@ from rocefort.models.device.interface import Interface, gateway_vlan, kind_of
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.device.routing import NULL
 from rocefort.models.network.network import Segment, Server
-from rocefort.validators.routing.longest_match import PrefixTable
-from rocefort.validators.routing.next_hops import BgpDevices, GroupNextHops, Hops, NextHops
+from rocefort.validators.routing.forwarding_table import (
+    BgpDevices,
+    GroupNextHops,
+    Hops,
+    NextHops,
+    PrefixTable,
+)
 from rocefort.validators.routing.packet_filters import PacketFilter, filters_of
 from rocefort.validators.routing.underlay import DevicePlace, Port, Underlay
 

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from rocefort.models.device.device import Device
+from rocefort.models.device.device import Device, Subnets
 from rocefort.models.device.interface import kind_of
 from rocefort.models.device.routing import Bgp, BgpPeer, BgpSettings
-from rocefort.models.device.subnets import Subnets
 from rocefort.models.network.network import Network, Sources, TextLine
 from rocefort.validators.routing.underlay import DevicePlace, Port, Underlay, refuse
 from rocefort.validators.routing_results import SessionStatus

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypedDict
 
 from typer.core import TyperCommand, TyperGroup
 
-from rocefort.base.command_line.names import propose
+from rocefort.base.command_line.values import propose
 
 # Classes of Click, or Typer's own copies of them.
 Context: TypeAlias = Any

@@ -1,16 +1,109 @@
-"""Words for values in help pages, and the names that complete them: `**SWITCH` of an option.
+"""Values on a command line: their words in help pages, and the names that complete them.
 
 A completion that fails offers nothing: it never prints an error into a person's command line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, TypedDict
 
 import typer
 
-from rocefort.base.command_line.names import fabric_names, models, names_in, rule_names, waves_of
+from napalm_cloudengine import regular_file
+
+MODEL_KEY = re.compile(r"(?m)^model: *['\"]?([\w-]+)")
+RULE_DECORATOR = re.compile(r'(?m)^@rule\(\s*"([A-Z]{3}\d{3})"')
+FABRIC_FILE = "fabric.yaml"
+
+
+def fabric_names() -> list[str]:
+    """Return the names of the fabrics of this site; without a site those that are shipped."""
+    from rocefort.base.repository import this_site
+
+    return sorted(path.parent.name for path in this_site().inventory.glob(f"*/{FABRIC_FILE}"))
+
+
+def names_in(fabric: str | None, kinds: tuple[str, ...]) -> list[str]:
+    """Return the names of items in these lists of a fabric, by default of the only one."""
+    document = _document(_file_of(fabric))
+    return [name for kind in kinds for name in _names(document.get(kind))]
+
+
+def models() -> list[str]:
+    """Return the switch models of this site and those that are shipped."""
+    from rocefort.base.repository import SHIPPED, this_site
+
+    files = {path for site in (SHIPPED, this_site()) for path in site.hardware.glob("*.yaml")}
+    return sorted({name for path in files for name in MODEL_KEY.findall(path.read_text("utf-8"))})
+
+
+def rule_names() -> list[str]:
+    """Return the families and the ids of the rules, as their modules declare them."""
+    from rocefort.base.repository import PACKAGE
+
+    modules = (PACKAGE / "validators" / "rules").rglob("*.py")
+    ids = {name for path in modules for name in RULE_DECORATOR.findall(path.read_text("utf-8"))}
+    return sorted({name[:3] for name in ids}) + sorted(ids)
+
+
+def waves_of(plan: str | None) -> list[str]:
+    """Return the names of the waves of a plan."""
+    import json
+
+    return [wave["name"] for wave in json.loads(regular_file.read_text(Path(plan or "")))["waves"]]
+
+
+def _file_of(fabric: str | None) -> Path:
+    from rocefort.base.repository import places_of, this_site
+
+    if fabric is None:
+        (only,) = this_site().inventory.glob(f"*/{FABRIC_FILE}")
+        return only
+    places = (*places_of(Path(fabric)), this_site().inventory / fabric)
+    return next(file for place in places for file in (place / FABRIC_FILE, place) if file.is_file())
+
+
+def _document(file: Path) -> dict[str, Any]:
+    from rocefort.base.documents.read import read_document
+
+    data = read_document(file).data  # PyYAML's loader in C ends the process at a deep nesting
+    return data if isinstance(data, dict) else {}
+
+
+def _names(items: object) -> Iterator[str]:
+    for item in items if isinstance(items, list) else []:
+        if isinstance(item, dict) and isinstance(item.get("name"), str):
+            yield item["name"]
+
+
+BOUNDS = {
+    "Input should be greater than or equal to": "it is at least",
+    "Input should be less than or equal to": "it is at most",
+}
+WRONG_CHOICE = re.compile(r"(?:Value error, )?(?P<what>'(?P<value>.*?)' is not one of .*?)\.?")
+
+
+def propose(error: Any) -> None:  # noqa: ANN401 - an error of Click, or of Typer's copy
+    """Add the nearest name to the message of an error, if there is one; put bounds in words."""
+    for theirs, ours in BOUNDS.items():
+        if getattr(error, "message", "").startswith(theirs):
+            error.message = error.message.replace(theirs, ours)
+    from rocefort.base.documents.suggest import near  # only for an error
+
+    if names := getattr(error, "possibilities", None):
+        error.possibilities = None
+        given = getattr(error, "option_name", None) or error.command_name
+        stems = {name.lstrip("-"): name for name in names}  # `--` makes any two options similar
+        if similar := near(given.lstrip("-"), stems):
+            error.message += f"; did you mean {stems[similar]!r}?"
+    elif wrong := WRONG_CHOICE.fullmatch(getattr(error, "message", "")):
+        choices = error.param.type_descriptor.choices or ()
+        similar = near(wrong["value"], map(str, choices))
+        error.message = wrong["what"] + (f"; did you mean {similar!r}?" if similar else "")
+
 
 MOST = 1_000_000  # upper limit of a number with a fraction; infinity and nan exceed it
 FAMILY = 3  # letters of a family, the beginning of its ids

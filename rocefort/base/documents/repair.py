@@ -18,8 +18,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from rocefort.base.documents.model_fields import bounds_of, fields_at, is_model, members, types_at
 from rocefort.base.documents.read import Document, YamlPath
+from rocefort.base.documents.schema import bounds_of, fields_at, is_model, members, types_at
 
 NOTHING = object()
 FAR = 1000  # from one bound of a number without the other

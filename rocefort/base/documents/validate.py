@@ -13,7 +13,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from napalm_cloudengine.masking import mask_logins
-from rocefort.base.documents.model_fields import (
+from rocefort.base.documents.read import Document, YamlPath, path_text
+from rocefort.base.documents.repair import related, remove, renamed, repair, value_at
+from rocefort.base.documents.schema import (
     bounds_of,
     fields_at,
     items_of,
@@ -21,8 +23,6 @@ from rocefort.base.documents.model_fields import (
     name_of_values,
     types_at,
 )
-from rocefort.base.documents.read import Document, YamlPath, path_text
-from rocefort.base.documents.repair import related, remove, renamed, repair, value_at
 from rocefort.base.documents.secret_lines import sounds_secret
 from rocefort.base.documents.suggest import near, nearest
 from rocefort.base.errors import BadInput, Problem

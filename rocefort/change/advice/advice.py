@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from rocefort.change.advice.changed_values import values
 from rocefort.change.advice.drain_steps import (
     DrainStudy,
     apply_steps,
@@ -15,8 +16,7 @@ from rocefort.change.advice.drain_steps import (
     typed,
     windows,
 )
-from rocefort.change.advice.lossless_changes import values
-from rocefort.change.advice.server_moves import moves, server_renames
+from rocefort.change.advice.renames import moves, server_renames
 from rocefort.change.results import (
     Advice,
     AdviceKind,

@@ -17,7 +17,7 @@ from rocefort.change.effects.drain import (
 )
 from rocefort.change.results import AdviceStep, FabricDifference
 from rocefort.dialects.words import in_words, line
-from rocefort.models.fabric.nodes import ServerIntent
+from rocefort.models.fabric.topology import ServerIntent
 from rocefort.models.network.network import Network, Node, Server, SwitchRole
 from rocefort.models.wording import listing
 from rocefort.reports.wording import group_items, name_ranges

@@ -1,26 +1,135 @@
-"""Blast radius of a change: sessions, links, servers, RDMA pairs, and the redundancy left."""
+"""Blast radius of a change: all that it affects, the redundancy left, the path of management."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address
 
-from rocefort.change.effects.affected_objects import (
-    EVERY_SESSION,
-    AffectedObjects,
-    AffectedPart,
-    affected_objects_of,
-    replaced,
+from rocefort.change.results import (
+    BlastRadius,
+    FabricDifference,
+    LostServer,
+    ManagementChange,
+    ManagementPath,
+    Redundancy,
+    SwitchAddress,
 )
-from rocefort.change.results import BlastRadius, FabricDifference, LostServer, Redundancy
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.base import natural
+from rocefort.models.change.compare import classify, counts, effect_of
+from rocefort.models.change.edits import Edit
 from rocefort.models.change.plan import Change
-from rocefort.models.fabric.nodes import ServerIntent
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import gateway_vlan
+from rocefort.models.effect import AccessTopic, FaultDelay, TouchedObject
+from rocefort.models.fabric.topology import ServerIntent
+from rocefort.models.hardware.media import whole_port
 from rocefort.models.network.network import End, Link, Network, Node, Segment, Server, SwitchRole
+
+EVERY_SESSION = "*"
+
+
+@dataclass
+class AffectedPart:
+    """Affected objects of one switch. `whole`: reason why the whole switch is affected."""
+
+    ports: set[str] = field(default_factory=set)
+    peers: set[str] = field(default_factory=set)  # addresses; EVERY_SESSION
+    vlans: set[int] = field(default_factory=set)
+    prefixes: set[str] = field(default_factory=set)
+    whole: str = ""
+
+    @property
+    def is_any(self) -> bool:
+        """Whether any object is affected."""
+        return bool(self.ports or self.peers or self.vlans or self.prefixes or self.whole)
+
+
+@dataclass(frozen=True)
+class AffectedObjects:
+    """Objects that a change of one switch affects, and those that it takes down for a while."""
+
+    felt: AffectedPart
+    down: AffectedPart
+
+
+def affected_objects_of(
+    device: Device, edits: Iterable[Edit], lossless: Iterable[str], disrupts: Mapping[str, str]
+) -> AffectedObjects:
+    """Return the objects that edits affect. device: before; lossless: its lossless port names.
+
+    disrupts: table of the switch's dialect.
+    """
+    felt, down = AffectedPart(), AffectedPart()
+    names = tuple(lossless)
+    for edit in _felt_edits(edits, disrupts):
+        _add(felt, device, edit, names)
+        if counts(edit, effect_of(edit).down):
+            _add(down, device, edit, names)
+    return AffectedObjects(felt, down)
+
+
+def replaced(why: str) -> AffectedObjects:
+    """Affected objects of a switch that is replaced or removed."""
+    return AffectedObjects(AffectedPart(whole=why), AffectedPart(whole=why))
+
+
+def _felt_edits(edits: Iterable[Edit], disrupts: Mapping[str, str]) -> Iterator[Edit]:
+    """Service-affecting edits; edits of one port are evaluated together."""
+    groups: dict[str, list[Edit]] = defaultdict(list)
+    for edit in edits:
+        groups[edit.port_and_rest[0] or f" {edit.path}"].append(edit)
+    for group in groups.values():
+        if classify(group, (), disrupts)[1]:
+            yield from group
+
+
+def timed(
+    device: Device, edits: Iterable[Edit], disrupts: Mapping[str, str]
+) -> dict[FaultDelay, AffectedPart]:
+    """Objects of edits whose faults show only when a timer expires. device: before.
+
+    For a changed filter these are the routed ports that apply a filter: it may drop BGP packets.
+    """
+    parts: dict[FaultDelay, AffectedPart] = {}
+    for edit in _felt_edits(edits, disrupts):
+        effect = effect_of(edit)
+        if effect.timer in (None, FaultDelay.NONE) or gateway_vlan(edit.port_and_rest[0]):
+            continue
+        touched = parts.setdefault(effect.timer, AffectedPart())
+        _add(touched, device, edit, ())
+        if effect.touches is TouchedObject.EVERY_VLAN:
+            touched.ports |= {i.name for i in device.interfaces if i.filter_in or i.filter_out}
+    return parts
+
+
+def _add(to: AffectedPart, device: Device, edit: Edit, lossless: tuple[str, ...]) -> None:
+    name = next(iter(edit.keys), "")
+    match effect_of(edit).touches:
+        case TouchedObject.PORT:
+            vlan = gateway_vlan(name)
+            if vlan is None:
+                to.ports.add(name)
+            else:
+                to.vlans.add(vlan)
+        case TouchedObject.SPLIT:
+            to.ports |= {i.name for i in device.interfaces if whole_port(i.name) == name}
+        case TouchedObject.PEER:
+            to.peers.add(name)
+        case TouchedObject.EVERY_SESSION:
+            to.peers.add(EVERY_SESSION)
+        case TouchedObject.PREFIX:
+            to.prefixes.add(name)
+        case TouchedObject.LOSSLESS:
+            to.ports.update(lossless)
+        case TouchedObject.VLAN:
+            to.vlans.add(int(name))
+        case TouchedObject.EVERY_VLAN:
+            to.vlans |= set(device.vlans)
+
 
 Intents = Mapping[str, ServerIntent]
 
@@ -270,3 +379,66 @@ def _across(servers: list[Server]) -> int:
     """Number of unordered pairs on different leaves."""
     on_leaf = Counter(server.port.device for server in servers)
     return (len(servers) ** 2 - sum(count * count for count in on_leaf.values())) // 2
+
+
+ITSELF = "the switch itself"
+
+
+def management_path(before: Network, after: Network, change: FabricDifference) -> ManagementPath:
+    """Compare the management path of every switch of both sides; list the others separately.
+
+    An unchanged switch has an equal Device, so an equal path.
+    """
+    return ManagementPath(
+        aspects=tuple(AccessTopic),
+        switches=change.compared,
+        changes=tuple(
+            found
+            for switch in change.changed
+            for found in (
+                *(
+                    ManagementChange(device=switch.device, aspect=ITSELF, what=fact)
+                    for fact in switch.facts  # new hardware has no path until it is configured
+                ),
+                *_changes(
+                    before.by_name[switch.device], after.by_name[switch.device], switch.change.edits
+                ),
+            )
+        ),
+        removed=tuple(_access(before.by_name[side.device]) for side in change.only_before),
+        new=tuple(_access(after.by_name[side.device]) for side in change.only_after),
+    )
+
+
+def _access(node: Node) -> SwitchAddress:
+    return SwitchAddress(
+        device=node.name,
+        address=str(node.management) if node.management else None,
+        port=next(iter(_ports(node)), None),
+    )
+
+
+def _changes(old: Node, new: Node, edits: tuple[Edit, ...]) -> Iterator[ManagementChange]:
+    ports = {*_ports(old), *_ports(new)}
+    aspects = [_aspect(edit, ports) for edit in edits]
+    for aspect in AccessTopic:
+        for edit, of_edit in zip(edits, aspects, strict=True):
+            if of_edit is aspect:
+                was, will = (text or "none" for text in (edit.before_text, edit.after_text))
+                what = f"{edit.path}: {was} -> {will}"
+                yield ManagementChange(device=old.name, aspect=aspect, what=what)
+
+
+def _aspect(edit: Edit, ports: Container[str]) -> AccessTopic | None:
+    access = effect_of(edit).access
+    return None if access is AccessTopic.PORT and edit.keys[0] not in ports else access
+
+
+def _ports(node: Node) -> list[str]:
+    """Interfaces with the management address; all out-of-band ports if it is unknown."""
+    return [
+        interface.name
+        for interface in node.device.interfaces
+        if (node.management in interface.addresses if node.management else False)
+        or interface.name.startswith("MEth")
+    ]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 
 from rocefort.base.errors import Refused
-from rocefort.change.effects.affected_objects import timed
+from rocefort.change.effects.blast_radius import timed
 from rocefort.change.effects.switch_configs import SwitchConfigs
 from rocefort.dialects.changes import joined
 from rocefort.dialects.choose import dialect_of

@@ -19,7 +19,7 @@ from rocefort.models.wording import count_of
 from rocefort.validators.capacity.bisection import widths
 from rocefort.validators.facts.links import uplink_gbps
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.routing.reachability_classes import reachability_of
+from rocefort.validators.routing.reachability_matrix import reachability_of
 from rocefort.validators.routing_results import Reachability
 
 DRAIN_NODE = 1  # node of a route-policy; a fabric's own nodes begin at 10

@@ -17,7 +17,7 @@ from rocefort.models.device.routing import (
     PrefixList,
     RoutePolicy,
 )
-from rocefort.models.fabric.nodes import Leaf, Switch
+from rocefort.models.fabric.topology import Leaf, Switch
 
 LOCAL = "LOCAL"  # prefix list of a leaf: its own prefixes
 FABRIC = "FABRIC"  # prefix list of a spine: whole pools, so that growth does not change it

@@ -10,18 +10,17 @@ from itertools import chain, combinations
 from rocefort.base.documents.read import YamlPath
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import NameFault, Problem
-from rocefort.design.derive.breakout import breakout_problems, outward_port_problem, port_problem
-from rocefort.design.derive.check_as_numbers import check_as_numbers
-from rocefort.design.derive.check_capacity import capacity_problems
+from rocefort.design.derive.check_capacity import capacity_problems, check_as_numbers
 from rocefort.design.derive.check_profiles import profile_problems
 from rocefort.design.derive.context import Context
-from rocefort.design.derive.eth_trunks import bond_problems, dual_homed, port_paths
+from rocefort.design.derive.hosts import bond_problems, dual_homed, port_paths
 from rocefort.design.derive.lossless import multiples, times_ms
 from rocefort.design.derive.packet_filters import policy_problems
+from rocefort.design.derive.ports import breakout_problems, outward_port_problem, port_problem
 from rocefort.design.load.profiles import ProfileUse
 from rocefort.models.device.interface import xon_at_most_xoff
 from rocefort.models.device.management import PREDEFINED_GROUPS
-from rocefort.models.fabric.nodes import Leaf, ServerIntent, Switch
+from rocefort.models.fabric.topology import Leaf, ServerIntent, Switch
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.media import whole_port
 

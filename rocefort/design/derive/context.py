@@ -13,13 +13,12 @@ from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import NameFault, Problem
 from rocefort.design import allocation
 from rocefort.design.derive.segment_acls import segment_acls
-from rocefort.design.load.load import Catalogue, LoadedFabric
+from rocefort.design.load.documents import Catalogue, LoadedFabric
 from rocefort.design.load.profiles import Library, ProfileUse, library_of
 from rocefort.models.device.packet_filters import FilterAcl
-from rocefort.models.fabric.exits import ExitIntent
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import AiEcnProfile, Lossless, StaticEcn
-from rocefort.models.fabric.nodes import SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric.topology import ExitIntent, SegmentIntent, ServerIntent, Switch
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.media import whole_port
 from rocefort.models.network.network import Position, Sources

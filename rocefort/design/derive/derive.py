@@ -1,9 +1,9 @@
-"""Derive a Network from a Fabric: Devices, links, servers, and the source of every value."""
+"""Derive a Network from a Fabric: switches, links, servers, and the source of every value."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,24 +12,115 @@ from rocefort.base.documents.validate import examine
 from rocefort.base.errors import BadInput, NameFault, Problem
 from rocefort.base.progress import Step
 from rocefort.base.repository import SHIPPED, Site, site_of
-from rocefort.design.derive import exits, lossless, nics
+from rocefort.design.derive import bgp, exits, hosts, lossless, management, packet_filters, ports
+from rocefort.design.derive.check_capacity import links_of
+from rocefort.design.derive.check_conflicts import border_problems, fit_problems
 from rocefort.design.derive.check_consistency import allocation_problems, value_problems
-from rocefort.design.derive.check_exits import border_problems
-from rocefort.design.derive.check_overlaps import fit_problems
 from rocefort.design.derive.context import Context
-from rocefort.design.derive.links import LeafSpineLink, joints_of
-from rocefort.design.derive.switches import switches
-from rocefort.design.load.load import (
-    Catalogue,
-    LoadedFabric,
-    find_fabric,
-    load_catalogue,
-)
+from rocefort.design.derive.switch_context import LeafSpineLink, Scope, joints_of
+from rocefort.design.load.documents import Catalogue, LoadedFabric, find_fabric, load_catalogue
 from rocefort.design.load.profiles import profiles_of
+from rocefort.models.device.device import Device, without_defaults
+from rocefort.models.device.routing import StaticRoute
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Lossless
+from rocefort.models.fabric.topology import Leaf
 from rocefort.models.finding import Waiver
-from rocefort.models.network.network import Network, Reserved, Segment, Sources
+from rocefort.models.network.network import (
+    EVERY,
+    Network,
+    Node,
+    Reserved,
+    Segment,
+    Server,
+    Sources,
+    SwitchRole,
+)
+
+Fields = Mapping[str, object]  # of a model
+
+
+def switches(
+    context: Context, joints: Sequence[LeafSpineLink]
+) -> Iterator[tuple[Node, tuple[Server, ...]]]:
+    """Yield every switch with its servers, spines first."""
+    shared, static_routes = _shared(context), management.static_routes(context, EVERY)
+    for scope in _scopes(context, joints):
+        yield _node(scope, shared, static_routes), tuple(ports.servers(scope))
+
+
+def _scopes(context: Context, joints: Sequence[LeafSpineLink]) -> Iterator[Scope]:
+    of_switch: dict[str, list[LeafSpineLink]] = {
+        switch.name: [] for _, switch in context.switches()
+    }
+    for joint in joints:
+        of_switch[joint.spine.switch.name].append(joint)
+        of_switch[joint.leaf.switch.name].append(joint)
+    for path, switch in context.switches():
+        servers = context.servers_of.get(switch.name, ())
+        yield Scope(context, switch, path, of_switch[switch.name], servers)
+
+
+def _shared(context: Context) -> Fields:
+    """Return the fields that are equal in all Devices; they are built and noted once."""
+    services = context.fabric.services
+    context.note(EVERY, "ntp_servers", "services", "ntp")
+    return {
+        "lldp": True,
+        "telnet_off": management.telnet_off(context, EVERY),
+        "domains": (lossless.domain(context, EVERY),),
+        "ai_ecn": lossless.ai_ecn(context, EVERY),
+        "vrfs": management.vrfs(context, EVERY),
+        "ntp_servers": services.ntp,
+        "ntp_vrf": context.fabric.management.vrf if services.ntp else None,
+        "user_groups": management.user_groups(context, EVERY),
+        "users": management.users(context, EVERY),
+        "ssh": management.ssh(context, EVERY),
+        "netconf": management.netconf(context, EVERY),
+        "acls": management.acls(context, EVERY),
+        "vty": (management.vty(context, EVERY),),
+        "syslog": management.syslog(context, EVERY),
+        "snmp": management.snmp(context, EVERY),
+        "telemetry": management.telemetry(context, EVERY),
+    }
+
+
+def _node(scope: Scope, shared: Fields, static_routes: Sequence[StaticRoute]) -> Node:
+    switch, is_leaf = scope.switch, isinstance(scope.switch, Leaf)
+    return Node(
+        device=without_defaults(_device(scope, shared, static_routes), scope.family),
+        role=SwitchRole.LEAF if is_leaf else SwitchRole.SPINE,
+        id=switch.id,
+        links_per_pair=links_of(scope.fabric, switch) if isinstance(switch, Leaf) else None,
+        hardware=scope.hardware,
+        software=switch.software,
+        family=scope.family,
+        rack=switch.rack,
+        management=scope.management,
+    )
+
+
+def _device(scope: Scope, shared: Fields, static_routes: Sequence[StaticRoute]) -> Device:
+    fabric, switch = scope.fabric, scope.switch
+    scope.note("", *scope.path, "name")
+    interfaces = tuple(ports.interfaces(scope))
+    return Device(
+        name=switch.name,
+        splits=ports.splits(scope) if switch.breakout else (),
+        vlans=tuple(s.vlan for s, _ in scope.gateways if s.vlan),
+        bfd=fabric.routing.bfd is not None or any(e.bfd for e in exits.exits_of(switch)),
+        pfc=lossless.pfc(scope),
+        drop_profiles=lossless.drop_profiles(scope, interfaces),
+        ecn_enabled=lossless.enabled(scope),
+        interfaces=interfaces,
+        bgp=bgp.bgp(scope),
+        static_routes=(*static_routes, *exits.static_routes(scope)),
+        prefix_lists=(bgp.announced_prefixes(scope), *exits.prefix_lists(scope)),
+        route_policies=(bgp.export_policy(switch), *exits.route_policies(switch)),
+        filters=packet_filters.filters(scope),
+        **shared,
+    )
+
 
 LOG = logging.getLogger(__name__)
 
@@ -159,7 +250,7 @@ def _network(context: Context, joints: Sequence[LeafSpineLink]) -> Network:
         segments=tuple(_segments(context)),
         exits=tuple(exits.exits(context)),
         lossless=lossless.intent(context),
-        hosts=nics.hosts(context),
+        hosts=hosts.hosts(context),
         spines=len(fabric.spines),
         reserved=Reserved(
             spines=fabric.capacity.spines,

@@ -22,9 +22,8 @@ from rocefort.models.device.routing import (
     RoutePolicy,
     StaticRoute,
 )
-from rocefort.models.fabric.exits import MOST_ACCEPTED, ExitIntent
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.nodes import Leaf, SegmentIntent, Switch
+from rocefort.models.fabric.topology import MOST_ACCEPTED, ExitIntent, Leaf, SegmentIntent, Switch
 from rocefort.models.network.exits import Exit, PrefixRange
 
 # Above the indexes of pools and VLANs, in a leaf's and in a spine's list.

@@ -10,7 +10,7 @@ from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.device.interface import MANUAL, Bond
 from rocefort.models.fabric.hosts import Adapter, HostProfile, Hosts, NicProfile, ServerHost
-from rocefort.models.fabric.nodes import ServerIntent
+from rocefort.models.fabric.topology import ServerIntent
 from rocefort.models.network.network import LosslessIntent, Network, Server
 from rocefort.models.network.servers import PRIORITIES, HostBond, HostPlan, NicFile, NicSettings
 from rocefort.models.wording import listing

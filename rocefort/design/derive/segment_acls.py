@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from rocefort.models.device.packet_filters import FilterAcl, FilterRule
-from rocefort.models.fabric.nodes import SegmentIntent
 from rocefort.models.fabric.policy import LAST_ENTRY, PolicyEntry, SegmentPolicy
+from rocefort.models.fabric.topology import SegmentIntent
 
 ENTRY_STEP, REPLY = 10_000, 5_000  # above the highest VLAN, 4094
 DEFAULT = ENTRY_STEP * (LAST_ENTRY + 1)

@@ -8,11 +8,9 @@ from functools import cache
 from rocefort.base.documents.read import YamlPath
 from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
-from rocefort.design.derive.links import LeafSpineLink
-from rocefort.design.derive.switch_context import Scope
-from rocefort.models.fabric.cables import CableKind
+from rocefort.design.derive.switch_context import LeafSpineLink, Scope
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.nodes import ServerIntent, Switch
+from rocefort.models.fabric.topology import CableKind, ServerIntent, Switch
 from rocefort.models.hardware.media import COPPER, FASTEST_WITH_FEC_MODE, default_fec, whole_port
 
 # CG Configuring_FEC: BASE-R is for 25GE and 50GE, and for 100GE ports that work at 50 Gb/s.

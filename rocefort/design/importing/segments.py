@@ -20,16 +20,15 @@ from rocefort.design.derive.segment_acls import (
     segment_acls,
 )
 from rocefort.design.importing.assumptions import Data, SwitchText, nameable, writable
-from rocefort.design.importing.exits import ExitPort
-from rocefort.design.importing.links import SpeedOf, is_port, kind_of
-from rocefort.design.importing.routing import AddressSpace, length_for
+from rocefort.design.importing.bgp_graph import SpeedOf, is_port, kind_of
+from rocefort.design.importing.routing import AddressSpace, ExitPort, length_for
 from rocefort.design.importing.survey import LONGEST_PART, Survey
 from rocefort.models.base import LONGEST_NAME, NAME
 from rocefort.models.device.interface import MANUAL, Interface, gateway_vlan, trunk_number
 from rocefort.models.device.packet_filters import ROCE_PORT, FilterAcl, FilterRule
 from rocefort.models.device.routing import PrefixEntry
-from rocefort.models.fabric.nodes import SegmentIntent
 from rocefort.models.fabric.policy import SegmentPolicy
+from rocefort.models.fabric.topology import SegmentIntent
 from rocefort.models.hardware.media import whole_port
 
 GATEWAY = "gateway "  # prefix of the description of a gateway that derivation writes

@@ -10,10 +10,15 @@ from ipaddress import IPv4Network
 
 from rocefort.design.derive.bgp import FABRIC, LEAVES, SPINES
 from rocefort.design.importing.assumptions import Notes, SwitchText
-from rocefort.design.importing.bgp_graph import CablingGraph
+from rocefort.design.importing.bgp_graph import (
+    CablingGraph,
+    ImportedLink,
+    Roles,
+    ids_of,
+    imported_links,
+    roles_of,
+)
 from rocefort.design.importing.hardware import ImportedHardware, SwitchInputs, UsedPorts, models_of
-from rocefort.design.importing.links import ImportedLink, imported_links
-from rocefort.design.importing.roles import Roles, ids_of, roles_of
 from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.models.device.routing import PrefixEntry
 from rocefort.models.fabric.types import MOST_LEAVES, MOST_SPINES

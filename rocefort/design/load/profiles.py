@@ -13,7 +13,7 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Problem
 from rocefort.base.repository import SHIPPED, Site, SiteState, shortest
 from rocefort.models.base import Frozen
-from rocefort.models.fabric.profiles import Profiles
+from rocefort.models.fabric.fabric import Profiles
 from rocefort.models.network.network import Position
 
 KINDS = tuple(Profiles.model_fields)

@@ -1,6 +1,6 @@
 """Arista EOS as input of Batfish: a switch's routing and forwarding as EOS text."""
 
-from rocefort.dialects.eos.render import (
+from rocefort.dialects.eos.eos_text import (
     EosNames,
     access_name,
     applied_policies,

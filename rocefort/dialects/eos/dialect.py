@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocefort.base.repository import TEMPLATES
 from rocefort.dialects.dialect import Dialect
-from rocefort.dialects.eos.render import render_eos
+from rocefort.dialects.eos.eos_text import render_eos
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from rocefort.dialects.frr.nftables import BASE, HOOK, TABLE
+from rocefort.dialects.frr.kernel import BASE, HOOK, TABLE
 from rocefort.dialects.frr.state import LinkState, SwitchPlan
 from rocefort.models.base import Frozen
 

@@ -1,12 +1,20 @@
-"""Kernel part of a switch: ports, one bridge for each VLAN, bonds, VRFs, addresses, sysctls."""
+"""Kernel part of a switch: ports, bridges, bonds, VRFs, addresses, filters, names of interfaces.
+
+Only routed packets are filtered: no source states whether a CloudEngine's traffic policy also drops
+packets to the switch itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
+from ipaddress import IPv4Network
 from zlib import crc32
 
-from rocefort.dialects.frr.names import LOOPBACK, kernel_name
+from rocefort.base.errors import Problem, Refused
+from rocefort.dialects.eos.eos_text import applied_policies, rules_of
 from rocefort.dialects.frr.state import Features, LinkState
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import (
@@ -16,6 +24,93 @@ from rocefort.models.device.interface import (
     MANUAL,
     Interface,
 )
+from rocefort.models.device.packet_filters import FilterRule, PortRange
+
+LONGEST = 15  # IFNAMSIZ is 16, with the end of the string
+LOOPBACK = "lo"
+FORBIDDEN = re.compile(r"[^A-Za-z0-9._-]")
+TAIL = 4
+
+
+def kernel_name(name: str) -> str:
+    """Return the name of an interface: 100GE1/0/1 -> 100GE1_0_1; every LoopBack is `lo`.
+
+    A longer name is cut, and ends in digits that depend on the whole name.
+    """
+    if name.startswith("LoopBack"):
+        return LOOPBACK
+    plain = FORBIDDEN.sub("_", name)
+    if len(plain) <= LONGEST:
+        return plain
+    return f"{plain[: LONGEST - TAIL - 1]}_{sha256(name.encode()).hexdigest()[:TAIL]}"
+
+
+def kernel_names(names: Iterable[str], device: str) -> dict[str, str]:
+    """Return kernel names by the switch's own. Raises Refused where two would be equal."""
+    names_of: dict[str, str] = {}
+    owners: dict[str, str] = {}
+    for name in names:
+        short = names_of[name] = kernel_name(name)
+        if short != LOOPBACK and owners.setdefault(short, name) != name:
+            what = f"{owners[short]} and {name} are both {short} in a kernel"
+            raise Refused(problems=[Problem(f"{device} {name}", what)])
+    return names_of
+
+
+TABLE = "ip rocefort"
+BASE = "forward"  # the chain that the kernel calls
+HOOK = "type filter hook forward priority filter; policy accept;"
+Chains = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def chains(device: Device) -> Chains:
+    """Return chains by name, the calling chain after those of policies; none without a policy.
+
+    A packet that an ACL permits, or that no rule matches, continues, and may meet another policy at
+    its egress port: so the verdict is `return`, and not `accept`.
+    """
+    used = tuple(applied_policies(device))
+    if not used:
+        return ()
+    names = sorted({use.policy for use in used})
+    called = tuple(
+        f"{'iifname' if use.field == 'filter_in' else 'oifname'} "
+        f'"{kernel_name(use.interface.name)}" jump {chain_name(use.policy)}'
+        for use in used
+    )
+    policies = ((chain_name(name), tuple(_rules(device, name))) for name in names)
+    return (*policies, (BASE, called))
+
+
+def chain_name(policy: str) -> str:
+    """Return the chain name of a traffic policy."""
+    return f"TP-{policy}"
+
+
+def _rules(device: Device, policy: str) -> Iterator[str]:
+    for acl, rule, denied in rules_of(device, policy):
+        verdict = "drop" if denied else "return"
+        yield f'{_matches(rule)}counter {verdict} comment "acl {acl} rule {rule.index}"'
+
+
+def _matches(rule: FilterRule) -> str:
+    words = []
+    if rule.protocol != "ip":
+        words.append(f"ip protocol {rule.protocol}")
+    for side, prefix in (("saddr", rule.source), ("daddr", rule.destination)):
+        if prefix is not None and prefix != IPv4Network("0.0.0.0/0"):
+            words.append(f"ip {side} {prefix}")
+    for side, ports in (("sport", rule.source_ports), ("dport", rule.destination_ports)):
+        if ports is not None:
+            words.append(f"{rule.protocol} {side} {_ports(ports)}")
+    if rule.dscp is not None:
+        words.append(f"ip dscp {rule.dscp}")
+    return "".join(f"{word} " for word in words)
+
+
+def _ports(ports: PortRange) -> str:
+    return str(ports.low) if ports.low == ports.high else f"{ports.low}-{ports.high}"
+
 
 SWITCHED_MTU = JUMBO_FRAME_BYTES - FRAME_OVERHEAD_BYTES  # of a switched port
 FIRST_TABLE = 1000  # of VRFs: above the kernel's own 253 to 255

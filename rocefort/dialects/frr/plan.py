@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.base.errors import Refused
-from rocefort.dialects.eos.render import filter_problems
-from rocefort.dialects.frr.kernel import kernel_plan, sysctls
-from rocefort.dialects.frr.names import kernel_names
-from rocefort.dialects.frr.nftables import chains
+from rocefort.dialects.eos.eos_text import filter_problems
+from rocefort.dialects.frr.kernel import chains, kernel_names, kernel_plan, sysctls
 from rocefort.dialects.frr.routing import peers_of, routing_problems, texts_of
 from rocefort.dialects.frr.state import Features, SwitchPlan
 from rocefort.models.device.device import Device

@@ -12,7 +12,7 @@ from jinja2 import Environment
 from rocefort.base.errors import Problem
 from rocefort.base.repository import TEMPLATES
 from rocefort.base.templating import text_templates
-from rocefort.dialects.frr.names import kernel_name
+from rocefort.dialects.frr.kernel import kernel_name
 from rocefort.dialects.frr.state import Features
 from rocefort.dialects.routing_problems import (
     list_problems,

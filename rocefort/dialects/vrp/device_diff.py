@@ -18,11 +18,11 @@ from napalm_cloudengine.text import lines_of, words_of
 from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, is_noise, parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import masked_text
+from rocefort.dialects.vrp.text.secret_forms import masked_text
 from rocefort.models.change.compare import compare
 from rocefort.models.change.edits import Edit
 from rocefort.models.change.plan import Change
-from rocefort.models.device.defaults import without_defaults
+from rocefort.models.device.device import without_defaults
 from rocefort.models.device.secret import PLACEHOLDER, is_reference
 from rocefort.models.hardware.hardware import Family
 

@@ -20,9 +20,8 @@ from rocefort.dialects.data import (
     WeakAccess,
 )
 from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.vrp import device_diff as comparing
 from rocefort.dialects.vrp import (
-    day0,
-    foreign_designs,
     line_queries,
     probe,
     provenance,
@@ -31,19 +30,25 @@ from rocefort.dialects.vrp import (
     spellings,
     terms,
 )
-from rocefort.dialects.vrp import device_diff as comparing
 from rocefort.dialects.vrp.commands import unmodelled
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.site_commands import command_of_row, syntax_of
-from rocefort.dialects.vrp.disruption import DISRUPTS
-from rocefort.dialects.vrp.interpreter import implicit_lines
+from rocefort.dialects.vrp.interpreter import saved_lines
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.port_split import HEAD
+from rocefort.dialects.vrp.line_queries import weak_access
 from rocefort.dialects.vrp.parse import parser
 from rocefort.dialects.vrp.patch import patch as patching
 from rocefort.dialects.vrp.patch.profile_moves import unpaused
-from rocefort.dialects.vrp.render import render, template_lines, template_of
-from rocefort.dialects.vrp.text import config_tree, secrets
+from rocefort.dialects.vrp.render import (
+    check_password,
+    day0_device,
+    day0_text,
+    render,
+    template_lines,
+    template_of,
+)
+from rocefort.dialects.vrp.text import config_tree, secret_forms
 from rocefort.dialects.vrp.unowned_lines import (
     apply_with,
     misplaced,
@@ -51,15 +56,22 @@ from rocefort.dialects.vrp.unowned_lines import (
     with_kept,
     with_lines,
 )
-from rocefort.dialects.vrp.weak_access import weak_access
 from rocefort.models.change.plan import Change
-from rocefort.models.device.defaults import without_defaults
-from rocefort.models.device.device import Device
+from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
-from rocefort.models.hardware.site_commands import SiteCommand
+from rocefort.models.hardware.site_data import SiteCommand
 from rocefort.models.network.network import Node, Position, TextLine
 from rocefort.models.network.observed import MarkedSeen, StateTopic, UnreadSeen
+
+_LOST = "its configuration is lost, and no rollback restores it"
+# Field of a Device -> an additional reason; it never removes a reason.
+DISRUPTS: Mapping[str, str] = {
+    "splits[]": _LOST,
+    "splits[].type": _LOST,
+    "bgp.asn": "BGP is deleted and built again, with a commit in between",
+}
+
 
 HERE = Path(__file__).parent
 
@@ -126,11 +138,11 @@ class Vrp(Dialect):
 
     def foreign_design(self, line: TextLine) -> ForeignDesign | None:
         """Decide by the begin of the line and of its views."""
-        return foreign_designs.foreign_design(line)
+        return line_queries.foreign_design(line)
 
     def written_by_itself(self, line: TextLine, family: Family | None = None) -> bool:
         """Look up defaults of the tables, and the lines of the family's data."""
-        return implicit_lines.written_by_itself(line, family.syntax if family else None)
+        return saved_lines.written_by_itself(line, family.syntax if family else None)
 
     def in_one_spelling(self, devices: Iterable[tuple[Device, Family | None]]) -> Sequence[Device]:
         """Look up the spellings of the tables, and the lines of the family's data."""
@@ -146,7 +158,7 @@ class Vrp(Dialect):
 
     def misplaced(self, text: str, family: Family) -> Iterable[Sequence[str]]:
         """Start an emulated switch with the text."""
-        return misplaced(secrets.as_saved(text), syntax_of(family))
+        return misplaced(secret_forms.as_saved(text), syntax_of(family))
 
     def removes(self, line: TextLine) -> bool:
         """Decide by the first word, and by what the interpreter saves after the line."""
@@ -255,23 +267,23 @@ class Vrp(Dialect):
 
     def check_typed(self, value: str, reference: str) -> str:
         """Accept one word that is not a cipher."""
-        return secrets.check_typed(value, reference)
+        return secret_forms.check_typed(value, reference)
 
     def as_saved(self, text: str) -> str:
         """Replace irreversible ciphers by a stand-in."""
-        return secrets.as_saved(text)
+        return secret_forms.as_saved(text)
 
     def day0_device(self, device: Device) -> Device:
         """Return port and route of management, users, SSH, ACL."""
-        return day0.day0_device(device)
+        return day0_device(device)
 
     def day0_text(self, node: Node, passwords: Mapping[str, str]) -> str:
         """Return commands from the user view to the saved configuration."""
-        return day0.day0_text(node, passwords)
+        return day0_text(node, passwords)
 
     def check_password(self, value: str, user: str, reference: str) -> str:
         """Accept the passwords of `local-user password`."""
-        return day0.check_password(value, user, reference)
+        return check_password(value, user, reference)
 
     def read_topic(
         self,

@@ -1,4 +1,4 @@
-"""Renderer from a Device to VRP text: the lines that a CloudEngine of one family saves for it.
+"""Renderer from a Device to VRP text: lines as saved, and day 0 as typed on a console.
 
 Templates hold the words (templates/vrp/), this module holds the guards: a Device that the family
 cannot express is refused before a line is written, and no value can become a second word or line.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from operator import attrgetter
 from typing import Any
@@ -30,14 +30,20 @@ from rocefort.dialects.vrp.site_templates import (
     rendered,
     site_environment,
 )
+from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.dialects.vrp.text.names import interface_name, is_address, ranges, snmp_version_text
 from rocefort.models.base import Frozen
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import MANUAL, NO_BOND, NO_DOMAIN, Interface, xon_at_most_xoff
-from rocefort.models.device.lossless import BUILT_IN_QUEUE, LONGEST_DROP_PROFILE, NO_DROP_PROFILES
+from rocefort.models.device.lossless_queue import (
+    BUILT_IN_QUEUE,
+    LONGEST_DROP_PROFILE,
+    NO_DROP_PROFILES,
+)
+from rocefort.models.device.routing import StaticRoute
 from rocefort.models.device.secret import placeholder
 from rocefort.models.hardware.hardware import Hardware, SiteTemplates, SyntaxFamily
-from rocefort.models.network.network import Position
+from rocefort.models.network.network import Node, Position
 
 V200, G1 = SyntaxFamily.V200, SyntaxFamily.V300_G1
 WORD = re.compile(r"[!-~]+")
@@ -362,3 +368,64 @@ def _paths(model: Frozen, field: str) -> Iterator[str]:
             yield from (f"{name}[{row.key}].{path}" for path in _paths(row, rest))
     elif value is not None:
         yield from (f"{name}.{path}" for path in _paths(value, rest))
+
+
+# V300R023C00, `local-user password`: 8 to 128 characters; blanks end it, `?` is the help key.
+PASSWORD = re.compile(r"[!->@-~]{8,128}")
+
+
+def day0_device(device: Device) -> Device:
+    """Return the management part of a Device: its port and route, users, SSH, ACL.
+
+    Raises BadInput where it would enable nothing: no user may log in.
+    """
+    if not device.ssh.users or not device.ssh.stelnet or device.ssh.source_interface is None:
+        raise BadInput(
+            "no user may log in by SSH", where=device.name, how="add a user to security.users"
+        )
+    ports = tuple(i for i in device.interfaces if i.name == device.ssh.source_interface)
+    tables = {port.vrf for port in ports}
+    return Device(
+        name=device.name,
+        telnet_off=device.telnet_off,
+        acls=tuple(a for a in device.acls if a.number in {v.acl for v in device.vty}),
+        vrfs=tuple(vrf for vrf in device.vrfs if vrf.name in tables),
+        interfaces=ports,
+        static_routes=tuple(r for r in device.static_routes if _leads_on(r, ports)),
+        users=device.users,
+        ssh=device.ssh,
+        vty=device.vty,
+    )
+
+
+def _leads_on(route: StaticRoute, ports: Iterable[Interface]) -> bool:
+    """Whether a static route leaves by one of the ports."""
+    return route.next_hop is not None and any(
+        route.vrf == port.vrf and route.next_hop in address.network
+        for port in ports
+        for address in port.addresses
+    )
+
+
+def day0_text(node: Node, passwords: Mapping[str, str]) -> str:
+    """Return the console input of a new switch, from the user view to the saved configuration.
+
+    passwords: by user, the text for each; the switch stores a digest of it. Raises BadInput where
+    the switch's hardware is not known or no user may log in.
+    """
+    if node.family is None or node.hardware is None:
+        raise BadInput("its syntax family is not known", where=node.name, how="name its hardware")
+    saved = render(day0_device(node.device), node.family.syntax, template_of(node.hardware))
+    template = environment().get_template("day0.j2")
+    return template.render(sections=parse_tree(saved), passwords=passwords)
+
+
+def check_password(value: str, user: str, reference: str) -> str:
+    """Accept a password that a console takes as one word; an error does not repeat it."""
+    if not PASSWORD.fullmatch(value):
+        raise BadInput(
+            f"the password of {user} cannot be typed on a console",
+            where=reference,
+            how="use 8 to 128 printable ASCII characters without blanks and '?'",
+        )
+    return value

@@ -9,8 +9,8 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Protocol, TypeVar
 
+from napalm_cloudengine.displays.lines import UnreadLine
 from napalm_cloudengine.displays.routing import IN_FIB
-from napalm_cloudengine.displays.shown import UnreadLine
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.text import lines_of
 from rocefort.base.clock import utc_now

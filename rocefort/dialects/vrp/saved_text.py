@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from napalm_cloudengine.displays import lldp, system
+from napalm_cloudengine.displays.lines import DisplayAnswer, DisplayLine, UnreadableError
 from napalm_cloudengine.displays.lldp import Neighbor
-from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine, UnreadableError
 from napalm_cloudengine.displays.table import Form
 from napalm_cloudengine.masking import MASK
 from rocefort.dialects.data import SavedDisplays, SavedPart, UnreadOutput

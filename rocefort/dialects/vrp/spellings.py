@@ -13,9 +13,8 @@ from rocefort.dialects.vrp.commands.command import SYSTEM, Row
 from rocefort.dialects.vrp.parse.bindings import fields_of, opened_by
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.base import Frozen
-from rocefort.models.device.defaults import without_defaults, without_saved
-from rocefort.models.device.device import Device
-from rocefort.models.device.lossless import DropLimits
+from rocefort.models.device.device import Device, without_defaults, without_saved
+from rocefort.models.device.lossless_queue import DropLimits
 from rocefort.models.device.routing import Bgp, BgpGroup, BgpPeer
 from rocefort.models.effect import key_field_of
 from rocefort.models.hardware.hardware import Family

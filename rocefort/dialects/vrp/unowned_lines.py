@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from napalm_cloudengine.text import words_of
+from rocefort.dialects.vrp.commands.catalogue import Syntax
 from rocefort.dialects.vrp.commands.command import SYSTEM
 from rocefort.dialects.vrp.commands.match import identify
-from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.commands.unmodelled import FAMILY_VIEW
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, apply_line, replay

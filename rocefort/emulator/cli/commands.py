@@ -12,7 +12,7 @@ from functools import lru_cache
 from rocefort.dialects.vrp.commands.format import FormatNode, parse_format
 from rocefort.dialects.vrp.commands.parameters import Tokens
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.emulator.cli import candidate_view, commit_commands, view_commands
+from rocefort.emulator.cli import commit_commands, view_commands
 from rocefort.emulator.cli.completion import CommandMatch, CommandRefused, CommandSet
 from rocefort.emulator.cli.dialogue import CliDialogue, CliReply, Stage, TypedCommand
 from rocefort.emulator.show import IN_USER_VIEW, STATES, Show, configuration, routing
@@ -113,7 +113,7 @@ DISPLAYS: Mapping[str, Show] = {
     "display current-configuration [ configuration ] interface <interface>": _interface,
     "display current-configuration configuration <word>": _typed,
     "display current-configuration <word>": _part,
-    **candidate_view.DISPLAYS,
+    **commit_commands.DISPLAYS,
 }
 
 
@@ -123,7 +123,7 @@ def _of_switch(show: Show) -> Act:
     )
 
 
-def _of_session(show: candidate_view.Own) -> Act:
+def _of_session(show: commit_commands.Own) -> Act:
     return lambda session, typed: view_commands.filtered_reply(session, typed, show(session))
 
 
@@ -138,14 +138,14 @@ def commands(
     acts: dict[str, Act] = {**EVERYWHERE, **(USER if stage == "user" else SYSTEM)}
     if stage == "two-stage":
         acts |= {**TWO_STAGE, **(PERSIST if persist else NO_PERSIST)}
-    displays = {**DISPLAYS, **(candidate_view.COMMIT_LIST if commit_list else {})}
-    own = dict(candidate_view.OWN)
+    displays = {**DISPLAYS, **(commit_commands.COMMIT_LIST if commit_list else {})}
+    own = dict(commit_commands.OWN)
     if stage == "user":
         displays |= IN_USER_VIEW
     else:
-        own |= candidate_view.IN_SYSTEM
+        own |= commit_commands.IN_SYSTEM
     if stage == "two-stage":
-        own |= candidate_view.TWO_STAGE
+        own |= commit_commands.TWO_STAGE
     shows = {text: _of_switch(show) for text, show in displays.items()}
     shows |= {text: _of_session(show) for text, show in own.items()}
     rows = [Command(text, act) for text, act in acts.items()]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from rocefort.dialects.vrp.commands.catalogue import Row
+from rocefort.dialects.vrp.commands.catalogue import Row, Syntax, rows_with
 from rocefort.dialects.vrp.commands.format import (
     INCOMPLETE,
     FormatMatch,
@@ -18,7 +18,6 @@ from rocefort.dialects.vrp.commands.format import (
     read_all,
 )
 from rocefort.dialects.vrp.commands.parameters import Tokens
-from rocefort.dialects.vrp.commands.syntax import Syntax, rows_with
 from rocefort.dialects.vrp.interpreter.execute import TypedLine
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, View
 

@@ -21,8 +21,14 @@ from rocefort.emulator.cli.completion import (
     config_commands,
     outer_commands,
 )
-from rocefort.emulator.cli.dialogue import CliDialogue, CliReply, OpenQuestion, TypedCommand
-from rocefort.emulator.cli.pipe_filters import BAR, filter_words
+from rocefort.emulator.cli.dialogue import (
+    BAR,
+    CliDialogue,
+    CliReply,
+    OpenQuestion,
+    TypedCommand,
+    filter_words,
+)
 from rocefort.emulator.cli.view_commands import leave_all
 from rocefort.emulator.switch.switch import CommitError, CommitOrder, EmulatedSwitch
 

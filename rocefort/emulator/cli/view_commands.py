@@ -5,8 +5,14 @@ from __future__ import annotations
 from rocefort.dialects.vrp.commands.format import WRONG
 from rocefort.emulator.cli.commit_commands import carry_out
 from rocefort.emulator.cli.completion import CommandRefused
-from rocefort.emulator.cli.dialogue import SCREEN_LENGTH, CliDialogue, CliReply, TypedCommand
-from rocefort.emulator.cli.pipe_filters import filtered_text, read_filters
+from rocefort.emulator.cli.dialogue import (
+    SCREEN_LENGTH,
+    CliDialogue,
+    CliReply,
+    TypedCommand,
+    filtered_text,
+    read_filters,
+)
 from rocefort.emulator.switch.switch import CommitOrder
 
 ENTERED = "Enter system view, return user view with return command."

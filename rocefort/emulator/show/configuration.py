@@ -7,12 +7,12 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from napalm_cloudengine.displays.commits import LIST, STATUS, VERBOSE
+from rocefort.dialects.vrp.commands.catalogue import Syntax
 from rocefort.dialects.vrp.commands.command import SYSTEM
 from rocefort.dialects.vrp.commands.match import identify
-from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, View, view_kind
-from rocefort.dialects.vrp.interpreter.joined_lines import joined_lines
 from rocefort.dialects.vrp.interpreter.port_split import split_types
+from rocefort.dialects.vrp.interpreter.saved_lines import joined_lines
 from rocefort.dialects.vrp.interpreter.tree_edit import children_at
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, indented, tree_text
 from rocefort.emulator.switch.switch import Candidate, EmulatedSwitch

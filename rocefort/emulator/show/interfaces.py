@@ -19,7 +19,7 @@ from napalm_cloudengine.displays.interfaces import (
     PORT_V200,
     PORT_V300,
 )
-from rocefort.dialects.vrp.commands.syntax import family_of
+from rocefort.dialects.vrp.commands.catalogue import family_of
 from rocefort.emulator.show.context import NO_INTERFACE, interface_of, state_source_of
 from rocefort.emulator.show.hardware import described
 from rocefort.emulator.switch.state_source import InterfaceState, NeighbourState

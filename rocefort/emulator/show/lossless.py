@@ -15,13 +15,13 @@ from typing import Any
 
 from napalm_cloudengine.displays import lossless as displays
 from napalm_cloudengine.displays.lossless import STATE
-from rocefort.dialects.vrp.commands.syntax import family_of
+from rocefort.dialects.vrp.commands.catalogue import family_of
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.emulator.show.context import NO_INTERFACE, interface_of, state_source_of
 from rocefort.emulator.switch.commit_checks import MAX_PFC_PROFILES, profile_lines, profile_queues
 from rocefort.emulator.switch.state_source import AiEcnState
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.models.device.lossless import BUILT_IN_PROFILE, BUILT_IN_QUEUE
+from rocefort.models.device.lossless_queue import BUILT_IN_PROFILE, BUILT_IN_QUEUE
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 # Defaults, V300R023C00: G1 xon 100, xoff 125 kbytes; G2 alpha 3, offset 6 kbytes, headroom 256.

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
-from napalm_cloudengine.displays.bgp import PEERS, age_text
-from napalm_cloudengine.displays.routing import OF_ADDRESS, ROUTES, route_rows
+from napalm_cloudengine.displays.routing import OF_ADDRESS, PEERS, ROUTES, age_text, route_rows
 from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.emulator.show.context import state_source_of

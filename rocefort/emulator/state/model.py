@@ -13,18 +13,18 @@ from typing import TypeVar
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.emulator.state import counters, routes
 from rocefort.emulator.state import ports as state_ports
-from rocefort.emulator.state.counters import InjectedFault
-from rocefort.emulator.state.hold_timers import (
+from rocefort.emulator.state import routing_state, state_faults
+from rocefort.emulator.state.ports import Cabling, PortContext, PortsOfSwitch
+from rocefort.emulator.state.routing_state import (
+    BgpRoute,
     EstablishedSession,
     HoldTimers,
     PeerEnd,
     SessionFacts,
+    table_of,
 )
-from rocefort.emulator.state.ports import Cabling, PortContext, PortsOfSwitch
-from rocefort.emulator.state.routes import BgpRoute, table_of
-from rocefort.emulator.state.state_faults import Port, StateFault
+from rocefort.emulator.state.state_faults import InjectedFault, Port, StateFault
 from rocefort.emulator.switch.state_source import (
     AiEcnState,
     AlarmState,
@@ -179,7 +179,7 @@ class EmulatedState:
             return ()
         now, injected = self.switches[switch].clock(), self._of(switch)
         return [
-            counters.with_counters(
+            state_faults.with_counters(
                 state, [fault for fault in injected if fault.on(state.name)], now
             )
             for state in self._uncounted(switch)
@@ -211,7 +211,7 @@ class EmulatedState:
 
     def ping(self, switch: str, echo: EchoRequest) -> Sequence[EchoReply | None]:
         """Return replies of switches with routes there and back; servers do not reply."""
-        return routes.ping(self, self.switches, self._cabling(), switch, echo)
+        return routing_state.ping(self, self.switches, self._cabling(), switch, echo)
 
     def peers(self, switch: str) -> Sequence[PeerState]:
         """Return BGP peers as routed now."""
@@ -303,7 +303,7 @@ class EmulatedState:
         if switch not in self.switches:
             return ()
         now = self.switches[switch].clock()
-        return counters.pfc(self.device(switch), self._of(switch), now)
+        return state_faults.pfc(self.device(switch), self._of(switch), now)
 
     def queues(self, switch: str, interface: str) -> Sequence[QueueState]:
         """Return the eight queues of a port."""
@@ -312,14 +312,14 @@ class EmulatedState:
             return ()
         now, device = self.switches[switch].clock(), self.device(switch)
         injected = [fault for fault in self._of(switch) if fault.on(interface)]
-        return counters.queues(device, state, injected, now)
+        return state_faults.queues(device, state, injected, now)
 
     def ai_ecn(self, switch: str) -> Sequence[AiEcnState]:
         """Return AI-ECN of ports that are up with PFC on; it runs on no others (V300R023C00)."""
         if switch not in self.switches:
             return ()
         up = {state.name for state in self.interfaces(switch) if state.physical == "up"}
-        return counters.ai_ecn(self.device(switch), up, self._of(switch))
+        return state_faults.ai_ecn(self.device(switch), up, self._of(switch))
 
     def alarms(self, switch: str) -> Sequence[AlarmState]:
         """Return `linkDown` alarms of enabled ports whose cable carries nothing."""

@@ -1,6 +1,6 @@
-"""Faults in the emulated state, by name: counters that rise, ports, cables, MTU.
+"""Faults in the emulated state, by name, and the counters that they raise.
 
-    read_state_fault("input-errors", "100GE1/0/1=5/s")     CRC errors rise by 5 a second
+read_state_fault("input-errors", "100GE1/0/1=5/s")     CRC errors rise by 5 a second
     read_state_fault("queue-drops", "100GE1/0/1 queue 4=1000")
 
 Counters are zero otherwise. Faults of the dialogue are in `lab/switch/faults.py`.
@@ -9,12 +9,20 @@ Counters are zero otherwise. Faults of the dialogue are in `lab/switch/faults.py
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.text.names import interface_name
+from rocefort.emulator.switch.state_source import (
+    AiEcnState,
+    InterfaceState,
+    PfcState,
+    PortCounts,
+    QueueState,
+)
+from rocefort.models.device.device import Device
 
 Port = tuple[str, str]  # switch or server, interface
 
@@ -93,3 +101,155 @@ def _count_and_rate(name: str, value: str) -> tuple[int, int]:
         raise BadInput(f"{name} takes {form}, not {value!r}", how=f"as {name}@100GE1/0/1=5")
     number = int(match["number"])
     return (0, number) if match["rising"] else (number, 0)
+
+
+PACKET_BYTES = 1024
+QUEUES = 8
+DEFAULT_MODEL = "ai_ecn_distributedstorage"  # without `model`, V300R023C00 `assign queue`
+# Names of models in `display ai-ecn calculated state`, V300R023C00. A model that computes has no
+# fixed thresholds: the vendor's sample values are shown for all of them.
+MODEL_NAMES = {
+    "ai_ecn_distributedstorage": "AI_ECN_DistributedStorage",
+    "ai_ecn_distributedfilestorage": "AI_ECN_DistributedFileStorage",
+    "ai_ecn_centralizedstorage": "AI_ECN_CentralizedStorage",
+    "ai_ecn_hpc": "AI_ECN_HPC",
+}
+SAMPLE_LOW, SAMPLE_HIGH, SAMPLE_PERCENT = 204800, 614400, 5
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedFault:
+    """A fault and when it was injected, on the switch's clock."""
+
+    fault: StateFault
+    at: float
+
+    def on(self, interface: str) -> bool:
+        """Whether the fault is on this interface."""
+        return self.fault.interface == interface
+
+    def total(self, now: float) -> int:
+        """Return the count until now."""
+        return self.fault.count + int(self.fault.rate * max(0.0, now - self.at))
+
+
+def _sum(faults: Sequence[InjectedFault], name: str, now: float) -> int:
+    return sum(injected.total(now) for injected in faults if injected.fault.name == name)
+
+
+def _rate(faults: Sequence[InjectedFault], name: str) -> int:
+    return sum(injected.fault.rate for injected in faults if injected.fault.name == name)
+
+
+def with_counters(
+    state: InterfaceState, faults: Sequence[InjectedFault], now: float
+) -> InterfaceState:
+    """Return an interface with its counters, and with the MTU of an injected fault."""
+    if not faults:
+        return state
+    mtus = [injected.fault.count for injected in faults if injected.fault.name == "wrong-mtu"]
+    passed = _sum(faults, "traffic", now)
+    counts = PortCounts(
+        out_packets=passed,
+        out_bytes=passed * PACKET_BYTES,
+        crc=_sum(faults, "input-errors", now),
+        in_discards=_sum(faults, "input-discards", now),
+        out_discards=_sum(faults, "output-discards", now) + _sum(faults, "queue-drops", now),
+        in_pauses=_sum(faults, "pfc-received", now),
+        out_pauses=_sum(faults, "pfc-sent", now),
+    )
+    return replace(state, counts=counts, mtu=mtus[-1] if mtus else state.mtu)
+
+
+def pfc(device: Device, faults: Sequence[InjectedFault], now: float) -> list[PfcState]:
+    """Return one row for each lossless queue of each port with PFC on."""
+    return [
+        _pfc(name, queue, list(_of_queue(device, faults, name, queue)), now)
+        for name, queue in lossless_queues(device)
+    ]
+
+
+def lossless_queues(device: Device) -> Iterator[tuple[str, int]]:
+    """Yield port and queue, for every queue that the PFC profile of a port pauses."""
+    for interface in device.interfaces:
+        profile = device.profile_of(interface)
+        for queue in profile.queues if profile else ():
+            yield interface.name, queue
+
+
+def _of_queue(
+    device: Device, faults: Sequence[InjectedFault], interface: str, queue: int
+) -> Iterator[InjectedFault]:
+    # A fault without a queue applies to the lossless one; on a port without one, to queue 0.
+    usual = next((number for name, number in lossless_queues(device) if name == interface), 0)
+    for injected in faults:
+        target = usual if injected.fault.queue is None else injected.fault.queue
+        if injected.on(interface) and queue == target:
+            yield injected
+
+
+def _pfc(interface: str, queue: int, faults: Sequence[InjectedFault], now: float) -> PfcState:
+    deadlocks = _sum(faults, "deadlocks", now)
+    return PfcState(
+        interface,
+        queue,
+        rx_frames=_sum(faults, "pfc-received", now),
+        rx_rate=_rate(faults, "pfc-received"),
+        tx_frames=_sum(faults, "pfc-sent", now),
+        tx_rate=_rate(faults, "pfc-sent"),
+        deadlocks=deadlocks,
+        recoveries=deadlocks,
+    )
+
+
+def queues(
+    device: Device, state: InterfaceState, faults: Sequence[InjectedFault], now: float
+) -> list[QueueState]:
+    """Return the eight queues of a port; without shaping each may use the whole speed."""
+    rows = []
+    for number in range(QUEUES):
+        own = list(_of_queue(device, faults, state.name, number))
+        passed, dropped = _sum(own, "traffic", now), _sum(own, "queue-drops", now)
+        rows.append(
+            QueueState(
+                state.name,
+                number,
+                peak_kbps=(state.speed_mbps or 0) * 1000,
+                passed_packets=passed,
+                passed_bytes=passed * PACKET_BYTES,
+                passed_pps=_rate(own, "traffic"),
+                dropped_packets=dropped,
+                dropped_bytes=dropped * PACKET_BYTES,
+                dropped_pps=_rate(own, "queue-drops"),
+            )
+        )
+    return rows
+
+
+def ai_ecn(
+    device: Device, up: Collection[str], faults: Sequence[InjectedFault]
+) -> list[AiEcnState]:
+    """Return queues that AI-ECN is assigned to, on ports that are up and pause them."""
+    models = {row.queue: row.model or DEFAULT_MODEL for row in device.ai_ecn.queues}
+    if not device.ai_ecn.enabled:
+        return []
+    return [
+        _ai_ecn(name, queue, models[queue], faults)
+        for name, queue in lossless_queues(device)
+        if queue in models and name in up
+    ]
+
+
+def _ai_ecn(interface: str, queue: int, model: str, faults: Sequence[InjectedFault]) -> AiEcnState:
+    abnormal = any(
+        injected.fault.name == "ai-ecn-abnormal" and injected.on(interface) for injected in faults
+    )
+    return AiEcnState(
+        interface,
+        queue,
+        "-" if abnormal else "BBR",
+        MODEL_NAMES.get(model, model),
+        0 if abnormal else SAMPLE_LOW,
+        0 if abnormal else SAMPLE_HIGH,
+        0 if abnormal else SAMPLE_PERCENT,
+    )

@@ -22,7 +22,7 @@ from typing import Self
 
 from rocefort.base.errors import ServiceFailed
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.dialects.vrp.text.secrets import masked_text
+from rocefort.dialects.vrp.text.secret_forms import masked_text
 from rocefort.emulator.switch.switch import EmulatedSwitch
 
 DIGEST_LENGTH = 12

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from rocefort.dialects.vrp.commands.catalogue import Syntax, family_of
 from rocefort.dialects.vrp.commands.command import G1, G2
 from rocefort.dialects.vrp.commands.format import WRONG, words_of
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.parameters import list_numbers
-from rocefort.dialects.vrp.commands.syntax import Syntax, family_of
 from rocefort.dialects.vrp.interpreter.interpreter import (
     LineResult,
     Lines,
@@ -22,7 +22,11 @@ from rocefort.dialects.vrp.interpreter.interpreter import (
 from rocefort.dialects.vrp.interpreter.port_split import HEAD, split_types
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.device.interface import DEFAULT_DOMAIN, NO_DOMAIN, kind_of
-from rocefort.models.device.lossless import BUILT_IN_PROFILE, BUILT_IN_QUEUE, MOST_AI_ECN_QUEUES
+from rocefort.models.device.lossless_queue import (
+    BUILT_IN_PROFILE,
+    BUILT_IN_QUEUE,
+    MOST_AI_ECN_QUEUES,
+)
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.hardware.media import whole_port
 

@@ -1,6 +1,6 @@
-"""Switch states of a lab on disk: running and saved configuration, rollback points, trial.
+"""Switch states of a lab: on disk, and at the start with equal lines stored once.
 
-    with Store(state_dir / "switches.db") as store:
+with Store(state_dir / "switches.db") as store:
         store.restore(switch, Pool())             # as it was when the lab ended or was killed
         store.keep(switch)                        # after each change
 
@@ -15,6 +15,7 @@ import fcntl
 import json
 import re
 import sqlite3
+import sys
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, fields
@@ -26,8 +27,34 @@ from typing import Any, Self
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.emulator.switch.shared_lines import Pool
+from rocefort.dialects.vrp.unowned_lines import whole_tree
 from rocefort.emulator.switch.switch import SYSTEM_USER, CommitPoint, EmulatedSwitch, Trial
+
+
+@dataclass
+class Pool:
+    """Lines and blocks of lines seen so far; free it once all switches have started."""
+
+    _lines: dict[ConfigLine, ConfigLine] = field(default_factory=dict)
+    _blocks: dict[Lines, Lines] = field(default_factory=dict)
+
+    def share(self, lines: Lines) -> Lines:
+        """Return the same lines, with equal parts replaced by earlier objects."""
+        own = tuple(self._line(line) for line in lines)
+        return self._blocks.setdefault(own, own)
+
+    def _line(self, line: ConfigLine) -> ConfigLine:
+        # The line number in the file has no meaning on a switch.
+        shared = ConfigLine(sys.intern(line.text), 0, self.share(line.children))
+        return self._lines.setdefault(shared, shared)
+
+
+def start(switch: EmulatedSwitch, pool: Pool, *, whole: bool) -> None:
+    """Parse the start-up text once; whole: include lines that match no known command."""
+    lines = whole_tree(switch.startup, switch.family) if whole else switch.running
+    switch.running = switch.saved = pool.share(lines)
+    switch.startup = ""
+
 
 FORM = 1  # version of the tables; another one is refused
 TABLES = """

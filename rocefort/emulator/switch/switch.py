@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from rocefort.base.clock import utc_now
+from rocefort.dialects.vrp.commands.catalogue import Syntax
 from rocefort.dialects.vrp.commands.site_commands import syntax_of
-from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.interpreter import (
     LineResult,
     Lines,

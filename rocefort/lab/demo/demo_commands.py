@@ -35,8 +35,7 @@ def demo(
     ] = False,
 ) -> None:
     """Run the whole workflow once on emulated switches."""
-    from rocefort.lab.demo.fabric_demo import run_demo
-    from rocefort.lab.demo.rollout_demo import run_rollout_demo
+    from rocefort.lab.demo.emulated_demo import run_demo, run_rollout_demo
     from rocefort.validators import engine_choice
     from rocefort.verification.verify import service_of
 

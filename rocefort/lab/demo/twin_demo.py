@@ -21,20 +21,24 @@ from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.fleet.running_configs import running_of
 from rocefort.lab.bring_up import bring_up
-from rocefort.lab.demo.fabric_demo import DemoWriter, Say, expect
+from rocefort.lab.demo.emulated_demo import DemoWriter, Say, expect
 from rocefort.lab.guest.qemu import require_qemu
 from rocefort.lab.guest_connections import build_image
 from rocefort.lab.network import three_opinions
-from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.faults import break_lab, mend_lab
-from rocefort.lab.twin.registry import LabRecord, Registry
+from rocefort.lab.twin.registry import (
+    LabRecord,
+    Registry,
+    connections_of,
+    namespaces_of,
+    processes_of,
+)
 from rocefort.lab.twin.requirements import require_host
 from rocefort.lab.twin.status import status_of
-from rocefort.lab.twin.teardown import namespaces_of, processes_of
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.change.plan import Plan
 from rocefort.models.wording import count_of
-from rocefort.rdma.plan.gate import plan_pairs
+from rocefort.rdma.plan.gate_pairs import plan_pairs
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.journal.events import RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory

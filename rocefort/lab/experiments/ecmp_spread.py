@@ -13,11 +13,11 @@ from socket import AF_INET, SOCK_DGRAM, socket
 from time import monotonic, sleep
 
 from rocefort.base.errors import Refused, ServiceFailed
-from rocefort.lab.experiments.experiment_results import FlowSpread, SpreadRow
-from rocefort.lab.experiments.failover import ServerPair, pair_of
+from rocefort.lab.experiments.fault_injection import ServerPair, pair_of
+from rocefort.lab.lab_report import FlowSpread, SpreadRow
 from rocefort.lab.network import running_network
 from rocefort.lab.twin.namespaces import inside
-from rocefort.lab.twin.teardown import namespace
+from rocefort.lab.twin.registry import namespace
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT
 from rocefort.validators.routing.engine import analyse

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, ServiceFailed
-from rocefort.lab.experiments.experiment_results import OpinionRow
+from rocefort.lab.lab_report import OpinionRow
 from rocefort.lab.network import (
     OpinionCounts,
     Tables,
@@ -23,14 +23,13 @@ from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab, require_m
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.access import Service
-from rocefort.validators.batfish.engine import ask
-from rocefort.validators.batfish.recording import replay
+from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.batfish.snapshot import snapshot_digest, snapshot_files
 from rocefort.validators.failures.study import dense, single_failures
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.routing_results import Failure, RoutingState
-from rocefort.validators.verification.batfish_forks import ask_forks, replay_forks
+from rocefort.validators.verification.batfish_recording import ask_forks, replay, replay_forks
 
 WHOLE = "whole"
 DIGEST = re.compile(rb'"(snapshot|forked)_sha256":"([0-9a-f]{64})"')

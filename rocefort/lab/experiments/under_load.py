@@ -10,15 +10,15 @@ from time import monotonic
 from typing import TypeVar
 
 from rocefort.base.errors import BadInput, Refused
-from rocefort.lab.experiments.experiment_results import UnderLoad
-from rocefort.lab.experiments.failover import (
+from rocefort.lab.experiments.fault_injection import (
     FailoverOptions,
     can_send,
     check_options,
     flows_of,
     longest_ms,
 )
-from rocefort.lab.twin.traffic.flows import running
+from rocefort.lab.lab_report import UnderLoad
+from rocefort.lab.twin.flows import running
 from rocefort.lab.twin.twin import Twin
 from rocefort.rdma.queue_gate import UNDER_LOAD
 

@@ -1,4 +1,4 @@
-"""Files of a guest: kernel, programs with their libraries, and their archive.
+"""Files of a guest: kernel, programs with their libraries, keys, and their archive.
 
 Source: the kernel's Documentation/driver-api/early-userspace/buffer-format.rst.
 
@@ -20,9 +20,50 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from rocefort.base.errors import ServiceFailed
 from rocefort.base.repository import TEMPLATES
-from rocefort.lab.guest.keys import Key
+
+KIND = b"ssh-ed25519"
+
+
+@dataclass(frozen=True)
+class Key:
+    """An Ed25519 key as OpenSSH writes it (private), as a line (public), and as dropbear reads it.
+
+    Each image has its own, so that no two users share one.
+    """
+
+    private: bytes
+    public: str
+    dropbear: bytes
+
+
+def new_key() -> Key:
+    """Generate a new key."""
+    key = Ed25519PrivateKey.generate()
+    raw = key.private_bytes_raw()
+    public = key.public_key()
+    # dropbear's own format: the kind, and 64 bytes of private and public key (its ed25519.c).
+    pair = raw + public.public_bytes_raw()
+    return Key(
+        private=key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.OpenSSH,
+            serialization.NoEncryption(),
+        ),
+        public=public.public_bytes(
+            serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+        ).decode(),
+        dropbear=_string(KIND) + _string(pair),
+    )
+
+
+def _string(content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + content
+
 
 # Boot protocol (the kernel's Documentation/arch/x86/boot.rst).
 SETUP_SECTORS, PAYLOAD = 0x1F1, 0x248

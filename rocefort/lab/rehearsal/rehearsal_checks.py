@@ -6,22 +6,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rocefort.base.errors import Refused, ServiceFailed
 from rocefort.lab.network import three_opinions
+from rocefort.lab.roce_probes import FLOWS, SMALL, Pair, RoceProbes, not_delivered, pair_length
 from rocefort.lab.twin.config_sync import refusals
-from rocefort.lab.twin.traffic.roce_probes import (
-    FLOWS,
-    SMALL,
-    Pair,
-    RoceProbes,
-    not_delivered,
-    pair_length,
-)
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Items, Note, Section, Table, TableColumn, Tone
 from rocefort.rollout.planning.rehearsal import Loss, PlanRehearsal, RehearsedCheck
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.routing.reachability_classes import reachability_of
+from rocefort.validators.routing.reachability_matrix import reachability_of
 
 CONVERGED_S = 30.0  # after the last wave, which has checked the sessions of its switches
 PATIENCE_S = 3.0

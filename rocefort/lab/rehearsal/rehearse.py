@@ -1,4 +1,6 @@
-"""Steps of `rehearse`: apply a sealed plan to a twin of its fabric, before its approval.
+"""Steps of `rehearse`: apply a sealed plan to a twin of its fabric, with a gate of its own.
+
+Speed is never judged: that needs hardware.
 
 The twin starts with the fabric from before the plan. The controller that applies plans to switches
 applies the plan to the twin. The result is checked, and the twin is removed.
@@ -16,6 +18,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from nornir.core import Nornir
+
 from rocefort.base.errors import Refused, RocefortError, ServiceFailed, Stopped
 from rocefort.base.processes import raise_on_signals, stop_on_signals
 from rocefort.design.subject import running_texts
@@ -26,23 +30,23 @@ from rocefort.fleet.connections import load_connections
 from rocefort.lab.bring_up import expected_sessions, notes_of
 from rocefort.lab.guest_connections import guest_names, lead_to_guests
 from rocefort.lab.rehearsal.rehearsal_checks import checks_after, delivered_pairs, speakers_of
-from rocefort.lab.rehearsal.twin_gate import TwinGate
-from rocefort.lab.twin.cli_process import connections_of
-from rocefort.lab.twin.registry import Registry
+from rocefort.lab.roce_probes import SMALL, Pair, RoceProbes, not_delivered, pair_length, wires
+from rocefort.lab.twin.flows import FlowLoad, flows_between, running
+from rocefort.lab.twin.registry import Registry, connections_of, namespace
 from rocefort.lab.twin.requirements import require_host
-from rocefort.lab.twin.teardown import namespace
-from rocefort.lab.twin.traffic.flows import FlowLoad, flows_between, running
-from rocefort.lab.twin.traffic.roce_probes import Pair, RoceProbes, wires
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.lab.twin_cli import start_lines
-from rocefort.models.change.plan import Plan
+from rocefort.models.change.plan import Gate, GatePair, Plan
 from rocefort.models.network.network import Network, Node
-from rocefort.rdma.plan.gate import traffic_class
+from rocefort.models.wording import count_of
+from rocefort.rdma.plan.gate_pairs import SHORT, plan_pairs, traffic_class
+from rocefort.rdma.queue_gate import QueueGate, QueueVerdict
+from rocefort.rdma.run.gate import run_gate
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
+from rocefort.rollout.controller.protocols import GateVerdict
 from rocefort.rollout.journal.events import ApplyRules, Event, RolloutOutcome
-from rocefort.rollout.journal.history import STOP
-from rocefort.rollout.journal.progress import RunProgress
+from rocefort.rollout.journal.history import STOP, RunProgress
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import host, user
 from rocefort.rollout.plan.fabric_of_run import SealedFabric, load_fabric_of_plan
@@ -56,6 +60,65 @@ from rocefort.rollout.planning.rehearsal import (
 )
 from rocefort.rollout.planning.sealed_files import read_plan, tool
 from rocefort.validators.routing.external_peers import with_outside
+
+PATIENCE_S = 5.0  # sessions may still be coming up
+REPLAY_S = 10.0  # a replay hangs at once or never: no need to wait as long as for RDMA
+
+
+@dataclass(frozen=True)
+class TwinGate:
+    """Gates of a plan on one twin; note: reason that speed is not judged there."""
+
+    network: Network
+    twin: Twin
+    note: str
+
+    def __call__(self, nornir: Nornir, gate: Gate) -> GateVerdict:
+        """Run a gate as far as the twin can measure it."""
+        guests = set(self.twin.record.guests)
+        pairs = self._of_guests(gate) if guests else gate.pairs
+        others = [p for p in gate.pairs if guests and guests.isdisjoint((p.client, p.server))]
+        summaries = []
+        if pairs:
+            update = {"pairs": pairs, "speed_judged": False, "speed_note": self.note, **SHORT}
+            short = gate.model_copy(update=update)
+            ran = self._ran(nornir, short, guests=bool(guests))
+            names = f"RDMA between {', '.join(sorted(guests))}: " if guests else ""
+            if not ran.passed:
+                return QueueVerdict(passed=False, summary=names + ran.summary)
+            summaries.append(names + ran.summary)
+        if lost := self._lost(others, gate.traffic_class):
+            return QueueVerdict(passed=False, summary=lost)
+        if others:
+            summaries.append(f"packets of RoCE cross between {count_of(len(others), 'other pair')}")
+        return QueueVerdict(
+            passed=True, summary="; ".join(summaries) or "no server to measure between"
+        )
+
+    def _ran(self, nornir: Nornir, gate: Gate, *, guests: bool) -> GateVerdict:
+        return QueueGate(self.network)(nornir, gate) if guests else run_gate(nornir, gate, REPLAY_S)
+
+    def _of_guests(self, gate: Gate) -> tuple[GatePair, ...]:
+        """Return pairs of guests that reach every leaf of the gate's servers with a guest."""
+        servers = self.network.servers or ()
+        names = {name for pair in gate.pairs for name in (pair.client, pair.server)}
+        leaves = {server.port.device for server in servers if server.name in names}
+        guests = tuple(s for s in servers if s.name in self.twin.record.guests)
+        return plan_pairs(self.network.model_copy(update={"servers": guests}), leaves)
+
+    def _lost(self, pairs: Sequence[GatePair], traffic_class: int) -> str:
+        """Return the first pair of namespaces between which packets of RoCE are lost."""
+        names = [name for pair in pairs for name in (pair.client, pair.server)]
+        both = [
+            direction for p in pairs for direction in ((p.client, p.server), (p.server, p.client))
+        ]
+        full = {pair: pair_length(self.twin, pair) for pair in both}
+        with wires(self.twin, names, traffic_class) as probes:
+            for size, length in (("small", SMALL), ("full-size", full)):
+                if lost := not_delivered(probes, both, length, PATIENCE_S):
+                    return f"{lost[0][0]} -> {lost[0][1]}: {size} packets of RoCE are lost"
+        return ""
+
 
 PREFIX = "rehearse-"
 NOT_JUDGED = (

@@ -11,7 +11,7 @@ from rocefort.dialects.frr import LinkState, SwitchDelta, SwitchPlan, delta
 from rocefort.lab.guest.qemu import MANAGEMENT
 from rocefort.lab.twin.frr import Daemons
 from rocefort.lab.twin.namespaces import inside, ip_batch, run, set_sysctls
-from rocefort.lab.twin.teardown import end_processes, namespace, remove_namespaces
+from rocefort.lab.twin.registry import end_processes, namespace, remove_namespaces
 from rocefort.lab.twin.topology import (
     BACKSTAGE,
     GUEST_BRIDGE,

@@ -15,19 +15,18 @@ from time import monotonic, sleep
 from types import MappingProxyType
 
 from rocefort.base.errors import BadInput, RocefortError, ServiceFailed
-from rocefort.emulator.state.counters import InjectedFault
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.state.state_faults import (
     PLAIN,
     QUEUED,
     STATE_FAULTS,
+    InjectedFault,
     StateFault,
     read_state_fault,
 )
 from rocefort.emulator.switch.personality import FAULTS, NEEDS_LINE, WITHOUT, LineFault, read_fault
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.twin.cli_process import lines_directory, lines_run
-from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
+from rocefort.lab.twin.registry import LabRecord, Registry, lines_directory, lines_run, write_whole
 
 IN_THE_KERNEL = ("link-down", "wrong-cable", "wrong-mtu")  # a twin breaks these for real
 LINE_FAULTS: Mapping[str, str] = MappingProxyType(

@@ -17,8 +17,7 @@ from rocefort.emulator.state.ports import read_running
 from rocefort.emulator.switch.audit_log import AuditLog
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.lab.twin.builder import Builder
-from rocefort.lab.twin.cli_process import devices_directory
-from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
+from rocefort.lab.twin.registry import LabRecord, Registry, devices_directory, write_whole
 from rocefort.lab.twin.topology import BACKSTAGE, TwinTopology, VethPair, backstage_port
 
 PATIENCE_S = 10.0  # for another process that changes the same lab

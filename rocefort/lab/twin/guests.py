@@ -25,8 +25,7 @@ from rocefort.lab.guest.qemu import (
 )
 from rocefort.lab.twin.namespaces import inside, is_marked, run
 from rocefort.lab.twin.port_forwarding import LOOPBACK, pid_file, ports_file, start_forwarding
-from rocefort.lab.twin.registry import LabRecord, Registry
-from rocefort.lab.twin.teardown import end_processes, namespace
+from rocefort.lab.twin.registry import LabRecord, Registry, end_processes, namespace
 from rocefort.lab.twin.topology import GUEST_TAP, MANAGEMENT_TAP, Host, TwinTopology
 
 MEMORY_MB = 256

@@ -20,9 +20,14 @@ from pathlib import Path
 
 from rocefort.lab.guest.qemu import MANAGEMENT
 from rocefort.lab.twin.namespaces import inside
-from rocefort.lab.twin.processes import LabProcess, say_ready
-from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
-from rocefort.lab.twin.teardown import namespace
+from rocefort.lab.twin.registry import (
+    LabProcess,
+    LabRecord,
+    Registry,
+    namespace,
+    say_ready,
+    write_whole,
+)
 
 LOOPBACK = "127.0.0.1"
 SSH_PORT = 22

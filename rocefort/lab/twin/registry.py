@@ -1,12 +1,22 @@
-"""Records of the labs on this machine; a record is written before its lab is created."""
+"""Labs on this machine: their records, their background processes, and their removal.
+
+The lab's id alone finds them, in the names of namespaces and in the environment of processes: a lab
+that was killed during its start needs no list of what it had created.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
@@ -15,6 +25,7 @@ from typing import IO, Literal
 from pydantic import ValidationError
 
 from rocefort.base.errors import BadInput, Refused, ServiceFailed
+from rocefort.lab.twin.namespaces import NETNS, ip_batch, is_marked, marked, restore_neighbour_limit
 from rocefort.lab.twin.topology import TwinTopology
 from rocefort.models.base import Frozen, check_name
 
@@ -166,3 +177,163 @@ def write_whole(path: Path, text: str) -> None:
     fresh = path.with_suffix(".new")
     fresh.write_text(text, encoding="utf-8")
     fresh.replace(path)
+
+
+PATIENCE_S = 20.0
+
+
+def namespace(lab: str, node: str) -> str:
+    """Return the name of a node's namespace, by the lab's id."""
+    return f"rf-{lab}-{node}"
+
+
+def namespaces_of(lab: str) -> list[str]:
+    """Return the namespaces of a lab."""
+    return sorted(path.name for path in NETNS.glob(f"rf-{lab}-*"))
+
+
+def reap(registry: Registry, record: LabRecord) -> None:
+    """Remove a lab; the caller holds its lock. Raises ServiceFailed if something remains."""
+    end_processes(record.id)
+    remove_namespaces(record.id, namespaces_of(record.id))
+    shutil.rmtree(registry.directory(record.id), ignore_errors=True)
+    if remaining := namespaces_of(record.id):
+        what = f"{len(remaining)} namespaces cannot be removed, {remaining[0]} the first"
+        raise ServiceFailed(what, where=record.name, how="see what holds them: ip netns pids")
+    registry.forget(record)
+    if not registry.names():
+        restore_neighbour_limit(registry.root)
+
+
+def remove_namespaces(lab: str, names: list[str]) -> None:
+    """Remove namespaces, also incomplete ones, with all their links."""
+    if names:
+        ip_batch(lab, [f"netns del {name}" for name in names])
+
+
+def end_processes(lab: str, only: set[str] | None = None) -> None:
+    """Kill the processes of a lab until none is left; only: those in these namespaces.
+
+    A process that is just starting another is killed first, and then the other.
+    """
+    until = time.monotonic() + PATIENCE_S
+    while pids := list(processes_of(lab, only)):
+        for pid in pids:
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(pid, signal.SIGKILL)
+        if time.monotonic() > until:
+            what = f"process {pids[0]} does not end"
+            raise ServiceFailed(what, how="see what it waits for: cat /proc/PID/stack")
+        time.sleep(0.01)
+
+
+def processes_of(lab: str, only: set[str] | None = None) -> Iterator[int]:
+    """Yield processes that a lab has started, or that are in one of its namespaces."""
+    names = only if only is not None else set(namespaces_of(lab))
+    inodes = {stat.st_ino for name in names if (stat := _stat(NETNS / name)) is not None}
+    for path in Path("/proc").iterdir():
+        if path.name.isdecimal() and int(path.name) != os.getpid():
+            inside = _stat(path / "ns/net")
+            if (inside is not None and inside.st_ino in inodes) or (
+                only is None and is_marked(int(path.name), lab)
+            ):
+                yield int(path.name)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None  # the process has ended meanwhile
+
+
+READY = "ready"
+
+
+@dataclass(frozen=True)
+class LabProcess:
+    """One process. lab: the id in its mark; name: the lab's; what: its description in errors."""
+
+    lab: str
+    name: str
+    what: str
+    log: Path
+
+    def start(self, module: str, arguments: Sequence[str]) -> None:
+        """Start `python -m MODULE ARGUMENT .. PIPE`, and wait for `ready` on the pipe.
+
+        Raises ServiceFailed with any other text on the pipe.
+        """
+        reading, writing = os.pipe()
+        words = ["setsid", "--fork", sys.executable, "-m", module, *arguments, str(writing)]
+        try:
+            with self.log.open("ab") as stream:
+                subprocess.run(  # noqa: S603 - our own module
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stream,
+                    stderr=stream,
+                    pass_fds=(writing,),
+                    env=marked(self.lab),
+                    check=True,
+                )
+        finally:
+            os.close(writing)
+        with os.fdopen(reading, encoding="utf-8") as pipe:
+            message = pipe.read().strip()
+        if message != READY:
+            how = "" if message else f"see {self.log}"
+            raise ServiceFailed(message or f"{self.what} did not start", where=self.name, how=how)
+
+
+def say_ready(pipe: int) -> None:
+    """Report on the pipe that the process is ready."""
+    os.write(pipe, READY.encode())
+    os.close(pipe)
+
+
+def lines_directory(registry: Registry, record: LabRecord) -> Path:
+    """Return the folder of keys, known hosts, connections and audit log, for root only."""
+    return registry.directory(record.id) / "cli"
+
+
+def log_file(registry: Registry, record: LabRecord) -> Path:
+    """Return the error log of the command-line process."""
+    return lines_directory(registry, record) / "cli.log"
+
+
+def network_file(registry: Registry, record: LabRecord) -> Path:
+    """Return the file of the fabric at the lab's start or growth; `devices_directory` is newer."""
+    return lines_directory(registry, record) / "network.json"
+
+
+def devices_directory(registry: Registry, record: LabRecord) -> Path:
+    """Return the folder of Devices whose configuration changed since the start."""
+    return lines_directory(registry, record) / "devices"
+
+
+def grow_file(registry: Registry, record: LabRecord) -> Path:
+    """Return the file of a grown fabric: the command lines read it, and remove the file."""
+    return lines_directory(registry, record) / "grow.json"
+
+
+def grown_file(registry: Registry, record: LabRecord) -> Path:
+    """Return the file with the result of a growth: empty on success, else the error."""
+    return lines_directory(registry, record) / "grown.txt"
+
+
+def pid_file(registry: Registry, record: LabRecord) -> Path:
+    """Return the file with the process id, written once the process listens."""
+    return lines_directory(registry, record) / "cli.pid"
+
+
+def connections_of(registry: Registry, record: LabRecord) -> Path | None:
+    """Return the connections file, if a lab has command lines."""
+    file = lines_directory(registry, record) / "connections.yaml"
+    return file if file.exists() else None
+
+
+def lines_run(registry: Registry, record: LabRecord) -> bool:
+    """Whether the process of the command lines is alive."""
+    file = pid_file(registry, record)
+    return file.exists() and int(file.read_text("ascii")) in set(processes_of(record.id))

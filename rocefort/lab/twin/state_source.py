@@ -1,4 +1,11 @@
-"""State of a twin's switches for display commands: FRR, the kernel's tables, the actual cables.
+"""State of a twin's switches for display commands: FRR, kernel tables, cables, queues, pings.
+
+Requests follow each other at once, and no wait is longer than 2 s: the command lines of the whole
+lab are blocked meanwhile, and replies here take milliseconds.
+
+A kernel has no such queues. nftables counts packets that leave each port, by input port and DSCP.
+The switch's configuration maps them to a queue: the trust of the input port, and its diffserv
+domain.
 
 The simple model supplies what a kernel does not have (PFC, queues, AI-ECN, alarm numbers); the
 greeting of a login states this.
@@ -7,18 +14,22 @@ greeting of a login states this.
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Mapping, Sequence
+import socket
+import struct
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
-from rocefort.base.errors import ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.dialects.frr import kernel_name
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.state.ports import Cabling
-from rocefort.emulator.state.routes import BgpRoute, table_of
+from rocefort.emulator.state.routing_state import BgpRoute, table_of
 from rocefort.emulator.switch.state_source import (
     BgpPath,
     EchoReply,
@@ -32,12 +43,201 @@ from rocefort.emulator.switch.state_source import (
 )
 from rocefort.lab.twin.kernel_routes import prefix_of, read_fib
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.topology import TwinTopology
-from rocefort.lab.twin.traffic.ping import echoes
-from rocefort.lab.twin.traffic.queues import queues_of
+from rocefort.lab.twin.topology import BACKSTAGE, TwinTopology
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import kind_of
+from rocefort.models.device.lossless_queue import PHB_QUEUE, default_queue
+
+REQUEST, REPLY = 8, 0  # types of ICMP, RFC 792
+HEADER = struct.Struct("!BBHHH")
+LONGEST_WAIT_S = 2.0
+TTL_AT = 8  # octet of an IPv4 header
+
+
+def echoes(echo: EchoRequest, device: str = "") -> Sequence[EchoReply | None]:
+    """Send all requests in the caller's namespace, out of a device if one is given.
+
+    Raises BadInput if the kernel refuses the source or the device.
+    """
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as link:
+            link.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, echo.ttl)
+            if device:
+                link.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+            if echo.source is not None:
+                link.bind((str(echo.source), 0))
+            return _exchange(link, echo)
+    except OSError as error:
+        raise BadInput(f"the kernel reports: {error.strerror or error}") from None
+
+
+def _exchange(link: socket.socket, echo: EchoRequest) -> Sequence[EchoReply | None]:
+    identity = int.from_bytes(os.urandom(2), "big")
+    sent: dict[int, float] = {}
+    came: dict[int, EchoReply] = {}
+    for number in range(1, echo.count + 1):
+        try:
+            link.sendto(request(identity, number, echo.size), (str(echo.host), 0))
+        except OSError:
+            continue  # no route: lost, as one without a reply
+        sent[number] = time.monotonic()
+        _receive_answers(link, identity, sent, came, 0.0)
+    wait = min(echo.timeout_ms / 1000, LONGEST_WAIT_S)
+    _receive_answers(link, identity, sent, came, wait)
+    return [came.get(number) for number in range(1, echo.count + 1)]
+
+
+def _receive_answers(
+    link: socket.socket,
+    identity: int,
+    sent: dict[int, float],
+    came: dict[int, EchoReply],
+    wait_s: float,
+) -> None:
+    """Receive replies until all are there or the time is over; without a wait only queued ones."""
+    end = time.monotonic() + wait_s
+    while len(came) < len(sent):
+        link.settimeout(max(end - time.monotonic(), 0.000_1))
+        try:
+            packet = link.recv(65_535)
+        except TimeoutError:
+            return
+        number = answered(packet, identity)
+        if number in sent and number not in came:
+            took = int((time.monotonic() - sent[number]) * 1000)
+            came[number] = EchoReply(packet[TTL_AT], max(took, 1))
+
+
+def answered(packet: bytes, identity: int) -> int | None:
+    """Return the number of the request that an IPv4 packet answers; None: another packet."""
+    start = (packet[0] & 15) * 4
+    if len(packet) < start + HEADER.size:
+        return None
+    kind, _, _, owner, number = HEADER.unpack_from(packet, start)
+    return number if (kind, owner) == (REPLY, identity) else None
+
+
+def request(identity: int, number: int, size: int) -> bytes:
+    """Return an echo request with some octets of data."""
+    data = bytes(index & 255 for index in range(size))
+    bare = HEADER.pack(REQUEST, 0, 0, identity, number) + data
+    return HEADER.pack(REQUEST, 0, checksum(bare), identity, number) + data
+
+
+def checksum(octets: bytes) -> int:
+    """Return the checksum of RFC 1071."""
+    padded = octets + b"\0" * (len(octets) % 2)
+    total: int = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+TABLE = "queues"
+DIRECTIONS = ("in", "out")
+BEHIND_FAULTS = 10  # priority of a chain: packets dropped by a fault are not counted
+UNTAGGED = 0  # queue of a packet without an 802.1p priority
+OWN = 6  # queue of packets from the switch itself
+NAMED = {"be": 0, "df": 0, "lephb": 1, "va": 44, "ef": 46}  # nftables, beside csN and afNN
+Counts = Mapping[int, tuple[int, int]]  # by queue: packets, bytes
+
+
+@dataclass(frozen=True)
+class PortCount:
+    """Packets that have left a port, by input port (empty: from the switch itself) and DSCP."""
+
+    port: str
+    came_in: str
+    dscp: int
+    packets: int
+    octets: int
+
+
+def queues_of(twin: Twin, switch: str, device: Device) -> Mapping[str, Counts]:
+    """Return sent packets by kernel name of a port and by queue, since the first call."""
+    by_port: dict[str, dict[int, tuple[int, int]]] = {}
+    for row in _new_counts(twin, switch):
+        counts = by_port.setdefault(row.port, {})
+        queue = queue_of(device, row.came_in, row.dscp)
+        packets, octets = counts.get(queue, (0, 0))
+        counts[queue] = packets + row.packets, octets + row.octets
+    return by_port
+
+
+def queue_of(device: Device, came_in: str, dscp: int) -> int:
+    """Return the queue of a packet; came_in: kernel name of the input port."""
+    if not came_in:
+        return OWN
+    port = next((i for i in device.interfaces if kernel_name(i.name) == came_in), None)
+    if port is None or not (port.layer3 or device.carrier(port).trust_dscp):
+        return UNTAGGED
+    domain = device.domain_of(port)
+    if domain is None:
+        return UNTAGGED
+    entry = domain.by_dscp.get(dscp)
+    return PHB_QUEUE[entry.phb] if entry else default_queue(dscp)
+
+
+def _new_counts(twin: Twin, switch: str) -> Iterator[PortCount]:
+    """Read the counters; the first call, and one after a port was created again, starts them."""
+    cables = [c for c in twin.topology.cables if BACKSTAGE not in (c.a, c.b)]  # not to nowhere
+    ports = sorted({port for cable in cables for node, port in cable.ends if node == switch})
+    rows = _raw_counters(twin, switch)
+    present = {row["chain"]["name"] for row in rows if "chain" in row}
+    required = {f"{direction}_{port}" for direction in DIRECTIONS for port in ports}
+    if present != required:  # a chain goes with its port
+        code, output = twin.run(switch, ["nft", "-f", "-"], _rules(ports))
+        if code != 0:
+            raise ServiceFailed(f"queues cannot be counted: {output.strip()}", where=switch)
+        return
+    for row in rows:
+        if "set" in row:
+            port = row["set"]["name"].removeprefix("left_")
+            yield from _of_set(port, ports, row["set"].get("elem", ()))
+
+
+def _of_set(port: str, ports: list[str], elements: Collection[Any]) -> Iterator[PortCount]:
+    for each in elements:
+        mark, dscp = each["elem"]["val"]["concat"]
+        counter = each["elem"]["counter"]
+        # Else the switch sent it: a kernel marks some of its own replies with other numbers.
+        came_in = ports[mark - 1] if 0 < mark <= len(ports) else ""
+        yield PortCount(port, came_in, dscp_number(dscp), counter["packets"], counter["bytes"])
+
+
+def dscp_number(word: str | int) -> int:
+    """Return the number of a DSCP, which nftables may write as a name."""
+    if isinstance(word, int):
+        return word
+    if word.startswith("cs"):
+        return int(word[2:]) * 8
+    if word.startswith("af"):
+        return int(word[2]) * 8 + int(word[3]) * 2
+    return NAMED[word] if word in NAMED else int(word, 0)
+
+
+def _raw_counters(twin: Twin, switch: str) -> list[dict[str, Any]]:
+    code, output = twin.run(switch, ["nft", "-j", "list", "table", "netdev", TABLE])
+    if code != 0:
+        return []
+    rows: list[dict[str, Any]] = json.loads(output)["nftables"]
+    return rows
+
+
+def _rules(ports: list[str]) -> str:
+    """Return rules that mark packets by input port, and count them at output."""
+    parts = [f"table netdev {TABLE} {{}}\ndelete table netdev {TABLE}\ntable netdev {TABLE} {{"]
+    for number, port in enumerate(ports):
+        at = f'device "{port}" priority {BEHIND_FAULTS};'
+        parts += [
+            f"set left_{port} {{ type mark . dscp; size 4096; flags dynamic; counter; }}",
+            f"chain in_{port} {{ type filter hook ingress {at} meta mark set {number + 1}; }}",
+            f"chain out_{port} {{ type filter hook egress {at}",
+            f"  update @left_{port} {{ meta mark . ip dscp }}; }}",
+        ]
+    return "\n".join([*parts, "}\n"])
+
 
 GREETING = (
     "This is an emulator of a CloudEngine command line, not a switch.\n"
@@ -86,7 +286,7 @@ class TwinStateSource(EmulatedState):
         ]
 
     def queues(self, switch: str, interface: str) -> Sequence[QueueState]:
-        """Return eight queues of a port with sent packets (`rocefort.lab.twin.traffic.queues`)."""
+        """Return eight queues of a port with sent packets (`rocefort.lab.twin.state_source`)."""
         rows = super().queues(switch, interface)
         if not rows:
             return rows

@@ -16,13 +16,11 @@ from rocefort.dialects.frr import DAEMONS
 from rocefort.lab.guest.qemu import Accel
 from rocefort.lab.twin import requirements
 from rocefort.lab.twin.builder import Builder
-from rocefort.lab.twin.convergence import KernelState, summary_of, wait_settled
 from rocefort.lab.twin.frr import Daemons
 from rocefort.lab.twin.guests import Guests, prepare, with_guests
-from rocefort.lab.twin.kernel_routes import Fib, read_fib
+from rocefort.lab.twin.kernel_routes import Fib, KernelState, read_fib, summary_of, wait_settled
 from rocefort.lab.twin.namespaces import inside, marked, raise_neighbour_limit, run
-from rocefort.lab.twin.registry import LabRecord, Registry
-from rocefort.lab.twin.teardown import reap
+from rocefort.lab.twin.registry import LabRecord, Registry, reap
 from rocefort.lab.twin.topology import BACKSTAGE, Host, TwinTopology, topology_of
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of

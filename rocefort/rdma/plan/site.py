@@ -12,7 +12,7 @@ from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import LosslessIntent, Network, Server
-from rocefort.rdma.plan.gate import traffic_class
+from rocefort.rdma.plan.gate_pairs import traffic_class
 from rocefort.rdma.plan.load_rules import Load, LoadRules, LoadVerdict, load_verdict
 from rocefort.rdma.plan.shared_links import Wiring, with_reach
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaPlan, RdmaRun, Round, Suite

@@ -1,4 +1,7 @@
-"""Execute a plan round by round, with all runs of a round in parallel, by Nornir over SSH.
+"""Execute a plan round by round over SSH, on servers that are locked for one run.
+
+A process on the server has a file lock. The lock ends with that process, and the process ends with
+the SSH channel. So a run that died does not keep a server locked.
 
 A failure of one server affects only its own runs; each reports its cause. No process outlives its
 run: every command has a deadline on the server and ends with its SSH channel.
@@ -7,9 +10,10 @@ run: every command has a deadline on the server and ends with its SSH channel.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from shlex import join
 
@@ -21,16 +25,88 @@ from rocefort.base.progress import Step
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.nornir_session import on_hosts
-from rocefort.fleet.ssh_exec import CommandResult
+from rocefort.fleet.server_scripts import BUSY, HELD, HOLD, STOP
+from rocefort.fleet.ssh_exec import CommandResult, RemoteCommand
 from rocefort.models.fabric.rdma import Rdma
-from rocefort.rdma.judge.dispatch import read_run
-from rocefort.rdma.judge.expectations import expectation, not_measured
+from rocefort.rdma.judge.measurement import expectation, not_measured, read_run
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.plan.command_lines import argv, ends_fit, precheck
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round
-from rocefort.rdma.results import Measurement, RawEnd
+from rocefort.rdma.results import EndedProcesses, Measurement, RawEnd
 from rocefort.rdma.run.client_server import BothOutputs, EndCommands, run_ends
+
+LONGEST_S = 86_400.0
+HOLD_S = 10.0  # longest time to get a lock
+LOCK_POLL_S = 0.02
+STOP_S = 20.0
+
+
+@dataclass
+class ServerHold:
+    """Servers locked for a run. refused: servers that could not be locked, with the reason."""
+
+    refused: dict[str, str] = field(default_factory=dict)
+    keepers: dict[str, RemoteCommand] = field(default_factory=dict)
+
+    def lost(self) -> frozenset[str]:
+        """Servers that are no longer locked: `rdma stop` was run, or their session is lost."""
+        return frozenset(name for name, keeper in self.keepers.items() if not keeper.running())
+
+
+@contextmanager
+def hold_servers(nornir: Nornir, servers: Sequence[str], run: str) -> Iterator[ServerHold]:
+    """Lock servers for a run until the block ends."""
+    locked = ServerHold()
+    with ExitStack() as opened:
+
+        def hold(task: Task) -> str:
+            keeper, why = _hold(task, run)
+            if keeper is not None:
+                opened.callback(keeper.kill)
+                locked.keepers[task.host.name] = keeper
+            return why
+
+        for name, why in on_hosts(nornir, servers, hold).items():
+            if why:
+                locked.refused[name] = f"{name}: {why}"
+        yield locked
+
+
+def _hold(task: Task, run: str) -> tuple[RemoteCommand | None, str]:
+    try:
+        keeper = ssh_exec.session(task.host, task.nornir.config).start(HOLD, LONGEST_S, run)
+    except RocefortError as error:
+        return None, str(error).removeprefix(f"{task.host.name}: ")
+    deadline = time.monotonic() + HOLD_S
+    while HELD not in keeper.output:
+        if not keeper.running():
+            done = keeper.wait(1.0)
+            if done.exit_code == BUSY:
+                return None, "another RDMA run uses it; wait for it, or end it with `rdma stop`"
+            return None, f"it cannot be locked for a run: {done.complaint}"
+        if time.monotonic() > deadline:
+            keeper.kill()
+            return None, f"it could not be locked within {HOLD_S:g} s"
+        time.sleep(LOCK_POLL_S)
+    return keeper, ""
+
+
+def stop_all(nornir: Nornir, servers: Sequence[str]) -> tuple[EndedProcesses, ...]:
+    """End all processes that any run has started on these servers, by any user."""
+
+    def stop(task: Task) -> EndedProcesses:
+        name = task.host.name
+        try:
+            done = ssh_exec.session(task.host, task.nornir.config).run(STOP, STOP_S)
+        except RocefortError as error:
+            return EndedProcesses(server=name, why=str(error))
+        ended = tuple(line.strip() for line in done.stdout.splitlines())
+        why = f"{name}: not all ended: {done.complaint}" if done.exit_code else ""
+        return EndedProcesses(server=name, ended=ended, why=why)
+
+    return tuple(on_hosts(nornir, servers, stop).values())
+
 
 EXTRA_S = 20.0  # in addition to a duration: connecting, registering memory, printing
 ITERATIONS_S = 60.0  # deadline of a run over a number of messages

@@ -17,7 +17,7 @@ from rocefort.models.wording import count_of, names_text
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge
 from rocefort.rdma.plan.command_lines import limiter_arguments
-from rocefort.rdma.plan.gate import TOOLS, reach_gbps, rounds_of
+from rocefort.rdma.plan.gate_pairs import TOOLS, reach_gbps, rounds_of
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.results import Expectation, MeasurementVerdict
 from rocefort.rdma.run.client_server import EndCommands, run_ends

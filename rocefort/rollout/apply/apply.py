@@ -19,25 +19,21 @@ from rocefort.fleet.switch_steps import collect_running
 from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.network.observed import Observed
-from rocefort.rollout.apply.detached import holding
+from rocefort.rollout.apply.operate import holding
 from rocefort.rollout.apply.policy_of_plan import approval_policy
-from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.controller.approvals import allowed_by, rules_for
-from rocefort.rollout.controller.config import RolloutConfig
+from rocefort.rollout.controller.config import ApplyOptions, RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import any_load
-from rocefort.rollout.controller.requests import refuse_empty
-from rocefort.rollout.controller.trial_owner import label_of
+from rocefort.rollout.controller.requests import allowed_by, refuse_empty, rules_for
 from rocefort.rollout.gates import gate_of, refuse_uncovered
 from rocefort.rollout.journal.events import ApplyRules, RolloutOutcome, SwitchState
 from rocefort.rollout.journal.history import history_of
 from rocefort.rollout.journal.journal import EventListener, SqliteJournal, open_journal
-from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.text_store import KeptTexts
-from rocefort.rollout.live.checks import LiveChecks, with_neighbours
+from rocefort.rollout.journal.pending_trials import label_of
+from rocefort.rollout.journal.run_directory import KeptTexts, RunDirectory
+from rocefort.rollout.live.checks import LiveChecks, WaveChecks, with_neighbours
 from rocefort.rollout.live.readings import close_sessions, observe
-from rocefort.rollout.live.wave_checks import WaveChecks
 from rocefort.rollout.plan.fabric_of_run import (
     KeptFabric,
     SealedFabric,
@@ -46,7 +42,7 @@ from rocefort.rollout.plan.fabric_of_run import (
     load_fabric_of_run,
 )
 from rocefort.rollout.plan.rederive import refuse_forged
-from rocefort.rollout.planning.signing import refuse_unjudged, signer_of, signers_file
+from rocefort.rollout.planning.sealed_files import refuse_unjudged, signer_of, signers_file
 
 
 def apply_plan(

@@ -19,8 +19,8 @@ from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.operate import status_of_plan
 from rocefort.rollout.apply.policy_of_plan import policy_of_run
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.outputs import PlanOutput
 from rocefort.rollout.report.plan_page import PlanPageContent, plan_page
+from rocefort.rollout.report.plan_report import PlanOutput
 from rocefort.rollout.report.rollout_page import RolloutPageContent, rollout_page
 
 LEAST_S = 1.0  # between two writes

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from rocefort.base.errors import Refused, RocefortError
-from rocefort.design.load.load import load_fabric
+from rocefort.design.load.documents import load_fabric
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.operate import status_of_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.plan.base_policy import policy_of_base
 from rocefort.rollout.plan.fabric_of_run import load_fabric_of_plan

@@ -1,4 +1,4 @@
-"""Configuration of the controller loop, fixed before it begins."""
+"""Configuration of the controller loop: options of `apply` and `resume`, fixed before it begins."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from rocefort.base.clock import utc_now
-from rocefort.models.change.plan import Plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.base.errors import BadInput
+from rocefort.models.change.plan import Gate, Plan
 from rocefort.rollout.controller.durations import nothing
 from rocefort.rollout.controller.protocols import (
+    GateVerdict,
     LoadGuard,
     RunGate,
     Switches,
@@ -22,6 +25,54 @@ from rocefort.rollout.controller.protocols import (
 )
 from rocefort.rollout.journal.events import ApplyRules, SwitchState
 from rocefort.rollout.journal.journal import EventListener, Journal
+
+if TYPE_CHECKING:
+    from nornir.core import Nornir
+
+APPLY_AGAIN = "apply the plan again to continue"
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyOptions:
+    """Options of one controller process.
+
+    resume: continue the unfinished run of the journal, under the rules that it began with.
+    each_wave: every wave waits for an approval. required: every wave waits for an approval by
+    another person than the author. expires_h: validity of an approval; 0 for the value of the
+    fabric. signers: file of allowed signers; only they may sign and approve. allow_sick: errors of
+    the live checks from before a wave do not stop it. base: the intent whose policy applies,
+    `REV:`; empty for the one before the change. rules: of a new run, if they do not follow from
+    policy and options.
+
+    approval_timeout_s: the longest wait for an approval. break_glass: reason for skipping
+    approvals. unmeasured: reason for waves without a gate that the rules of load do not permit.
+    drained: Kubernetes nodes that the operator declares as drained. gate: runs the gate of a wave
+    instead of the default one. derives: whether a new run derives its plan again; not on a twin,
+    which has other connections. resume_hint: instruction shown when the rollout is interrupted.
+    """
+
+    resume: bool = False
+    each_wave: bool = False
+    required: bool = False
+    expires_h: float = 0
+    signers: Path | None = None
+    allow_sick: bool = False
+    base: str = ""
+    rules: ApplyRules | None = None
+    approval_timeout_s: float = 0.0
+    break_glass: str = ""
+    unmeasured: str = ""
+    drained: tuple[str, ...] = ()
+    gate: Callable[[Nornir, Gate], GateVerdict] | None = None
+    derives: bool = True
+    resume_hint: str = APPLY_AGAIN
+
+    def __post_init__(self) -> None:
+        reasons = {"--break-glass": self.break_glass, "--allow-unmeasured": self.unmeasured}
+        for option, reason in reasons.items():
+            if not reason.isprintable():  # a line break would forge a row of the history
+                how = "write the reason in one line, without control characters"
+                raise BadInput("the reason is not one line", where=option, how=how)
 
 
 @dataclass(frozen=True)

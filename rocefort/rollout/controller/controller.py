@@ -13,17 +13,10 @@ from rocefort.base.secret_masking import masked
 from rocefort.dialects.words import in_words
 from rocefort.models.change.plan import Wave, longest_soak_s
 from rocefort.rollout import operator
-from rocefort.rollout.controller import approvals, durations, outcome
+from rocefort.rollout.controller import durations, outcome, requests
 from rocefort.rollout.controller.config import RolloutConfig
 from rocefort.rollout.controller.device_state import DeviceState
 from rocefort.rollout.controller.durations import result_within
-from rocefort.rollout.controller.loop_events import (
-    failure_event,
-    permissions,
-    result_event,
-    shown_error,
-    wait_event,
-)
 from rocefort.rollout.controller.next_action import (
     Action,
     AwaitApproval,
@@ -36,6 +29,13 @@ from rocefort.rollout.controller.next_action import (
     RunGate,
     next_action,
     table,
+)
+from rocefort.rollout.controller.outcome import (
+    failure_event,
+    permissions,
+    result_event,
+    shown_error,
+    wait_event,
 )
 from rocefort.rollout.controller.protocols import Outcome
 from rocefort.rollout.journal.events import (
@@ -56,7 +56,7 @@ from rocefort.rollout.journal.events import (
 )
 from rocefort.rollout.journal.history import AFTER, BEFORE, FINISHED, RunHistory, history_of
 from rocefort.rollout.journal.journal import JournalFailed
-from rocefort.rollout.journal.pending_trial import PendingTrial
+from rocefort.rollout.journal.pending_trials import PendingTrial
 
 BaselineData = Mapping[str, Mapping[str, Any]]  # by device, the results of its precheck
 LOOK_S = 60.0  # between two looks at trials that are waited for
@@ -150,7 +150,7 @@ class RolloutLoop:
         """Record requests of other processes, expired approvals, and an interruption."""
         for request in self.config.journal.requests():
             self._take_request(request)
-        for event in approvals.expired(self.history, self.config.now()):
+        for event in requests.expired(self.history, self.config.now()):
             self._record(event)
         if self.config.stop() and not self.history.failure and (wave := self._wave):
             text = f"{self._interruption(wave)}; {self.config.options.resume_hint}"
@@ -173,7 +173,7 @@ class RolloutLoop:
             self._record(paused, request)
         elif request.kind == "approve":
             now = self.config.now()
-            self._record(approvals.approval_event(request, self.plan, self.history, now), request)
+            self._record(requests.approval_event(request, self.plan, self.history, now), request)
         elif not self.history.failure and (wave := self._wave):
             text = f"wave {wave}: aborted as requested {author}"
             self._record(failure_event("stop", wave, text, ExitCode.STOPPED), request)
@@ -387,12 +387,12 @@ class RolloutLoop:
         if self._approval_timeout_s <= 0:
             if self._awaited == wave:
                 self._record(
-                    request.like(phase=ActPhase.FAILED, detail=approvals.NO_APPROVAL, code=4)
+                    request.like(phase=ActPhase.FAILED, detail=requests.NO_APPROVAL, code=4)
                 )
             return False
         if self._awaited != wave:
             rules = self.history.rules or ApplyRules(0)
-            text = approvals.approval_prompt(
+            text = requests.approval_prompt(
                 rules, wave, self._approval_timeout_s, self.config.approve_with
             )
             self._record(request.like(detail=text))

@@ -24,7 +24,7 @@ from rocefort.rollout.journal.events import (
     TrialOwner,
 )
 from rocefort.rollout.journal.history import RunHistory, StepProgress
-from rocefort.rollout.planning.pending_trials import END_OF_FOREIGN, time_left
+from rocefort.rollout.journal.pending_trials import END_OF_FOREIGN, time_left
 
 STEP_NAMES = ("drain", "change while drained", "end of the drain")  # also of a commit's description
 UNDONE = " undone"

@@ -25,8 +25,11 @@ from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength
 from rocefort.models.hardware.hardware import Family
 from rocefort.rollout.controller.device_state import STEP_NAMES, UNDONE
 from rocefort.rollout.controller.protocols import Baseline
-from rocefort.rollout.controller.trial_owner import (
+from rocefort.rollout.journal.events import RolloutProblem, RunningConfig, SwitchState, TrialOwner
+from rocefort.rollout.journal.pending_trials import (
+    END_OF_FOREIGN,
     Commit,
+    ForeignTrial,
     OwnTrial,
     ShownTrial,
     TrialClaim,
@@ -34,9 +37,8 @@ from rocefort.rollout.controller.trial_owner import (
     described,
     owner_of,
     run_on_switch,
+    time_left,
 )
-from rocefort.rollout.journal.events import RolloutProblem, RunningConfig, SwitchState, TrialOwner
-from rocefort.rollout.planning.pending_trials import END_OF_FOREIGN, ForeignTrial, time_left
 
 LOG = logging.getLogger(__name__)
 

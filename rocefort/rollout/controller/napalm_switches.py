@@ -18,9 +18,8 @@ from rocefort.models.fabric.trial_time import SETTLE_S, TrialLength
 from rocefort.models.network.network import Network
 from rocefort.rollout.controller.device_steps import DeviceSteps, RolloutDriver, pending_trial
 from rocefort.rollout.controller.protocols import Baseline, Outcome
-from rocefort.rollout.controller.trial_owner import TrialLabel
 from rocefort.rollout.journal.events import RolloutProblem, SwitchState
-from rocefort.rollout.planning.pending_trials import ForeignTrial
+from rocefort.rollout.journal.pending_trials import ForeignTrial, TrialLabel
 
 Step = Callable[[RolloutDriver, Change], object]
 

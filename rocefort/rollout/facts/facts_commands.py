@@ -63,8 +63,8 @@ def probe(
     with a trial is refused.
     """
     from rocefort.fleet.connections import load_connections
+    from rocefort.rollout.facts.open_facts import probe_report
     from rocefort.rollout.facts.probe import probe as probe_switch
-    from rocefort.rollout.facts.probe_report import probe_report
 
     done = probe_switch(fabric, load_connections(connections), switch, time_limit)
     write_result(done, probe_report, text=form is options.TraceFormat.TEXT)

@@ -35,8 +35,8 @@ from rocefort.base.documents.suggest import chosen_names
 from rocefort.base.errors import BadInput, DeviceFailed, Refused, RocefortError
 from rocefort.base.repository import Site, shortest, site_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.load.documents import find_fabric
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
-from rocefort.design.load.load import find_fabric
 from rocefort.design.subject import subject_of_derived, write_files
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ProbeForm
@@ -45,15 +45,9 @@ from rocefort.fleet.connections import Connections
 from rocefort.fleet.inventory import SESSION
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.hardware.hardware import Fact, Family, Hardware, Range
-from rocefort.models.hardware.site_facts import (
-    FactEvidence,
-    FormEvidence,
-    FormOutcome,
-    SwitchFacts,
-)
+from rocefort.models.hardware.site_data import FactEvidence, FormEvidence, FormOutcome, SwitchFacts
 from rocefort.models.network.network import Node
-from rocefort.rollout.facts.open_facts import open_facts
-from rocefort.rollout.facts.probe_report import OpenCounts, ProbeResult
+from rocefort.rollout.facts.open_facts import OpenCounts, ProbeResult, open_facts
 from rocefort.validators.checks import check
 
 LIMIT_S = 600.0

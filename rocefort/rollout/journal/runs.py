@@ -29,7 +29,15 @@ from rocefort.rollout.journal.events import (
     RunResumed,
     RunStarted,
 )
-from rocefort.rollout.journal.history import FINISHED, RunHistory, history_of
+from rocefort.rollout.journal.history import (
+    BACK,
+    CONFIRMED,
+    FINISHED,
+    SAVED,
+    RunHistory,
+    RunProgress,
+    history_of,
+)
 from rocefort.rollout.journal.journal import (
     COLUMNS,
     FIRST,
@@ -43,7 +51,6 @@ from rocefort.rollout.journal.journal import (
     sound_rows,
 )
 from rocefort.rollout.journal.lock import holder
-from rocefort.rollout.journal.progress import BACK, CONFIRMED, SAVED, RunProgress
 from rocefort.rollout.journal.run_directory import RunDirectory
 
 NOTHING_CHANGES = "no switch changes: there is nothing to apply"

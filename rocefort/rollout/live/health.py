@@ -24,7 +24,7 @@ from rocefort.models.wording import count_of
 from rocefort.rollout.live.checks import errors_of, new_errors
 from rocefort.rollout.live.readings import observe
 from rocefort.validators.checks import check_live
-from rocefort.validators.rules.live.subject import HealthLimits, SwitchReadings
+from rocefort.validators.rules.live.switch_readings import HealthLimits, SwitchReadings
 from rocefort.validators.rules.registry import Rule
 
 UNREADABLE = "LIV001"

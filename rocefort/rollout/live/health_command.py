@@ -53,7 +53,7 @@ def health(
     from rocefort.fleet.connections import load_connections
     from rocefort.rollout.live.health import health_of
     from rocefort.validators.checks import rules
-    from rocefort.validators.rules.live.subject import HealthLimits, LiveSubject
+    from rocefort.validators.rules.live.switch_readings import HealthLimits, LiveSubject
     from rocefort.verification.findings import write_findings
 
     found = health_of(

@@ -24,7 +24,7 @@ from rocefort.design.git_revisions import (
     looks_like_revision,
     revision_of,
 )
-from rocefort.design.load.load import load_fabric
+from rocefort.design.load.documents import load_fabric
 from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.rollout.planning.plan_policy import PlanPolicy

@@ -18,8 +18,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.fabric import Rollout
 from rocefort.models.network.network import Network, Sources
-from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.text_store import KeptTexts
+from rocefort.rollout.journal.run_directory import KeptTexts, RunDirectory
 from rocefort.rollout.plan.make_plan import sealed_fabric
 
 

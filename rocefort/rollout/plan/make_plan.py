@@ -9,14 +9,12 @@ from pathlib import Path
 from rocefort.base.clock import utc_now
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
-from rocefort.change.compare import side_of
-from rocefort.change.difference import ComparedSwitch
+from rocefort.change.difference import ComparedSwitch, side_of
 from rocefort.change.effects.both_ends import refuse_two_sided
-from rocefort.change.effects.switch_configs import SwitchConfigs, sides_of
-from rocefort.change.effects.unowned_drift import adopted_drift
+from rocefort.change.effects.switch_configs import SwitchConfigs, adopted_drift, sides_of
 from rocefort.change.effects.wave_impact import WaveImpact
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.design.load.load import find_fabric
+from rocefort.design.load.documents import find_fabric
 from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.secrets import check_rotation
@@ -30,25 +28,25 @@ from rocefort.models.network.network import SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.rollout.controller.napalm_switches import collect_trials
 from rocefort.rollout.gates import GateFeature, gate_of
+from rocefort.rollout.journal.pending_trials import trial_problems
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
 from rocefort.rollout.plan.base_policy import pinned
+from rocefort.rollout.plan.procedures import refuse_beyond_trial
 from rocefort.rollout.planning.limit import limit_of, limited_to
 from rocefort.rollout.planning.lockout import refuse_lockout
-from rocefort.rollout.planning.maintenance import refuse_beyond_trial
-from rocefort.rollout.planning.pending_trials import trial_problems
 from rocefort.rollout.planning.sealed_files import (
     changed_files,
     check_tool,
     sealed_files,
+    sign,
     site_files,
     tool,
 )
-from rocefort.rollout.planning.signing import sign
 from rocefort.rollout.planning.waves import make_waves, with_trial_time
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
 from rocefort.verification.capacity import capacity_of, demand_of
 
 

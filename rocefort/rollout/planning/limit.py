@@ -17,7 +17,7 @@ from rocefort.base.errors import Problem, Refused
 from rocefort.change.effects.drain import ServiceDuringRollout
 from rocefort.change.effects.switch_configs import SwitchConfigs
 from rocefort.models.change.plan import PlanLimit
-from rocefort.models.device.lossless import DSCPS, QUEUES
+from rocefort.models.device.lossless_queue import DSCPS, QUEUES
 from rocefort.models.finding import Finding, Report, Severity, new_findings
 from rocefort.models.network.network import LosslessIntent, Network, Node, Sources
 from rocefort.models.wording import count_of
@@ -25,7 +25,7 @@ from rocefort.validators.checks import check, rules
 from rocefort.validators.facts.priorities import queue_of_dscp
 from rocefort.validators.facts.roce_ports import paused_queues
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
 
 Sides = Mapping[str, SwitchConfigs]
 OPTION = "--limit"

@@ -17,8 +17,7 @@ from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.change.plan import Plan, digest_of
-from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.text_store import write_whole
+from rocefort.rollout.journal.run_directory import RunDirectory, write_whole
 
 REHEARSAL_FORMAT: Final = 1
 

@@ -19,9 +19,9 @@ from napalm_cloudengine.text import visible, visible_line
 from rocefort.base.streams import for_codes, visible_streams
 from rocefort.models.change.plan import Plan, Wave
 from rocefort.models.wording import count_of
-from rocefort.rollout.journal import progress as words
+from rocefort.rollout.journal import history as words
 from rocefort.rollout.journal.events import Event
-from rocefort.rollout.journal.progress import RunProgress
+from rocefort.rollout.journal.history import RunProgress
 
 BAR = 20  # characters of a full timer
 MOST_DEVICES, MOST_WAVES = 12, 6  # shown one by one

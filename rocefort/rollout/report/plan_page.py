@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from rocefort.change.report.changes import (
+from rocefort.change.differences_report import (
     DescribedChange,
     change_groups,
     condition_lines,
@@ -42,7 +42,7 @@ from rocefort.rollout.report.plan_report import (
     stuck_text,
     warnings_of,
 )
-from rocefort.rollout.report.stages import Stage, stages_of, wave_ranges
+from rocefort.rollout.report.timeline import Stage, stages_of, wave_ranges
 
 FILES = ("plan.css", "page_common.js", "page_tables.js", "page_data.js")
 SHORT = 6  # names of one list

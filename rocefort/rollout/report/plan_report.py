@@ -1,4 +1,4 @@
-"""Plan as a table for approval, and manual steps as instructions and lines to type."""
+"""A plan as results for programs, as a table for approval, and as instructions to type."""
 
 from __future__ import annotations
 
@@ -7,11 +7,61 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rocefort.change.report.changes import changes_report
+from rocefort.change.differences_report import changes_report
+from rocefort.models.base import Frozen
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.wording import duration, listing
 from rocefort.reports.blocks import Block, Code, Items, Note, Section, Table, Tone, columns
-from rocefort.rollout.outputs import PlanOutput, Procedure, Procedures, ProcedureStep
+from rocefort.rollout.planning.plan_policy import PlanPolicy
+
+
+class PlanOutput(Frozen):
+    """Sealed plan, its file, and the files of its signature and its page, "" without one.
+
+    policy: the approval policy that `apply` uses, and where it comes from.
+    """
+
+    file: str
+    signature: str
+    page: str = ""
+    policy: PlanPolicy
+    plan: Plan
+
+
+class ProcedureStep(Frozen):
+    """Manual step: a sentence, and the lines to type."""
+
+    what: str
+    commands: tuple[str, ...] = ()
+
+
+class Procedure(Frozen):
+    """Manual steps for one switch, in their order."""
+
+    title: str
+    steps: tuple[ProcedureStep, ...]
+
+
+class Procedures(Frozen):
+    """Manual procedures."""
+
+    procedures: tuple[Procedure, ...]
+
+
+class Approval(Frozen):
+    """Approval of a wave; policy, rehearsal: of its run and its plan, as sentences."""
+
+    plan: str
+    wave: str
+    by: str
+    policy: str
+    rehearsal: str
+
+
+def approval_report(given: Approval) -> Code:
+    """Show who approved a wave, the policy of its run, and the rehearsal of its plan."""
+    approved = f"wave {given.wave} of plan {given.plan[:12]} approved by {given.by}"
+    return Code((approved, given.policy, f"rehearsal: {given.rehearsal}"))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rocefort.models.wording import count_of
 from rocefort.reports.blocks import code
 from rocefort.reports.page_parts import PageColumn, PageTable, as_json_value
 from rocefort.reports.writers.pages import PageHead, framed_page
-from rocefort.rollout.journal import progress as words
+from rocefort.rollout.journal import history as words
 from rocefort.rollout.journal.events import ActPhase
 from rocefort.rollout.journal.history import FINISHED
 from rocefort.rollout.journal.runs import RolloutStatus, Run

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from rocefort.base.errors import ExitCode
 from rocefort.models.base import Frozen
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone
-from rocefort.rollout.journal import progress as words
+from rocefort.rollout.journal import history as words
 from rocefort.rollout.journal.events import ActPhase, ApplyRules, own_values, step_of
 from rocefort.rollout.journal.runs import (
     ControllerProcess,

@@ -1,18 +1,60 @@
-"""Timeline of a rollout: for each wave and switch, what it did when, from the journal's events."""
+"""Timeline of a rollout: its stages of waves, and what each switch did when."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 
 from rocefort.models.change.plan import Plan, Wave
-from rocefort.rollout.journal import progress as words
+from rocefort.models.wording import count_of
+from rocefort.rollout.journal import history as words
 from rocefort.rollout.journal.events import ActPhase, Event, HealthEvent
-from rocefort.rollout.journal.progress import RunProgress, word_of
+from rocefort.rollout.journal.history import RunProgress, word_of
 from rocefort.rollout.journal.runs import RolloutStatus, TimedEvent
-from rocefort.rollout.report.stages import Stage, stages_of
+
+NUMBERS = re.compile(r" \d+ of \d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Waves whose names differ in their numbers only; name: what the names share."""
+
+    name: str
+    waves: tuple[Wave, ...]
+
+    @property
+    def devices(self) -> list[str]:
+        """Switches of all waves."""
+        return [device for wave in self.waves for device in wave.devices]
+
+    @property
+    def size(self) -> str:
+        """`119 waves of 1 switch`."""
+        sizes = sorted({len(wave.devices) for wave in self.waves})
+        most = count_of(sizes[-1], "switch")
+        switches = most if len(sizes) == 1 else f"{sizes[0]} to {most}"
+        return switches if len(self.waves) == 1 else f"{len(self.waves):,} waves of {switches}"
+
+
+def stages_of(plan: Plan) -> tuple[Stage, ...]:
+    """Return the stages of a plan in their order."""
+    waves = groupby(plan.waves, key=lambda wave: NUMBERS.sub("", wave.name))
+    return tuple(Stage(name, tuple(members)) for name, members in waves)
+
+
+def wave_ranges(plan: Plan, names: set[str]) -> Iterator[str]:
+    """Yield names of waves; all waves of a long stage are its name: `all 119 waves of leaves`."""
+    for stage in stages_of(plan):
+        own = [wave.name for wave in stage.waves if wave.name in names]
+        if len(own) == len(stage.waves) and len(own) > 2:
+            yield f"all {count_of(len(own), 'wave')} of {stage.name}"
+        else:
+            yield from own
+
 
 DRAINED = "drained, "
 # CSS class of a span by the word for a switch; the first that the word begins with.

@@ -1,14 +1,14 @@
-"""Objectives of a search: ratios to a start point, their front, and the objective of ByteTuning."""
+"""Objectives of a search: ratios to a start point, and their front."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, floor, fsum, log, log1p
 from typing import TypeVar
 
 from rocefort.tune.model import Measures, Settings
-from rocefort.tune.scenario import Scenario
+from rocefort.tune.scenario import MAIN_GROUP, Scenario
 
 Key = TypeVar("Key")
 Scores = Mapping[str, float]
@@ -36,10 +36,17 @@ def _completion(name: str) -> Callable[[Measures], float | None]:
     return lambda m: None if m.completion_us is None else float(getattr(m.completion_us, name))
 
 
-GOODPUT, QUEUE, PAUSES = "goodput", "queue", "pauses"
+def _beside(m: Measures) -> float | None:
+    """Return the geometric mean of the goodput of the groups beside the first; None: no groups."""
+    rates = [max(g.goodput_gbps, 1e-9) for name, g in m.groups.items() if name != MAIN_GROUP]
+    return exp(sum(map(log, rates)) / len(rates)) if rates else None
+
+
+GOODPUT, BESIDE, QUEUE, PAUSES = "goodput", "goodput beside", "queue", "pauses"
 P50, P99 = "completion p50", "completion p99"
 GOALS = (
     Goal(GOODPUT, lambda m: m.goodput_gbps, "Gb/s", raised=True),
+    Goal(BESIDE, _beside, "Gb/s", raised=True),
     Goal(P50, _completion("p50"), "us"),
     Goal(P99, _completion("p99"), "us"),
     Goal(QUEUE, lambda m: m.queue_kbytes.mean, "kbytes", 50),  # as in notes on ByteTuning's ratio
@@ -48,6 +55,7 @@ GOALS = (
 DROPS = Goal("drops", lambda m: m.drops, "packets")  # these two refuse a candidate
 UNFINISHED = Goal("unfinished", lambda m: m.unfinished, "flows")
 LATENCY = (P50, P99, QUEUE)
+RATES = (GOODPUT, BESIDE)
 WORST = 1e3  # ratio of a candidate that drops packets or does not end
 
 
@@ -90,7 +98,9 @@ def score(ratio: Scores, objective: str) -> float:
     """Return one number of an objective, less is better: logarithms of its ratios, weighted.
 
     throughput: goodput, and a hundredth of the rest. latency: completion times and queue by equal
-    parts, and pauses by a tenth. both: goodput and latency by equal parts.
+    parts, and pauses by a tenth. both: goodput and latency by equal parts. Goodput is that of all,
+    and that of the groups beside, by equal parts: victims of pauses are charged. An objective that
+    has a ratio of its own, as those of ByteTuning: this ratio.
     """
     logs = {name: log(value) for name, value in ratio.items()}
     return weighted(logs, objective) + shortfall(logs, objective)
@@ -98,9 +108,12 @@ def score(ratio: Scores, objective: str) -> float:
 
 def weighted(logs: Scores, objective: str) -> float:
     """Return the weighted sum of an objective; logs: of ratios, below 0 is better."""
+    if objective in logs:
+        return logs[objective]
     slow = [logs[name] for name in LATENCY if name in logs]
     latency = sum(slow) / max(1, len(slow)) + logs.get(PAUSES, 0) / 10
-    goodput = logs.get(GOODPUT, 0)
+    rates = [logs[name] for name in RATES if name in logs]
+    goodput = sum(rates) / max(1, len(rates))
     if objective == "throughput":
         return goodput + latency / 100
     return latency if objective == "latency" else goodput + latency
@@ -113,7 +126,8 @@ def shortfall(logs: Scores, objective: str) -> float:
     """Return what less goodput than the least costs the objective latency."""
     if objective != "latency":
         return 0.0
-    return max(0.0, logs.get(GOODPUT, 0) - log(1 / LEAST_GOODPUT)) * 10
+    rates = (logs[name] for name in RATES if name in logs)
+    return sum(max(0.0, rate - log(1 / LEAST_GOODPUT)) for rate in rates) * 10
 
 
 def distance(own: Settings, other: Settings, base: Scenario) -> float:
@@ -162,47 +176,3 @@ def short_front(scored: Mapping[Key, Scores], most: int) -> tuple[list[Key], flo
         if len(members) <= most:
             break
     return members[:most], resolution
-
-
-# --- ByteTuning -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Extremes:
-    """Highest goodput and smallest queue of all candidates."""
-
-    goodput: float
-    queue: float
-
-    @classmethod
-    def of(cls, measured: Iterable[Measures]) -> Extremes:
-        """Return the extremes of some candidates."""
-        pairs = [(m.goodput_gbps, m.queue_kbytes.mean) for m in measured]
-        return cls(max(g for g, _ in pairs), min(q for _, q in pairs))
-
-
-def program_objective(m: Measures) -> float:
-    """Objective of ByteTuning's program: throughput by queue; the queue in kbytes, plus one."""
-    return m.goodput_gbps / (m.queue_kbytes.mean + 1)
-
-
-def paper_objective(m: Measures, all_of: Extremes, beta: float) -> float:
-    """Objective of the paper: beta T/Tmax + (1 - beta) Qmin/Q.
-
-    Its fairness term subtracts a value from itself, so it is 0 here.
-    """
-    queue = m.queue_kbytes.mean
-    return beta * m.goodput_gbps / all_of.goodput + (1 - beta) * all_of.queue / max(queue, 1e-9)
-
-
-SOFT_KBYTES = 50.0  # so that half of a packet does not decide
-
-
-def repaired_objective(m: Measures, all_of: Extremes, beta: float) -> float:
-    """Objective of the paper, repaired: a softened queue, Jain's fairness, fewer pauses and drops.
-
-    1,000 pauses, or 100 dropped packets, halve it.
-    """
-    queue = (all_of.queue + SOFT_KBYTES) / (m.queue_kbytes.mean + SOFT_KBYTES)
-    value = beta * m.goodput_gbps / all_of.goodput + (1 - beta) * queue
-    return value * m.fairness / (1 + m.pauses / 1000) / (1 + m.drops / 100)

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import fsum, sqrt
+from collections.abc import Callable, Mapping, Sequence
+from math import fsum, log, sqrt
 from statistics import NormalDist, fmean, stdev
 
 from rocefort.tune.model import ConfidenceInterval, Measures, Simulation
 from rocefort.tune.search.objectives import GOALS, log_ratio, weighted
 
 Logs = dict[str, float]  # logarithm of a ratio by goal, below 0 is better
+Rates = Callable[[int, Measures], Mapping[str, float]]  # further values of a run, more is better
 
 
-def logs_of(own: Measures, other: Measures) -> Logs:
-    """Return the logarithms of ratios of one run to another; a goal without a value is left out."""
-    out = {}
+def no_rates(_scenario: int, _run: Measures) -> Mapping[str, float]:
+    """Return that a run has no values but its measures."""
+    return {}
+
+
+def logs_of(own: Measures, other: Measures, scenario: int = 0, rates: Rates = no_rates) -> Logs:
+    """Return the logarithms of ratios of one run to another; a goal without a value is left out.
+
+    rates: further values of a run in a scenario, by its number.
+    """
+    its_rates = rates(scenario, other)
+    out = {name: log(its_rates[name] / value) for name, value in rates(scenario, own).items()}
     for goal in GOALS:
         mine, its = goal.read(own), goal.read(other)
         if mine is not None and its is not None:
@@ -28,11 +38,13 @@ def mean_logs(each: Sequence[Logs]) -> Logs:
     return {name: fmean(logs[name] for logs in each if name in logs) for name in names}
 
 
-def logs_by_seed(own: Sequence[Simulation], other: Sequence[Simulation]) -> list[Logs]:
+def logs_by_seed(
+    own: Sequence[Simulation], other: Sequence[Simulation], rates: Rates = no_rates
+) -> list[Logs]:
     """Return for each seed the mean over the scenarios, which count alike."""
     pairs = [
-        [logs_of(a, b) for a, b in zip(mine.runs, its.runs, strict=True)]
-        for mine, its in zip(own, other, strict=True)
+        [logs_of(a, b, number, rates) for a, b in zip(mine.runs, its.runs, strict=True)]
+        for number, (mine, its) in enumerate(zip(own, other, strict=True))
     ]
     return [mean_logs(scenarios) for scenarios in zip(*pairs, strict=True)]
 

@@ -15,7 +15,9 @@ from rocefort.tune.scenario import Marking, NicKey, Scenario, SearchSpace
 
 Point = tuple[int, ...]  # index of a value of each axis
 Values = Mapping[str, float]
-CELL_KBYTES = 0.208  # of ByteTuning's switches, assumed as in docs/how-to/tuning.md
+# Cell of ByteTuning's switches, assumed: their displays have a buffer of 131,072 cells, and of the
+# 208 and 256 bytes that H3C's guides name, 256 make it the 32 MiB of a Trident 3.
+CELL_KBYTES = 0.256
 SWITCH_AXES = tuple(name for name in SearchSpace.model_fields if name != "nic")
 # Further NIC values around ConnectX's defaults; field ranges of /Barre/ and DCQCN's paper.
 NIC_VALUES: Mapping[NicKey, tuple[int, ...]] = {

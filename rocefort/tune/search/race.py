@@ -19,7 +19,15 @@ from statistics import fmean, stdev
 from rocefort.tune.model import RaceRound, Settings, Simulation
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.objectives import shortfall
-from rocefort.tune.search.paired import Logs, logs_of, mean_logs, scores_by_seed, t_quantile
+from rocefort.tune.search.paired import (
+    Logs,
+    Rates,
+    logs_of,
+    mean_logs,
+    no_rates,
+    scores_by_seed,
+    t_quantile,
+)
 from rocefort.tune.search.points import Point
 
 Evaluation = tuple[Simulation, ...]
@@ -50,12 +58,13 @@ class Race:
     objective: str
     seeds: Sequence[int]
     change: Callable[[Point], float]  # how far a point is from today's values
+    rates: Rates = no_rates
     _logs: dict[Point, list[Logs]] = field(default_factory=dict)  # by seed, over the scenarios
 
     def run(self, start: Evaluation, screened: Mapping[Point, Evaluation]) -> RaceResult:
         """Return the order; start and screened: results with the first seed."""
         sound = {p: own for p, own in screened.items() if not fault_of(own, start)}
-        first = {p: scenario_logs(own, start) for p, own in sound.items()}
+        first = {p: scenario_logs(own, start, self.rates) for p, own in sound.items()}
         decisive = deciding(list(first.values()))
         for point, scenarios in first.items():
             self._logs[point] = [mean_logs(scenarios)]
@@ -94,7 +103,12 @@ class Race:
             self._logs[point] = [
                 mean_logs(
                     [
-                        logs_of(own[decisive.index(s)].runs[n], start[decisive.index(s)].runs[n])
+                        logs_of(
+                            own[decisive.index(s)].runs[n],
+                            start[decisive.index(s)].runs[n],
+                            s,
+                            self.rates,
+                        )
                         if s in decisive
                         else logs
                         for s, logs in enumerate(first[point])
@@ -131,11 +145,11 @@ class Race:
         return fmean(differences) > max(SAME, t_quantile(WORSE, count - 1) * error)
 
 
-def scenario_logs(own: Evaluation, start: Evaluation) -> list[Logs]:
+def scenario_logs(own: Evaluation, start: Evaluation, rates: Rates = no_rates) -> list[Logs]:
     """Return the logarithms of ratios of each scenario, over its seeds."""
     return [
-        mean_logs([logs_of(a, b) for a, b in zip(mine.runs, its.runs, strict=True)])
-        for mine, its in zip(own, start, strict=True)
+        mean_logs([logs_of(a, b, number, rates) for a, b in zip(mine.runs, its.runs, strict=True)])
+        for number, (mine, its) in enumerate(zip(own, start, strict=True))
     ]
 
 

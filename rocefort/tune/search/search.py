@@ -11,6 +11,7 @@ from pathlib import Path
 from rocefort.models.wording import count_of
 from rocefort.tune.model import (
     Independence,
+    Measures,
     Option,
     OtherObjective,
     SearchResult,
@@ -19,6 +20,12 @@ from rocefort.tune.model import (
     SwitchValue,
 )
 from rocefort.tune.search import methods
+from rocefort.tune.search.byte_tuning import (
+    BYTE_TUNING,
+    DEFAULT_WEIGHTS,
+    Extremes,
+    Weights,
+)
 from rocefort.tune.search.comparison import (
     TriedCandidate,
     noise_percent,
@@ -27,13 +34,10 @@ from rocefort.tune.search.comparison import (
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.jobs import base_digest
 from rocefort.tune.search.objectives import (
-    Extremes,
+    WORST,
     distance,
     is_lossy,
-    paper_objective,
-    program_objective,
     ratios,
-    repaired_objective,
     score,
     short_front,
 )
@@ -55,7 +59,7 @@ OBJECTIVES = ("latency", "throughput", "both")
 METHODS = ("auto", "grid", "nsga2", "tpe", "annealing")
 LARGEST_GRID = 3300  # points that `auto` evaluates all
 LARGEST_FRONT = 24
-BETAS = (0.1, 0.5, 0.9)
+BETAS = tuple(tenths / 10 for tenths in range(1, 10))  # of ByteTuning, compared
 FINALISTS = 3  # best candidates of the race that a verdict may be about
 TOGETHER: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (  # parameters and their settings
     (frozenset({"kmin_kbytes", "width_kbytes", "pmax_percent"}), ("ecn",)),
@@ -79,12 +83,16 @@ class ReferenceSettings:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Options of a search. budget: most candidates of a method that is no grid."""
+    """Options of a search.
+
+    budget: most candidates of a method that is no grid. weights: of ByteTuning's objectives.
+    """
 
     objective: str = "both"
     method: str = "auto"
     budget: int = 400
     seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
+    weights: Weights = DEFAULT_WEIGHTS
     journal: Path | None = None
 
 
@@ -98,6 +106,7 @@ class Search:
     evaluator: Evaluator
     options: SearchOptions
     table: dict[Point, Evaluation] = field(default_factory=dict)
+    extremes: Extremes = field(default_factory=Extremes)
     tried: dict[Point, TriedCandidate] = field(default_factory=dict)
     _start: Evaluation = ()
 
@@ -106,6 +115,7 @@ class Search:
         o, first = self.options, self.options.seeds[:1]
         references = [reference.settings for reference in self.references]
         self._start = self.evaluator.evaluate(references[:1], first, "simulate the start point")[0]
+        self.extremes.add(self._start)
         method = self._method()
         self._screen(method)
         scored = {point: ratios(own, self._start) for point, own in self.table.items()}
@@ -113,7 +123,7 @@ class Search:
         members, resolution = short_front(scored, LARGEST_FRONT)
         leaders = [self._best(scored, name) for name in OBJECTIVES]
         race = self._race()
-        best = race.order[:FINALISTS] or (self._best(scored, o.objective),)
+        best = race.order[:FINALISTS] or tuple(leaders[:1])
         still = self._independence(method, best[0])
         finalists = list(dict.fromkeys([*members, *leaders, *best]))
         settings = [self.space.at(point) for point in finalists]
@@ -143,6 +153,7 @@ class Search:
             compared,
             self._all_values,
             (*o.seeds, *race.seeds),
+            self._rates,
         )
         trial = judge.judge(contenders)
         winner = best[contenders.index(trial.candidate)]
@@ -202,6 +213,7 @@ class Search:
             o.objective,
             seeds,
             lambda point: distance(self.space.at(point), today, base),
+            self._rates,
         )
         return race.run(self._start, self.table)
 
@@ -291,7 +303,30 @@ class Search:
         settings = [self.space.at(point) for point in new]
         done = self.evaluator.evaluate(settings, self.options.seeds[:1], "simulate candidates")
         self.table.update(zip(new, done, strict=True))
-        return [ratios(self.table[point], self._start) for point in points]
+        for evaluation in done:
+            self.extremes.add(evaluation)
+        return [self.ratios(self.table[point], self._start) for point in points]
+
+    def ratios(self, own: Sequence[Measures], start: Sequence[Measures]) -> dict[str, float]:
+        """Return the ratios to a start point; with that of an objective of ByteTuning, if chosen.
+
+        Its maximum and smallest are those of the candidates so far.
+        """
+        out, o = ratios(own, start), self.options
+        if o.objective in BYTE_TUNING:
+            one, other = (
+                max(self.extremes.value(o.objective, each, o.weights), 1 / WORST)
+                for each in (start, own)
+            )
+            out[o.objective] = WORST if WORST in out.values() else one / other
+        return out
+
+    def _rates(self, scenario: int, run: Measures) -> Mapping[str, float]:
+        """Return the value of an objective of ByteTuning of one run, more is better, if chosen."""
+        name, weights = self.options.objective, self.options.weights
+        if name not in BYTE_TUNING:
+            return {}
+        return {name: max(self.extremes.value_of_run(name, scenario, run, weights), 1 / WORST)}
 
     def _journal(self, method: str) -> Path | None:
         """File of Optuna's study: its name has the digest of all that it depends on."""
@@ -301,6 +336,7 @@ class Search:
         parts = (
             method,
             self.options.objective,
+            str(self.options.weights),
             str(self.options.seeds),
             self.space.digest,
             self.references[0].settings.model_dump_json(),  # ratios are to them
@@ -351,17 +387,23 @@ class Search:
             scenarios=figures(own),
         )
 
-    def _byte_tuning(self) -> list[OtherObjective]:
-        """Return the best candidates by ByteTuning's objectives, of the first scenario."""
-        measured = {point: own[0] for point, own in self.table.items()}
-        most = Extremes.of(measured.values())
-        by = {"program: T/(Q+1)": program_objective}
-        for beta in BETAS:
-            by[f"paper, beta {beta}"] = lambda m, b=beta: paper_objective(m, most, b)  # type: ignore[misc]
-            by[f"repaired, beta {beta}"] = lambda m, b=beta: repaired_objective(m, most, b)  # type: ignore[misc]
-        out = []
-        for name, value in by.items():
-            best = max(measured, key=lambda p: value(measured[p]))
-            own = self.tried[best]
-            out.append(OtherObjective(objective=name, values=dict(own.values), ratios=own.ratios))
-        return out
+    def _byte_tuning(self) -> Iterator[OtherObjective]:
+        """Yield the best candidates by ByteTuning's objectives, with the weights that do so."""
+        gamma = self.options.weights.gamma
+        kept = {point: own.scenarios for point, own in self.tried.items() if not own.lossy}
+        for name in BYTE_TUNING if kept else ():
+            chosen: dict[Point, list[float]] = {}
+            for beta in sorted({*BETAS, self.options.weights.beta}):
+                best = self.extremes.best(name, kept, Weights(beta, gamma))
+                chosen.setdefault(best, []).append(beta)
+            for point, betas in chosen.items():
+                weights = Weights(betas[0], gamma)
+                yield OtherObjective(
+                    objective=name,
+                    betas=tuple(betas),
+                    gamma=gamma,
+                    values=self.space.values(point),
+                    value=self.extremes.value(name, kept[point], weights),
+                    start=self.extremes.value(name, self._start, weights),
+                    ratios=self.tried[point].ratios,
+                )

@@ -25,12 +25,14 @@ from rocefort.tune.model import (
     SwitchValue,
 )
 from rocefort.tune.search.evaluate import Evaluator
-from rocefort.tune.search.objectives import DROPS, GOALS, GOODPUT, shortfall
+from rocefort.tune.search.objectives import DROPS, GOALS, RATES, shortfall
 from rocefort.tune.search.paired import (
     Logs,
+    Rates,
     interval_of,
     logs_by_seed,
     mean_logs,
+    no_rates,
     scores_by_seed,
 )
 from rocefort.tune.search.points import Point, Space
@@ -78,6 +80,7 @@ class Judge:
     references: Sequence[Option]
     values: Callable[[Settings], Sequence[SwitchValue]]  # of switches, complete
     used: Sequence[int]  # seeds that chose
+    rates: Rates = no_rates
     trials: list[Trial] = field(default_factory=list)
 
     def judge(self, candidates: Sequence[Option]) -> Trial:
@@ -120,16 +123,17 @@ class Judge:
             return fault
         logs = mean_logs(logs_by_seed(own, today))
         if shortfall(logs, self.objective):
-            return f"has {100 * exp(-logs[GOODPUT]):.0f} % of today's goodput"
+            name = max((name for name in RATES if name in logs), key=lambda name: logs[name])
+            return f"has {100 * exp(-logs[name]):.0f} % of today's {name}"
         return ""
 
     def _scores(self, own: Evaluation, other: Evaluation) -> list[float]:
-        return scores_by_seed(logs_by_seed(own, other), self.objective)
+        return scores_by_seed(logs_by_seed(own, other, self.rates), self.objective)
 
     def _reference(
         self, option: Option, its: Evaluation, own: Evaluation, today: Evaluation
     ) -> ReferenceComparison:
-        by_seed = logs_by_seed(own, its)
+        by_seed = logs_by_seed(own, its, self.rates)
         score = interval_of(scores_by_seed(by_seed, self.objective), CONFIDENCE)
         return ReferenceComparison(
             reference=option.name,

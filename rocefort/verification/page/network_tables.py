@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from rocefort.design.results import cable_facts
 from rocefort.design.table_rows import bond_rows, exit_rows
-from rocefort.design.tables import cable_facts
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.policy import SegmentPolicy
 from rocefort.models.network.exits import Exit

@@ -16,12 +16,13 @@ from rocefort.change.advice.renames import (
     with_new_servers,
     with_old_sysnames,
 )
-from rocefort.change.compare import switches_of
-from rocefort.change.difference import ComparedSide, difference
+from rocefort.change.difference import ComparedSide, difference, switches_of
 from rocefort.change.edit import Versions, read_fabric, versions_of, whole_word
 from rocefort.change.expand import by_place, lost_pairs, new_cables, new_switches
-from rocefort.change.growth_results import ChangedName, Removal, Renaming
-from rocefort.change.report.growth import (
+from rocefort.change.growth import (
+    ChangedName,
+    Removal,
+    Renaming,
     addition_text,
     additions_text,
     cable_table,
@@ -32,8 +33,7 @@ from rocefort.change.report.growth import (
     size_text,
     switch_table,
 )
-from rocefort.design.load.demand import DEMAND_FILE
-from rocefort.design.load.load import load_catalogue
+from rocefort.design.load.documents import DEMAND_FILE, load_catalogue
 from rocefort.design.remove import EditedFabric
 from rocefort.design.remove import remove as without
 from rocefort.design.remove import rename as with_name

@@ -12,8 +12,8 @@ from rocefort.base.errors import BadInput
 from rocefort.base.repository import FABRIC_FILE
 from rocefort.change.sides import WORKTREE, fabrics_at, path_at_base, top_of_review
 from rocefort.design.git_revisions import Revision, checked_out, commit_of, git
+from rocefort.design.load.documents import load_fabric
 from rocefort.design.load.hardware_catalogue import MODEL
-from rocefort.design.load.load import load_fabric
 from rocefort.models.finding import Severity
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Items, Note, Section, Tone

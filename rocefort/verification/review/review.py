@@ -17,14 +17,11 @@ from rocefort.base.errors import BadInput, Problem, RocefortError
 from rocefort.base.json_output import json_text
 from rocefort.base.progress import Step, tracked
 from rocefort.change.advice.advice import advice_on, without_live_patches
+from rocefort.change.advice.causes import document_changes, origins, switch_lines
 from rocefort.change.advice.drain_steps import DrainStudy
-from rocefort.change.advice.intent_changes import document_changes
-from rocefort.change.advice.line_origins import origins, switch_lines
 from rocefort.change.advice.renames import Renames, under_new_names, with_old_sysnames
-from rocefort.change.compare import switches_of
-from rocefort.change.difference import ComparedSide, ComparedSwitch, difference
-from rocefort.change.effects.blast_radius import blast_radius
-from rocefort.change.effects.management_path import management_path
+from rocefort.change.difference import ComparedSide, ComparedSwitch, difference, switches_of
+from rocefort.change.effects.blast_radius import blast_radius, management_path
 from rocefort.change.results import (
     BlastRadius,
     FabricDifference,
@@ -34,11 +31,12 @@ from rocefort.change.results import (
 )
 from rocefort.change.sides import ReviewSide, ReviewSides, read_sides
 from rocefort.dialects.choose import dialect_of
-from rocefort.models.fabric.routing import Capacity
+from rocefort.models.fabric.underlay import Capacity
 from rocefort.models.finding import Finding, Report
 from rocefort.models.network.network import Network, Node, Sources, SwitchRole
 from rocefort.validators.checks import check, titles
 from rocefort.validators.engine_choice import Engine
+from rocefort.verification.findings import rule_texts
 from rocefort.verification.review.fabrics import ChangedFabrics, changed_fabrics
 from rocefort.verification.review.results import (
     FindingsChange,
@@ -47,16 +45,18 @@ from rocefort.verification.review.results import (
     RewordedFinding,
     UnreviewedFabric,
 )
-from rocefort.verification.review.review_files import reviews_markdown, reviews_output
+from rocefort.verification.review.review_files import (
+    reviews_markdown,
+    reviews_output,
+    reviews_sarif,
+)
 from rocefort.verification.review.review_page import review_page, reviews_page
-from rocefort.verification.review.review_sarif import reviews_sarif
 from rocefort.verification.review.verified_sides import (
     ReviewVerification,
     VerificationOptions,
     VerifiedSide,
     verify_both,
 )
-from rocefort.verification.rule_texts import rule_texts
 from rocefort.verification.verify import service_of
 
 MARKDOWN, PAGE, JSON, SARIF = "review.md", "review.html", "review.json", "review.sarif"

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rocefort.change.report.changes import (
+from rocefort.change.differences_report import (
     SHORT,
     DescribedChange,
     change_groups,
@@ -18,6 +18,7 @@ from rocefort.change.report.changes import (
 )
 from rocefort.change.results import (
     IntentChange,
+    ManagementPath,
     OneSided,
     ReviewLine,
     SwitchDifference,
@@ -41,7 +42,6 @@ from rocefort.reports.wording import group_items, name_ranges, port_ranges, unju
 from rocefort.validators.routing_results import RoutingChange
 from rocefort.verification.failures import costs
 from rocefort.verification.review.advice_section import advice_section
-from rocefort.verification.review.management_section import management_section
 from rocefort.verification.review.results import Review
 from rocefort.verification.review.verdict import (
     anchor_of,
@@ -50,6 +50,52 @@ from rocefort.verification.review.verdict import (
     verdict_of,
     verdict_section,
 )
+
+
+def management_section(review: Review) -> Section:
+    """Parts of the management path that change; lines that are not judged come first."""
+    path = review.management
+    title = "Management path"
+    if not path.switches:
+        lead = "Not compared: there is no base to compare with."
+        return Section(title, lead=lead, id="management")
+    aspects = ", ".join(path.aspects)
+    sides = [f"{len(path.new)} new"] if path.new else []
+    sides += [f"{len(path.removed)} removed"] if path.removed else []
+    beside = f"; {', '.join(sides)}, on one side only" if sides else ""
+    apart = tuple(_one_sided_access(path))
+    if not path.changes:
+        same = f"on all of {count_of(path.switches, 'switch')}: {aspects}{beside}."
+        unknown = effects_lead(review)
+        lead = f"{unknown} Judged lines: unchanged {same}" if unknown else f"Unchanged {same}"
+        return Section(title, (Items(apart),) if apart else (), lead, "management")
+    alike = group_items(path.changes, lambda change: (change.aspect, change.what))
+    lines = [
+        f"{', '.join(name_ranges(c.device for c in found))}: {aspect}: {code(what)}"
+        for (aspect, what), found in alike.items()
+    ]
+    changing = f"{path.switches - path.untouched} of {count_of(path.switches, 'switch')}"
+    lead = effects_lead(review, f"Changes on {changing}; compared: {aspects}{beside}.")
+    blocks = (Items(tuple(lines), strong=True), *([Items(apart)] if apart else []))
+    return Section(title, blocks, lead, "management")
+
+
+def _one_sided_access(path: ManagementPath) -> Iterator[str]:
+    """Switches that only one side has: what ends, and how what comes is reached."""
+    for access in path.removed:
+        at = f" ({access.address})" if access.address else ""
+        yield (
+            f"{access.device}: removed, so access to it{at} ends by intent; it answers until it is "
+            "switched off"
+        )
+    for access in path.new:
+        at = f" at {access.address}" if access.address else ", at an address that is not known,"
+        on = f" on {access.port}" if access.port else ""
+        yield (
+            f"{access.device}: new, reached by SSH{at}{on}, once its console has what "
+            f"{code(f'rocefort day0 {access.device}')} prints"
+        )
+
 
 MOST_NOTES = 20
 NO_BASE = "Not known: there is no base to compare with."

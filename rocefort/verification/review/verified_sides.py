@@ -16,15 +16,14 @@ from rocefort.models.network.network import Network, Sources
 from rocefort.validators import engine_choice
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.engine_choice import Engine, StudyOptions, VerificationResult
-from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.routing.version_changes import change_since, common_switches
+from rocefort.validators.routing.engine import Solution, analyse, change_since, common_switches
 from rocefort.validators.routing_results import (
     FailureEffect,
     FailureStudy,
     RoutingState,
     SessionStatus,
 )
-from rocefort.validators.rules.verification.subject import verify, verify_change, verify_redundancy
+from rocefort.validators.rules.verification.answers import verify, verify_change, verify_redundancy
 from rocefort.verification.failures import FailureReport, study_failures
 from rocefort.verification.review.results import (
     FailureChange,

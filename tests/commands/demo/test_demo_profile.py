@@ -10,7 +10,7 @@ import pytest
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import HARDWARE, Site
 from rocefort.design.derive.derive import derive
-from rocefort.lab.demo.fabric_demo import DemoWriter, raise_thresholds, run_demo
+from rocefort.lab.demo.emulated_demo import DemoWriter, raise_thresholds, run_demo
 from rocefort.validators.engine_choice import Engine
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import DeviceFailed
-from rocefort.lab.demo import rollout_demo
+from rocefort.lab.demo import emulated_demo
 
 Size = tuple[str, tuple[str, ...], str]
 TWO_LEAVES: Size = ("4 switches, 4 waves", ("leaf07", "spine01", "spine02"), "leaves 1 of 1")
@@ -61,7 +61,7 @@ def rolls_out_fails_is_killed_and_goes_on(
 def test_controllers_that_do_nothing_fail_it(
     monkeypatch: pytest.MonkeyPatch, two_leaves: Path
 ) -> None:
-    monkeypatch.setattr(rollout_demo, "_controller", lambda *_: 0)
+    monkeypatch.setattr(emulated_demo, "_controller", lambda *_: 0)
     with pytest.raises(DeviceFailed) as caught:
-        rollout_demo.run_rollout_demo(two_leaves, lambda _: None)
+        emulated_demo.run_rollout_demo(two_leaves, lambda _: None)
     assert str(caught.value) == "demo: a switch does not run the change"

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rocefort.base.command_line import names
+from rocefort.base.command_line import values
 from rocefort.base.command_line.completion import answer
 from rocefort.base.repository import INVENTORY
 from rocefort.validators.rules.registry import registered
@@ -159,8 +159,8 @@ def test_an_instruction_of_no_script_is_answered_with_nothing(instruction: str) 
 
 def test_ids_of_rules_are_those_of_the_registry() -> None:
     ids = {rule.id for rule in registered()}
-    assert {name for name in names.rule_names() if len(name) > 3} == ids
-    assert {name for name in names.rule_names() if len(name) == 3} == {each[:3] for each in ids}
+    assert {name for name in values.rule_names() if len(name) > 3} == ids
+    assert {name for name in values.rule_names() if len(name) == 3} == {each[:3] for each in ids}
 
 
 def test_fish_completes(site: Path, forked: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.json_output import json_text
-from rocefort.change.report.changes import changes_report
+from rocefort.change.differences_report import changes_report
 from rocefort.models.change.plan import Change, ChangeKind
 from rocefort.reports.writers.markdown import markdown_of
 

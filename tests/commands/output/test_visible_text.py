@@ -36,8 +36,7 @@ from rocefort.reports.blocks import (
     Tone,
     columns,
 )
-from rocefort.reports.formats.junit import as_junit, problems_junit
-from rocefort.reports.formats.sarif import problems_sarif
+from rocefort.reports.formats.ci_reports import as_junit, problems_junit, problems_sarif
 from rocefort.reports.output import write_blocks
 from rocefort.reports.problem_results import ProblemOutput, ProblemsOutput
 from rocefort.reports.writers import terminal

@@ -28,8 +28,8 @@ from progress_events import steps_of
 from rocefort.base.progress import ProgressEvent, reported_to
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.subject import subject_of_derived
-from rocefort.lab.emulated_site import rehearse
-from rocefort.validators.batfish.snapshot_checks import CHECK_QUESTIONS, collect_checks
+from rocefort.emulator.emulated_site import rehearse
+from rocefort.validators.batfish.snapshot import CHECK_QUESTIONS, collect_checks
 
 Rocefort = Callable[..., Any]
 ROCEFORT = Path(sys.executable).with_name("rocefort")

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from comment_platform import GITHUB_TOKEN, GITLAB_TOKEN, Fault, Platform, serving
 
-from rocefort.verification.comment.api import ApiFailed, RetryTimes
-from rocefort.verification.comment.keep import keep_comment
-from rocefort.verification.comment.platforms import Thread, thread_of
+from rocefort.verification.pull_request_comment import Thread, keep_comment, thread_of
+from rocefort.verification.rest_api import ApiFailed, RetryTimes
 from rocefort.verification.review.review_files import MARK
 
 Command = Callable[..., Any]

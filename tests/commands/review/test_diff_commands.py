@@ -13,8 +13,8 @@ import pytest
 from canonical import canonical
 
 from rocefort.base.repository import HARDWARE, PROFILES
-from rocefort.change.compare import compare_sides
-from rocefort.change.report.diff import DifferenceOptions, diff_report
+from rocefort.change.difference import compare_sides
+from rocefort.change.differences_report import DifferenceOptions, diff_report
 from rocefort.design import git_revisions
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.subject import write_texts

@@ -14,7 +14,7 @@ from rocefort.reports.blocks import Section
 from rocefort.tasks import cli
 from rocefort.validators.engine_choice import Engine
 from rocefort.validators.rules.registry import registered
-from rocefort.validators.rules.verification.subject import RedundancySubject
+from rocefort.validators.rules.verification.answers import RedundancySubject
 from rocefort.verification.review.review import ReviewRequest, make_review
 from rocefort.verification.review.sections import sections_of
 from rocefort.verification.review.verdict import LOST_REDUNDANCY

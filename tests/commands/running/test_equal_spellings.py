@@ -14,7 +14,7 @@ from text_faults import Line, findings_of, write_texts
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.dialects.vrp.spellings import in_one_spelling
 from rocefort.models.device.device import Device
-from rocefort.models.device.lossless import DropLimits, DropProfile
+from rocefort.models.device.lossless_queue import DropLimits, DropProfile
 from rocefort.models.device.routing import Bfd, Bgp, BgpGroup, BgpPeer
 
 Rocefort = Callable[..., Any]

@@ -13,13 +13,13 @@ from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import render_all
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue, Pfc, PfcProfile
+from rocefort.models.device.lossless_queue import AiEcn, AiEcnQueue, Pfc, PfcProfile
 from rocefort.models.device.routing import Bgp
 from rocefort.models.network.network import Network, Node, SwitchRole
 from rocefort.models.vote import Vote
 from rocefort.validators.checks import check, rules
-from rocefort.validators.rules.running import settings
-from rocefort.validators.rules.running.subject import VoteSubject
+from rocefort.validators.rules.running import kind_settings
+from rocefort.validators.rules.running.running_subject import VoteSubject
 
 Rocefort = Callable[..., Any]
 Saved = Callable[..., Path]
@@ -150,10 +150,10 @@ def test_ties_of_settings_are_information() -> None:
 
 
 def test_every_field_of_a_device_is_shared_or_its_own() -> None:
-    assert {*settings.SHARED, *settings.OWN} == {*Device.model_fields}
-    assert not {*settings.SHARED} & {*settings.OWN}
-    assert {*settings.OWN_OF_BGP} < {*Bgp.model_fields}
-    assert {*settings.SHARED_OF_PORT} < {*Interface.model_fields}
+    assert {*kind_settings.SHARED, *kind_settings.OWN} == {*Device.model_fields}
+    assert not {*kind_settings.SHARED} & {*kind_settings.OWN}
+    assert {*kind_settings.OWN_OF_BGP} < {*Bgp.model_fields}
+    assert {*kind_settings.SHARED_OF_PORT} < {*Interface.model_fields}
 
 
 @pytest.mark.parametrize(

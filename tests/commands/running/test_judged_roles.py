@@ -18,7 +18,7 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.device.routing import Bgp, BgpPeer
 from rocefort.models.network.network import Network, Node, RoleEvidence, SwitchRole
 from rocefort.validators.checks import check, rules
-from rocefort.validators.rules.running.subject import VoteSubject
+from rocefort.validators.rules.running.running_subject import VoteSubject
 
 Rocefort = Callable[..., Any]
 Saved = Callable[..., Path]

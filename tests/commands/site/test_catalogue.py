@@ -15,9 +15,9 @@ from json_schema import refused
 from rocefort.base.documents.read import read_document
 from rocefort.base.repository import ROOT
 from rocefort.design.derive.derive import derive
-from rocefort.emulator.switch.shared_lines import Pool
-from rocefort.lab.emulated_site import switch_of
-from rocefort.lab.options import LabOptions
+from rocefort.emulator.emulated_site import switch_of
+from rocefort.emulator.options import LabOptions
+from rocefort.emulator.switch.store import Pool
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.planning.sealed_files import changed_files, site_files
 

@@ -18,8 +18,8 @@ import yaml
 
 from rocefort.design.derive.derive import derive
 from rocefort.design.subject import subject_of_derived
+from rocefort.emulator.emulated_site import Rehearsal, rehearse
 from rocefort.emulator.switch.personality import LineFault
-from rocefort.lab.emulated_site import Rehearsal, rehearse
 
 Rocefort = Callable[..., Any]
 FILE = Path("inventory/facts/ce8850-64cq-ei-v200r022c00.yaml")

@@ -12,9 +12,8 @@ import pytest
 
 from rocefort import tasks
 from rocefort.base.errors import BadInput
-from rocefort.design.config_directory import read_directory
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.design.subject import ReadNetwork, subject_of_texts
+from rocefort.design.subject import ReadNetwork, read_directory, subject_of_texts
 from rocefort.dialects.network_text import render_all
 from rocefort.validators.checks import check
 

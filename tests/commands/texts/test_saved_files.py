@@ -17,9 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocefort.base.errors import BadInput
-from rocefort.design.config_directory import read_directory
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.design.subject import subject_of_texts
+from rocefort.design.subject import read_directory, subject_of_texts
 from rocefort.dialects.network_text import render_all
 from rocefort.validators.checks import check
 

@@ -16,7 +16,7 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
-from rocefort.design.load.load import LoadedFabric, load_catalogue
+from rocefort.design.load.documents import LoadedFabric, load_catalogue
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.hardware.media import parts_of

@@ -16,7 +16,7 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.derive.lossless import Multiples, multiples
-from rocefort.design.load.load import LoadedFabric, load_catalogue
+from rocefort.design.load.documents import LoadedFabric, load_catalogue
 from rocefort.models.device.device import Device
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Deadlock

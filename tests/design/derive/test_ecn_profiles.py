@@ -15,10 +15,16 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
-from rocefort.design.load.load import LoadedFabric, load_catalogue
+from rocefort.design.load.documents import LoadedFabric, load_catalogue
 from rocefort.design.load.profiles import profiles_of
 from rocefort.dialects.network_text import render_all
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue, DropLimits, DropProfile, QueueMarking
+from rocefort.models.device.lossless_queue import (
+    AiEcn,
+    AiEcnQueue,
+    DropLimits,
+    DropProfile,
+    QueueMarking,
+)
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import AiEcnProfile, StaticEcn
 

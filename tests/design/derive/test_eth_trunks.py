@@ -9,10 +9,10 @@ import pytest
 
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
-from rocefort.design.tables import ShowTable, show_csv, show_output
+from rocefort.design.results import ShowTable, show_csv, show_output
 from rocefort.models.device.interface import Bond
 from rocefort.models.network.network import End
-from rocefort.rdma.plan.gate import plan_pairs
+from rocefort.rdma.plan.gate_pairs import plan_pairs
 
 Edit = Callable[..., Path]
 ALONE = "    leaf: leaf03\n    port: 100GE1/0/1\n"

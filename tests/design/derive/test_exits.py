@@ -11,7 +11,7 @@ import pytest
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import read_back, render_all
-from rocefort.dialects.vrp.day0 import day0_device
+from rocefort.dialects.vrp.render import day0_device
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 EditBorder = Callable[..., Path]

@@ -9,10 +9,10 @@ import pytest
 
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.design.tables import ShowTable, show_output
+from rocefort.design.results import ShowTable, show_output
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.lab.state_model import routing_of
+from rocefort.emulator.state_model import routing_of
 from rocefort.validators.checks import check
 from rocefort.validators.facts.headroom import port_demands
 

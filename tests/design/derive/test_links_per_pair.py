@@ -17,18 +17,18 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
-from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue
-from rocefort.design.tables import ShowTable, show_csv
+from rocefort.design.load.documents import Catalogue, LoadedFabric, load_catalogue
+from rocefort.design.results import ShowTable, show_csv
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.models.change.compare import compare
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.port_allocation import peer_at, place_of
+from rocefort.models.fabric.topology import peer_at, place_of
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network, SwitchRole
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import SessionStatus
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
 
 Edit = Callable[..., Path]
 HEPS = read_document(INVENTORY / "heps" / "fabric.yaml")

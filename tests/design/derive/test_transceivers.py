@@ -9,7 +9,7 @@ import pytest
 
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
-from rocefort.design.tables import ShowTable, show_output, show_report
+from rocefort.design.results import ShowTable, show_output, show_report
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.checks import check

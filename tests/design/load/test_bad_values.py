@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import HARDWARE, Site
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.design.load.load import load_catalogue
+from rocefort.design.load.documents import load_catalogue
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render

@@ -10,7 +10,7 @@ import pytest
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.design.load.demand import demand_beside, load_demand
+from rocefort.design.load.documents import demand_beside, load_demand
 from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, gbps, terabytes
 
 HEAD = "demand: trial\npeak: 1 Tb/s\n"

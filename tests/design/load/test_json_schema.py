@@ -16,14 +16,14 @@ from rocefort import __version__
 from rocefort.base.documents.read import read_document
 from rocefort.base.options import SchemaDocument
 from rocefort.base.repository import INVENTORY, PROFILES
-from rocefort.design.load.json_schema import (
+from rocefort.design.load.documents import (
     DEMAND_SCHEMA_FILE,
     MODELINE,
     SCHEMA_FILE,
     demand_schema,
     fabric_schema,
+    load_catalogue,
 )
-from rocefort.design.load.load import load_catalogue
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.models.network.demand import Demand
 from rocefort.site.schemas import schema_text

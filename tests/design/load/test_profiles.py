@@ -13,12 +13,12 @@ from rocefort.base.errors import BadInput
 from rocefort.base.repository import PROFILES, Site
 from rocefort.design.derive.check_profiles import REFERENCES
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
-from rocefort.design.load.load import load_fabric
+from rocefort.design.load.documents import load_fabric
 from rocefort.design.load.profiles import KINDS, profiles_of
 from rocefort.dialects.network_text import render_all
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.fabric.hosts import Adapter, NicProfile
-from rocefort.models.fabric.sourced import Sourced
+from rocefort.models.fabric.types import Sourced
 from rocefort.validators.checks import check
 
 Edit = Callable[..., Path]

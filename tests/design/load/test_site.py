@@ -13,9 +13,8 @@ from rocefort.base.errors import BadInput
 from rocefort.base.repository import HARDWARE, INVENTORY, PROFILES, SHIPPED, Site, site_of
 from rocefort.design.derive.derive import derive
 from rocefort.design.expand import GrowthRequest, grow
-from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.load.load import load_fabric
-from rocefort.design.load.overrides import overrides
+from rocefort.design.load.documents import load_fabric
+from rocefort.design.load.hardware_catalogue import load_catalogue, overrides
 from rocefort.design.load.profiles import profiles_of
 from rocefort.models.fabric.lossless import Lossless
 from rocefort.models.hardware.hardware import SyntaxFamily

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 from planned import make_changes
 
-from rocefort.change.report.changes import changes_report
+from rocefort.change.differences_report import changes_report
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.design.load.load import load_catalogue
+from rocefort.design.load.documents import load_catalogue
 from rocefort.dialects.changes import conditions_of
 from rocefort.dialects.network_text import render_all
-from rocefort.models.hardware.commit_conditions import Requirement
-from rocefort.models.hardware.hardware import SyntaxFamily
+from rocefort.models.hardware.hardware import Requirement, SyntaxFamily
 from rocefort.reports.writers.terminal import text_of
 
 FAMILIES = load_catalogue().families

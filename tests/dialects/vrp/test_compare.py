@@ -10,14 +10,14 @@ from patch_cases import BY_NAME
 
 from rocefort.dialects.changes import change_of
 from rocefort.dialects.syntax_families import load_families
-from rocefort.dialects.vrp.disruption import DISRUPTS
+from rocefort.dialects.vrp.dialect import DISRUPTS
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.change.compare import classify, compare
 from rocefort.models.change.edits import Edit
 from rocefort.models.change.plan import ChangeKind, digest_of
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DrrQueue, Interface, InterfacePfc, PfcThreshold
-from rocefort.models.device.lossless import (
+from rocefort.models.device.lossless_queue import (
     AiEcn,
     AiEcnQueue,
     DiffservDomain,

@@ -10,7 +10,7 @@ from rocefort.dialects.syntax_families import load_families
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import Row
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.models.device.defaults import without_defaults
+from rocefort.models.device.device import without_defaults
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 VIEWS = {  # commands that enter a view

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import render_all
-from rocefort.dialects.vrp.commands import index
+from rocefort.dialects.vrp.commands import match
 from rocefort.dialects.vrp.commands.catalogue import SYSTEM, rows_by_view
 from rocefort.dialects.vrp.commands.command import Row
 from rocefort.dialects.vrp.commands.format import FormatMatch, MatchFailure, read_all, words_of
@@ -28,7 +28,7 @@ from rocefort.dialects.vrp.interpreter.interpreter import (
 )
 from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, put_line, remove
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 G1 = SyntaxFamily.V300_G1
@@ -86,7 +86,7 @@ LINES = st.sampled_from(
 def views_indexed_from(lines: int) -> Iterator[None]:
     """Views of so many lines have an index."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index, "LONG", lines)
+        patch.setattr(match, "LONG", lines)
         yield
 
 
@@ -167,10 +167,10 @@ def test_lines_are_found_after_every_change(
             texts = [line.text for line in config]
             for known in ("sysname a", "sysname b", "lldp enable", text):
                 place = texts.index(known) if known in texts else None
-                assert index.place_of(config, known) == place
-                assert index.begins(config, known) == (known if known in texts else None)
+                assert match.place_of(config, known) == place
+                assert match.begins(config, known) == (known if known in texts else None)
             sysnames = [one for one in texts if one.startswith("sysname ")]
-            assert index.begins(config, "sysname") == (sysnames[0] if sysnames else None)
+            assert match.begins(config, "sysname") == (sysnames[0] if sysnames else None)
 
 
 def read_plainly(kind: str, words: tuple[str, ...]) -> tuple[tuple[Row, FormatMatch], ...]:

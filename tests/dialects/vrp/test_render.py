@@ -14,7 +14,7 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render, template_of
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc, OtherThreshold, PfcThreshold
-from rocefort.models.device.lossless import DiffservDomain, Pfc, PfcProfile, PfcTimer
+from rocefort.models.device.lossless_queue import DiffservDomain, Pfc, PfcProfile, PfcTimer
 from rocefort.models.device.management import LocalUser
 from rocefort.models.device.routing import Bgp, BgpGroup, BgpPeer, PrefixList, RoutePolicy
 from rocefort.models.hardware.hardware import SyntaxFamily

@@ -15,7 +15,12 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import as_saved, check_typed, masked_text, stated_secret
+from rocefort.dialects.vrp.text.secret_forms import (
+    as_saved,
+    check_typed,
+    masked_text,
+    stated_secret,
+)
 from rocefort.models.device.device import Device
 from rocefort.models.device.routing import Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.secret import Authentication, placeholder

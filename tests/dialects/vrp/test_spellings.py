@@ -7,12 +7,11 @@ from ipaddress import IPv4Address
 import pytest
 
 from rocefort.dialects.syntax_families import load_families
-from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
+from rocefort.dialects.vrp.interpreter.saved_lines import written_by_itself
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.spellings import in_one_spelling, spelled_as
-from rocefort.models.device.defaults import without_saved
-from rocefort.models.device.device import Device
-from rocefort.models.device.lossless import DropLimits, DropProfile
+from rocefort.models.device.device import Device, without_saved
+from rocefort.models.device.lossless_queue import DropLimits, DropProfile
 from rocefort.models.device.routing import Bgp, BgpGroup, BgpPeer
 from rocefort.models.hardware.hardware import Family, SavedLine, SyntaxFamily
 from rocefort.models.network.network import TextLine

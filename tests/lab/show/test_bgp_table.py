@@ -12,12 +12,12 @@ from shared_lab import SharedLab
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.show.routing import BGP_COLUMNS, BGP_HEAD, bgp_table
 from rocefort.emulator.state.model import ComputedRoutes, EmulatedState
 from rocefort.emulator.state.state_faults import Port, read_state_fault
 from rocefort.emulator.switch.state_source import BgpPath
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.validators.routing.engine import analyse
 
 MakeSwitch = Callable[..., EmulatedSwitch]

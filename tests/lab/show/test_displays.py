@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from recorded_driver import RecordedDriver
 
-from napalm_cloudengine.displays.bgp import read_peers
 from napalm_cloudengine.displays.interfaces import read_names
+from napalm_cloudengine.displays.lines import DisplayAnswer
 from napalm_cloudengine.displays.lldp import Neighbor
-from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.routing import read_peers
 from napalm_cloudengine.displays.system import read_clock, read_version
 from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.running_state import read_topic
 from rocefort.dialects.vrp.saved_text import read_display
 from rocefort.emulator.state.model import ComputedRoutes, EmulatedState
-from rocefort.emulator.state.routes import BgpRoute
+from rocefort.emulator.state.routing_state import BgpRoute
 from rocefort.emulator.state.state_faults import STATE_FAULTS, Port, read_state_fault
 from rocefort.emulator.switch.state_source import PeerState
 from rocefort.emulator.switch.switch import EmulatedSwitch

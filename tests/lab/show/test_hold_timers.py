@@ -13,13 +13,13 @@ from rocefort import tasks
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.subject import subject_of_derived
 from rocefort.emulator.cli.session import CliSession
-from rocefort.emulator.state.hold_timers import CONNECT_RETRY_S
+from rocefort.emulator.emulated_site import switch_of
+from rocefort.emulator.options import LabOptions
 from rocefort.emulator.state.model import EmulatedState
-from rocefort.emulator.switch.shared_lines import Pool
+from rocefort.emulator.state.routing_state import CONNECT_RETRY_S
+from rocefort.emulator.state_model import model_of
+from rocefort.emulator.switch.store import Pool
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import switch_of
-from rocefort.lab.options import LabOptions
-from rocefort.lab.state_model import model_of
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 HOLD_S = 30  # of HEPS

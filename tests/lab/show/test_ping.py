@@ -11,7 +11,7 @@ import pytest
 
 from napalm_cloudengine import pinging
 from napalm_cloudengine.displays import lldp
-from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.lines import DisplayAnswer
 from rocefort.emulator.show.routing import printed
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.state.state_faults import Port, read_state_fault

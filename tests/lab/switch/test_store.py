@@ -19,8 +19,7 @@ from netmiko import ConnectHandler
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.emulator.cli.server import LabServer, run_in_thread
 from rocefort.emulator.switch.personality import Personality, TrialMode
-from rocefort.emulator.switch.shared_lines import Pool
-from rocefort.emulator.switch.store import Store, lose_power
+from rocefort.emulator.switch.store import Pool, Store, lose_power
 from rocefort.emulator.switch.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]
@@ -31,7 +30,7 @@ import asyncio, sys
 from pathlib import Path
 from rocefort.emulator.switch.personality import Personality
 from rocefort.emulator.cli.server import LabServer
-from rocefort.emulator.switch.shared_lines import Pool
+from rocefort.emulator.switch.store import Pool
 from rocefort.emulator.switch.store import Store
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily

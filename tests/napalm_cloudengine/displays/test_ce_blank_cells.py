@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import bgp, commits, interfaces, lldp, lossless, routing, system
-from napalm_cloudengine.displays.shown import DisplayAnswer, UnreadableError
+from napalm_cloudengine.displays import commits, interfaces, lldp, lossless, routing, system
+from napalm_cloudengine.displays.lines import DisplayAnswer, UnreadableError
 from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
-MODULES = (lossless, bgp, commits, interfaces, lldp, routing, system)
+MODULES = (lossless, routing, commits, interfaces, lldp, routing, system)
 ROUTES = "display ip routing-table"  # has a reader of its own
 TABLES = [
     (f"{module.__name__.rpartition('.')[2]}.{name}", table)

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import bgp, commits, interfaces, lldp, lossless, routing, system
+from napalm_cloudengine.displays import commits, interfaces, lldp, lossless, routing, system
 from napalm_cloudengine.displays.block import LabelledDisplay
 from napalm_cloudengine.displays.interface_fields import read_interfaces
 from napalm_cloudengine.displays.interfaces import BLOCKS, BRIEF, MANAGEMENT, PORT_V200, PORT_V300
-from napalm_cloudengine.displays.shown import DisplayAnswer, UnreadableError
+from napalm_cloudengine.displays.lines import DisplayAnswer, UnreadableError
 from napalm_cloudengine.displays.table import DisplayTable, Form
 
 Row = dict[str, Any]
@@ -382,8 +382,8 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     ),
     (
         "bgp-peer-v300",
-        bgp.PEERS.read,
-        lambda rows: bgp.PEERS.write(
+        routing.PEERS.read,
+        lambda rows: routing.PEERS.write(
             rows, router_id="10.0.0.11", local_as="65101", total=2, established=1, dynamic=0
         ),
         [
@@ -393,8 +393,8 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     ),
     (
         "bgp-peer",
-        lambda shown: bgp.PEERS.read(shown)[2:],
-        lambda rows: bgp.PEERS.write(
+        lambda shown: routing.PEERS.read(shown)[2:],
+        lambda rows: routing.PEERS.write(
             [
                 _peer("10.1.0.0", "65001", "0522h45m", "Established", 13, 36659, 36154),
                 _peer("10.1.0.2", "65002", "626h43m", "Established", 14, 62697, 61772),
@@ -509,7 +509,7 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     _interface("interface-port-v200", PORT_V200, PORT_10GE | V200),
     _interface("interface-management", MANAGEMENT, METH),
 ]
-MODULES = (lossless, lldp, routing, bgp, system, commits, interfaces)
+MODULES = (lossless, lldp, routing, routing, system, commits, interfaces)
 NAMES = [case[0] for case in CASES]
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import bgp, lldp, lossless, routing
+from napalm_cloudengine.displays import lldp, lossless, routing
 from napalm_cloudengine.displays.interfaces import read_names
-from napalm_cloudengine.displays.shown import DisplayAnswer, Rows, UnreadableError, UnreadLine
+from napalm_cloudengine.displays.lines import DisplayAnswer, Rows, UnreadableError, UnreadLine
 
 Read = Callable[[DisplayAnswer], tuple[Sequence[Any], Sequence[UnreadLine]]]
 
@@ -42,7 +42,7 @@ def of_rows(read: Callable[[DisplayAnswer], Rows[Any]]) -> Read:
 
 
 def peers(shown: DisplayAnswer) -> tuple[Sequence[Any], Sequence[UnreadLine]]:
-    table = bgp.read_peers(shown)
+    table = routing.read_peers(shown)
     return table.peers, table.unread
 
 

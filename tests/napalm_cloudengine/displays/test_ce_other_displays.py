@@ -6,11 +6,11 @@ import pytest
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import bgp, commits, lldp, lossless, system
+from napalm_cloudengine.displays import commits, lldp, lossless, routing, system
 from napalm_cloudengine.displays.commits import TrialStatus, read_trial
 from napalm_cloudengine.displays.interface_fields import read_ports
 from napalm_cloudengine.displays.interfaces import read_names
-from napalm_cloudengine.displays.shown import DisplayAnswer, UnreadableError
+from napalm_cloudengine.displays.lines import DisplayAnswer, UnreadableError
 
 DETAIL = vendor_display("lldp-neighbor")
 
@@ -188,9 +188,9 @@ def test_an_interface_without_a_mac_address_has_none(address: str, mac: str) -> 
 )
 def test_an_as_number_that_is_none_names_its_line(old: str, new: str, key: str, what: str) -> None:
     whole = vendor_display("bgp-peer")
-    table = bgp.read_peers(DisplayAnswer("display bgp peer", changed(whole, old, new)))
+    table = routing.read_peers(DisplayAnswer("display bgp peer", changed(whole, old, new)))
     address = key.removeprefix("*")
-    peers = bgp.read_peers(DisplayAnswer("display bgp peer", whole)).peers
+    peers = routing.read_peers(DisplayAnswer("display bgp peer", whole)).peers
     assert table.peers == tuple(peer for peer in peers if peer.address != address)
     [line] = table.unread
     assert (str(line), line.key) == (f"'display bgp peer', {what}", key)
@@ -203,14 +203,14 @@ def test_the_own_as_number_and_the_last_row_must_be_read() -> None:
         ("00:00:07        Idle        0", "00:00:07        Idle", "line 12: .* has not 9 cells"),
     ):
         with pytest.raises(UnreadableError, match=what):
-            bgp.read_peers(DisplayAnswer("display bgp peer", changed(text, old, new)))
+            routing.read_peers(DisplayAnswer("display bgp peer", changed(text, old, new)))
 
 
 @pytest.mark.parametrize("row", ["* 10.1.0.4 ", "*  10.1.0.4", "*10.1.0.4  "])
 def test_the_star_of_a_dynamic_peer_may_be_apart(row: str) -> None:
     text = vendor_display("bgp-peer")
     odd = changed(text, "*10.1.0.4  ", row)
-    assert bgp.read_peers(DisplayAnswer("display", odd)) == bgp.read_peers(
+    assert routing.read_peers(DisplayAnswer("display", odd)) == routing.read_peers(
         DisplayAnswer("display", text)
     )
 

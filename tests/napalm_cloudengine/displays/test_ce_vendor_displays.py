@@ -4,10 +4,10 @@ import pytest
 from recorded_driver import RecordedDriver
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays.bgp import read_peers
 from napalm_cloudengine.displays.commits import STATUS, TrialStatus, read_trial
 from napalm_cloudengine.displays.interfaces import read_names
-from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.lines import DisplayAnswer
+from napalm_cloudengine.displays.routing import read_peers
 
 COUNTED = (
     *("octets", "unicast_packets", "multicast_packets"),

@@ -16,8 +16,7 @@ from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event, RolloutOutcome
-from rocefort.rollout.journal.history import RunHistory
-from rocefort.rollout.journal.progress import RunProgress
+from rocefort.rollout.journal.history import RunHistory, RunProgress
 from rocefort.rollout.journal.runs import JournalContents, RolloutStatus
 from rocefort.rollout.report.event_lines import JsonLines, applied_report, ended_output, seal_report
 from rocefort.rollout.report.live_progress import LiveProgress

@@ -17,25 +17,25 @@ import pytest
 from planned import unchanged
 
 from rocefort.base.errors import Refused
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.fabric.approvals import Approvals, WaveApproval
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.controller.approvals import (
+from rocefort.rollout.controller.config import ApplyOptions
+from rocefort.rollout.controller.requests import (
     NAMESPACE,
     approval_event,
+    approve,
     expired,
     refusal,
     rules_for,
 )
-from rocefort.rollout.controller.requests import approve
 from rocefort.rollout.journal.events import ActPhase, ApplyRules, ApprovalEvent, OperatorRequest
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import status
 from rocefort.rollout.operator import user
-from rocefort.rollout.planning.signing import sign_text
+from rocefort.rollout.planning.sealed_files import sign_text
 
 PlanOf = Callable[[Path], Plan]
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)

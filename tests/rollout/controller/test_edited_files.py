@@ -12,13 +12,13 @@ import pytest
 
 from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import derive
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.state.state_faults import read_state_fault
 from rocefort.fleet.connections import Connections
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import ActPhase, ApplyRules
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.fabric_of_run import KeptFabric

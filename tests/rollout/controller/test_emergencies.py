@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.journal.events import ActPhase, ApplyRules, RunStarted
 from rocefort.rollout.journal.journal import WITHOUT_HEAD, open_journal

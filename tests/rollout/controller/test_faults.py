@@ -16,9 +16,9 @@ import pytest
 import yaml
 
 import napalm_cloudengine.dialogue
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.personality import FAULTS, LineFault
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.planning.sealed_files import read_plan, write_plan
 

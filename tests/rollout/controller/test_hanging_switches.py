@@ -11,10 +11,10 @@ import pytest
 
 from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.personality import LineFault
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.fleet.nornir_session import end_fleet, open_fleet
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.journal.events import ActPhase, Event

@@ -15,8 +15,8 @@ from napalm.base.exceptions import ConnectionClosedException
 
 from napalm_cloudengine import CloudEngineDriver
 from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.journal.events import ActPhase, Event, RolloutOutcome

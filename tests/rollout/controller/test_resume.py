@@ -11,22 +11,21 @@ from rollout_events import make_event
 
 from rocefort.base.errors import BadInput, ExitCode, Refused
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.emulator.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
 from rocefort.emulator.switch.personality import Personality
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import BANDWIDTH, BLOCKED, Rehearsal
 from rocefort.models.change.plan import ChangeKind, Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.controller.requests import approve, request_abort, request_pause
-from rocefort.rollout.controller.trial_owner import persist_id
 from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event, RolloutOutcome
 from rocefort.rollout.journal.history import history_of
 from rocefort.rollout.journal.journal import open_journal
-from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.pending_trials import persist_id
+from rocefort.rollout.journal.run_directory import KeptTexts, RunDirectory
 from rocefort.rollout.journal.runs import status
-from rocefort.rollout.journal.text_store import KeptTexts
-from rocefort.rollout.planning.rollback import plan_back
+from rocefort.rollout.plan.rollback_plan import plan_back
 
 PlanOf = Callable[[Path], Plan]
 Kill = Callable[..., None]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import Rehearsal
 
 
 def thresholds(switch: EmulatedSwitch) -> set[str]:

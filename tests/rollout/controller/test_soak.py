@@ -8,22 +8,22 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import Refused
-from rocefort.change.effects.soak import ADVERTISE_S, LACP_S, MARGIN_S, soak_of
+from rocefort.change.effects.switch_configs import ADVERTISE_S, LACP_S, MARGIN_S, soak_of
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.edits import Edit
 from rocefort.models.change.plan import Plan, Soak
 from rocefort.models.device.routing import HOLD_S
-from rocefort.rdma.plan.gate import gate_s
+from rocefort.rdma.plan.gate_pairs import gate_s
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.apply.operate import status_of_plan
 from rocefort.rollout.controller import requests
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import Act, ActPhase, ApplyRules, Event, RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan import make_plan as rollout_plan

@@ -13,12 +13,12 @@ from personalities import STUCK
 
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import ExitCode
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller import controller
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import ActPhase, Event
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import rollout_status

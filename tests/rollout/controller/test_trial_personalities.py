@@ -15,21 +15,21 @@ from crash_site import Wire
 from crashing import Trials, new_trials
 from personalities import PERSONALITIES
 
-from napalm_cloudengine.answers import PromptAnswer
 from napalm_cloudengine.displays.commits import CommitEntry
 from napalm_cloudengine.displays.commits import commit as read_commit
 from napalm_cloudengine.framing import SwitchReply
+from napalm_cloudengine.parse import PromptAnswer
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.emulator.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
-from rocefort.rollout.controller.trial_owner import (
+from rocefort.rollout.journal.events import TrialOwner
+from rocefort.rollout.journal.pending_trials import (
     OwnTrial,
     TrialClaim,
     TrialLabel,
     owner_of,
     persist_id,
 )
-from rocefort.rollout.journal.events import TrialOwner
 
 of_each = pytest.mark.parametrize("personality", PERSONALITIES, ids=str)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.state.state_faults import read_state_fault
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event
 from rocefort.rollout.journal.run_directory import RunDirectory
 

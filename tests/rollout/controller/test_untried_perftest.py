@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.apply import apply
 from rocefort.rollout.journal.events import Event, RolloutOutcome

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from model_switches import Book, NoTexts, Says, plan_of, switches_of
 
 from rocefort.models.fabric.approvals import WaveApproval
-from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.controller.config import RolloutConfig
+from rocefort.rollout.controller.config import ApplyOptions, RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.journal.events import (
     ActPhase,

@@ -21,8 +21,8 @@ import pytest
 from chaos import KINDS, LINE, ROW, SECRET, Call, Ended
 from shared_lab import SharedLab
 
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.switch import EmulatedSwitch
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.planning.sealed_files import write_plan
 

@@ -27,12 +27,12 @@ from napalm_cloudengine import CloudEngineDriver
 from rocefort.base.secret_references import resolve
 from rocefort.design.subject import ReadNetwork, subject_of
 from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.emulator.emulated_site import Rehearsal, rehearse
+from rocefort.emulator.options import LabOptions
 from rocefort.emulator.switch.audit_log import AuditRecord, digest_of
 from rocefort.emulator.switch.personality import Personality
 from rocefort.fleet.connections import Connections, SshAccess
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal, rehearse
-from rocefort.lab.options import LabOptions
 from rocefort.models.change.plan import Change, Plan
 from rocefort.models.network.network import Network
 from rocefort.rollout.plan.make_plan import make_plan

@@ -16,13 +16,13 @@ import pytest
 from planned import git
 
 from rocefort.base.errors import BadInput, Refused
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Change, Plan
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.rollout.apply import operate
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import ActPhase, RunningConfig, SwitchState
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan import fabric_of_run, rederive
@@ -30,8 +30,7 @@ from rocefort.rollout.plan.base_policy import policy_of_base
 from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.rollout.plan.rederive import refuse_forged
 from rocefort.rollout.planning import sealed_files
-from rocefort.rollout.planning.sealed_files import read_plan, write_plan
-from rocefort.rollout.planning.signing import sign
+from rocefort.rollout.planning.sealed_files import read_plan, sign, write_plan
 
 PlanOf = Callable[[Path], Plan]
 EditHeps = Callable[..., Path]

@@ -18,5 +18,5 @@ def test_a_gate_whose_feature_is_not_installed_is_refused(monkeypatch: pytest.Mo
         gates.gate_of()
     assert str(refused.value) == (
         "the policy requires a gate by rdma, and the feature rocefort.absent is not installed; "
-        "install it, or plan where it is"
+        "install it, or run this command where it is"
     )

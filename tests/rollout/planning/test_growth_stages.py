@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.change.effects.growth_stages import GrowthStep, staged
-from rocefort.change.expand import Expansion, GrowthOptions, expand, stages_of, wanted_of
-from rocefort.change.growth_results import StagedGrowth
+from rocefort.change.expand import (
+    Expansion,
+    GrowthOptions,
+    GrowthStep,
+    expand,
+    staged,
+    stages_of,
+    wanted_of,
+)
+from rocefort.change.growth import StagedGrowth
 from rocefort.models.network.network import Network
 
 

@@ -11,14 +11,13 @@ import pytest
 from nornir.core import Nornir
 
 from rocefort.base.errors import DeviceFailed
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Plan
-from rocefort.rollout.controller.trial_owner import run_on_switch
 from rocefort.rollout.journal.events import ActPhase
+from rocefort.rollout.journal.pending_trials import ForeignTrial, run_on_switch, trial_problems
 from rocefort.rollout.journal.runs import status
 from rocefort.rollout.plan import make_plan as plan_module
 from rocefort.rollout.plan.make_plan import running_at_rest
-from rocefort.rollout.planning.pending_trials import ForeignTrial, trial_problems
 
 ID = "rocefort-0123456789ab-7f7f7f7f"
 MAY_CHANGE = "its end may change the configuration that was read"

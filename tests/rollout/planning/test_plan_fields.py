@@ -34,7 +34,7 @@ from rocefort.models.change.plan import (
     Wave,
     digest_of,
 )
-from rocefort.models.hardware.commit_conditions import ConditionedLine
+from rocefort.models.hardware.hardware import ConditionedLine
 from rocefort.rollout.journal.events import (
     ActPhase,
     RunEnded,

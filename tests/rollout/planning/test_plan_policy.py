@@ -14,7 +14,7 @@ from planned import git, unreached
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
-from rocefort.lab.emulated_site import Rehearsal
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.rollout.planning.plan_policy import PlanPolicy
 

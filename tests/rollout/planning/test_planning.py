@@ -18,18 +18,21 @@ from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.models.change.plan import Change, Plan
 from rocefort.reports.blocks import Block
 from rocefort.reports.writers.terminal import text_of
-from rocefort.rollout.outputs import Procedures
-from rocefort.rollout.plan.console import console_procedure
 from rocefort.rollout.plan.make_plan import PlanOptions, devices_of, make_plan, sealed_fabric
+from rocefort.rollout.plan.procedures import NeedsMaintenance, console_procedure
 from rocefort.rollout.planning import sealed_files as files
-from rocefort.rollout.planning.maintenance import NeedsMaintenance
 from rocefort.rollout.planning.sealed_files import read_plan, write_plan
-from rocefort.rollout.report.plan_report import plan_report, procedure_report, procedures_report
+from rocefort.rollout.report.plan_report import (
+    Procedures,
+    plan_report,
+    procedure_report,
+    procedures_report,
+)
 
 EditHeps = Callable[..., Path]
 MakePlan = Callable[..., Plan]

@@ -23,17 +23,23 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.emulator.cli.session import CliSession
+from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.fleet.running_configs import running_of
-from rocefort.lab.emulated_site import Rehearsal
 from rocefort.models.change.plan import Change
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import ETHERNET_MTU, Bond, DrrQueue, Interface, PfcThreshold
-from rocefort.models.device.lossless import ColourLimits, DropProfile, Pfc, PfcProfile, PfcTimer
+from rocefort.models.device.lossless_queue import (
+    ColourLimits,
+    DropProfile,
+    Pfc,
+    PfcProfile,
+    PfcTimer,
+)
 from rocefort.models.device.routing import Bfd, Bgp, BgpGroup, BgpPeer
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.rollout.apply.apply import apply_plan
-from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import make_plan
 

@@ -10,8 +10,7 @@ from rocefort.dialects.vrp.device_diff import changed_lines, same_change
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.models.change.plan import Change
-from rocefort.models.device.defaults import without_defaults
-from rocefort.models.device.device import Device
+from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.routing import Bgp
 from rocefort.models.hardware.hardware import SyntaxFamily
 

@@ -7,7 +7,7 @@ from planned import make_changes
 
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
-from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
+from rocefort.dialects.vrp.interpreter.saved_lines import written_by_itself
 from rocefort.dialects.vrp.parse.parser import parse
 
 # An S5735 with V600R023C00, of V300R023's generation (its hashes, names and ports left out).

@@ -11,7 +11,7 @@ import pytest
 from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import signed
-from rocefort.rollout.planning.signing import sign, signer_of
+from rocefort.rollout.planning.sealed_files import sign, signer_of
 
 pytestmark = pytest.mark.skipif(
     shutil.which("ssh-keygen") is None,

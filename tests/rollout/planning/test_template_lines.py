@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 from planned import make_changes
 
-from rocefort.change.compare import switches_of
-from rocefort.change.difference import ComparedSide, difference
+from rocefort.change.difference import ComparedSide, difference, switches_of
 from rocefort.change.effects.drain import drained_change
 from rocefort.change.effects.switch_configs import running_digest, sides_of
 from rocefort.change.results import SwitchDifference

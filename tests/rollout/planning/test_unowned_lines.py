@@ -6,8 +6,8 @@ from pathlib import Path
 
 from planned import unreached
 
+from rocefort.change.differences_report import kept_line, service_lines
 from rocefort.change.effects.switch_configs import running_digest
-from rocefort.change.report.changes import kept_line, service_lines
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_node

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, cast
 from crash_plans import OLD, SETTLE_S, Case, text_of
 
 from napalm_cloudengine import CloudEngineDriver, parse
-from napalm_cloudengine.answers import PromptAnswer, answer_to
 from napalm_cloudengine.connect import SessionBrokenError
 from napalm_cloudengine.framing import SwitchReply
+from napalm_cloudengine.parse import PromptAnswer, answer_to
 from napalm_cloudengine.transport import CloudEngineSSH
 from rocefort.base.errors import DeviceFailed, RocefortError
 from rocefort.emulator.cli.session import CliSession
@@ -29,8 +29,8 @@ from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.rollout.controller.device_steps import DeviceSteps
 from rocefort.rollout.controller.protocols import Baseline, Outcome
-from rocefort.rollout.controller.trial_owner import TrialLabel
 from rocefort.rollout.journal.events import RolloutProblem, SwitchState
+from rocefort.rollout.journal.pending_trials import TrialLabel
 
 READS = ("display ", "system-view", "return", "screen-length")
 ACT_OF = {

@@ -14,9 +14,8 @@ from crash_site import Fate, Point, Site, WiredSwitches
 
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.rollout.journal.journal import head_content
-from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.run_directory import KeptTexts, RunDirectory
 from rocefort.rollout.journal.runs import status
-from rocefort.rollout.journal.text_store import KeptTexts
 
 SHARED_MEMORY = "-shm"  # of SQLite: the first process that opens a database creates it again
 CALLABLES = ("clock", "now")  # of a switch; the clock's value is that of its site

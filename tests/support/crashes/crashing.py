@@ -23,15 +23,13 @@ from rocefort.base.clock import utc_now
 from rocefort.emulator.cli.session import CliSession
 from rocefort.models.change.plan import Gate, Plan
 from rocefort.models.hardware.hardware import Family
-from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.controller.config import RolloutConfig
+from rocefort.rollout.controller.config import ApplyOptions, RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
-from rocefort.rollout.controller.trial_owner import TrialLabel, label_of
 from rocefort.rollout.journal.events import OperatorRequest, RolloutOutcome
 from rocefort.rollout.journal.history import history_of
 from rocefort.rollout.journal.journal import JournalFailed, SqliteJournal, open_journal
-from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.text_store import KeptTexts
+from rocefort.rollout.journal.pending_trials import TrialLabel, label_of
+from rocefort.rollout.journal.run_directory import KeptTexts, RunDirectory
 
 
 class Mortal:

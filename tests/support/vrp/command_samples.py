@@ -58,11 +58,11 @@ from rocefort.dialects.vrp.interpreter.interpreter import (
     apply_line,
     replay,
 )
-from rocefort.dialects.vrp.interpreter.joined_lines import joined_lines
+from rocefort.dialects.vrp.interpreter.saved_lines import joined_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import masked_text
+from rocefort.dialects.vrp.text.secret_forms import masked_text
 from rocefort.models.device.secret import PLACEHOLDER
 from rocefort.models.hardware.hardware import SyntaxFamily
 

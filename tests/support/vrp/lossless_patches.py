@@ -14,7 +14,7 @@ from rocefort.dialects.vrp.patch.profile_moves import ProfileMove
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DEFAULT_DOMAIN, Interface
-from rocefort.models.device.lossless import PHB_QUEUE
+from rocefort.models.device.lossless_queue import PHB_QUEUE
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 PortQueues = Mapping[str, frozenset[int]]

@@ -37,7 +37,7 @@ from rocefort.models.device.interface import (
     OtherThreshold,
     PfcThreshold,
 )
-from rocefort.models.device.lossless import (
+from rocefort.models.device.lossless_queue import (
     Colour,
     ColourLimits,
     DiffservDomain,

@@ -34,7 +34,7 @@ from random_values import (
 )
 
 from rocefort.models.device.device import Device
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue
+from rocefort.models.device.lossless_queue import AiEcn, AiEcnQueue
 from rocefort.models.device.management import (
     Acl,
     AclRule,

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from rocefort.models.device.interface import HIGHEST_ID
-from rocefort.models.device.lossless import NO_DROP_PROFILES
+from rocefort.models.device.lossless_queue import NO_DROP_PROFILES
 from rocefort.models.device.packet_filters import (
     PortRange,
 )

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rocefort.base.errors import BadInput
+from rocefort.dialects.vrp.commands.catalogue import rows_with
 from rocefort.dialects.vrp.commands.command import Row
 from rocefort.dialects.vrp.commands.format import FormatNode, words_of
 from rocefort.dialects.vrp.commands.match import identify, readings
 from rocefort.dialects.vrp.commands.parameters import takes
-from rocefort.dialects.vrp.commands.syntax import rows_with
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_line, replay
 from rocefort.dialects.vrp.parse.parser import places_in

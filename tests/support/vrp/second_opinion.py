@@ -17,7 +17,7 @@ from hier_config import HConfig, HConfigChild, Platform, get_hconfig
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, apply_lines
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 Place = tuple[str, ...]

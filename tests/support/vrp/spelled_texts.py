@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
+from rocefort.dialects.vrp.commands.catalogue import rows_with
 from rocefort.dialects.vrp.commands.command import Row, Spelling
 from rocefort.dialects.vrp.commands.match import identify, readings
-from rocefort.dialects.vrp.commands.syntax import rows_with
 from rocefort.dialects.vrp.interpreter.execute import view_kind
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_line
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text

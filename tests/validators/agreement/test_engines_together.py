@@ -15,10 +15,10 @@ from rocefort import tasks
 from rocefort.dialects.eos import render_eos
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
-from rocefort.validators.batfish.recording import replay
 from rocefort.validators.engine_choice import engine_comparison
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import RoutingState
+from rocefort.validators.verification.batfish_recording import replay
 
 Edits = tuple[tuple[str, str, str], ...]
 WRONG_AS: Edits = (("leaf02", r"^( peer 10\.1\.0\.8 as-number) 65000$", r"\1 65009"),)

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from rocefort.validators.batfish.engine import ask
-from rocefort.validators.batfish.recording import load, record, replay
+from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import SessionStatus
-from rocefort.validators.rules.verification.engine_difference import disagreements
+from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.verification.batfish_recording import load, record, replay
 
 SEEDS = range(1, 41)
 by_seed = pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"generated-{seed:02}")

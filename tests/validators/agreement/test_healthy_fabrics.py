@@ -15,7 +15,7 @@ from efforts import tries
 from new_fabrics import LEAVES, STATIC_ECN, random_fabric
 from spelled_texts import spelled
 
-from rocefort.change.compare import compare_sides, drift_of
+from rocefort.change.difference import compare_sides, drift_of
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all

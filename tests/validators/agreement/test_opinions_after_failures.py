@@ -22,15 +22,15 @@ from rocefort.lab.experiments.opinions import Batfish
 from rocefort.lab.network import OpinionCounts, compare_tables, tables_of
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.access import Service
-from rocefort.validators.batfish.engine import RouteRow
-from rocefort.validators.batfish.recording import replay
+from rocefort.validators.batfish.batfish_engine import RouteRow
 from rocefort.validators.failures.study import dense, single_failures
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import Failure
-from rocefort.validators.verification.batfish_forks import (
+from rocefort.validators.verification.batfish_recording import (
     Forks,
     ask_forks,
     record_forks,
+    replay,
     replay_forks,
     rows_of,
     table_of,

@@ -15,12 +15,10 @@ import pytest
 
 from rocefort.base.errors import ServiceFailed
 from rocefort.lab.bring_up import expected_sessions
-from rocefort.lab.experiments.experiment_results import OpinionRow
-from rocefort.lab.experiments.experiments_report import opinions_report
 from rocefort.lab.experiments.opinions import Batfish, opinions_of
-from rocefort.lab.twin.registry import Registry
+from rocefort.lab.lab_report import OpinionRow, opinions_report
+from rocefort.lab.twin.registry import Registry, reap
 from rocefort.lab.twin.requirements import require_host
-from rocefort.lab.twin.teardown import reap
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.routing.engine import analyse

@@ -12,9 +12,9 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Bond, Interface
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.network.network import End, Network
-from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.engine_difference import disagreements
+from rocefort.validators.rules.verification.engine_comparison import disagreements
 
 Clos = Callable[..., Network]
 PORTS = ("25GE1/0/1", "25GE1/0/2")

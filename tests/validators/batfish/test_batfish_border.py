@@ -16,12 +16,12 @@ from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.network.network import Network
-from rocefort.validators.batfish.engine import ask
-from rocefort.validators.batfish.recording import record, replay
+from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.external_peers import with_outside
-from rocefort.validators.rules.verification.engine_difference import disagreements
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
+from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.verification.batfish_recording import record, replay
 
 TESTS = Path(__file__).parents[2]
 SAMPLE = TESTS / "samples" / "border" / "fabric.yaml"

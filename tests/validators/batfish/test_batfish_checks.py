@@ -22,8 +22,7 @@ from rocefort.models.device.packet_filters import (
 from rocefort.models.device.routing import StaticRoute
 from rocefort.models.finding import Finding, Report
 from rocefort.models.network.network import Network, Node
-from rocefort.validators.batfish.snapshot import snapshot_files
-from rocefort.validators.batfish.snapshot_checks import (
+from rocefort.validators.batfish.snapshot import (
     AclRow,
     Checks,
     EdgeRow,
@@ -31,8 +30,9 @@ from rocefort.validators.batfish.snapshot_checks import (
     OwnerRow,
     SessionMatch,
     TextRow,
+    snapshot_files,
 )
-from rocefort.validators.rules.verification.batfish_subject import verify_checks
+from rocefort.validators.rules.verification.batfish import verify_checks
 
 Clos = Callable[..., Network]
 

@@ -14,7 +14,7 @@ from batfish_server import HOST, serving
 
 from rocefort.base.errors import ServiceFailed
 from rocefort.models.network.network import Network
-from rocefort.validators.batfish.engine import (
+from rocefort.validators.batfish.batfish_engine import (
     BatfishAnswers,
     RouteRow,
     SessionRow,

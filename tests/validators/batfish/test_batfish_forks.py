@@ -21,8 +21,7 @@ from rocefort.validators.batfish.access import ENDING, Service
 from rocefort.validators.engine_choice import Engine, StudyOptions, run
 from rocefort.validators.failures.impact import FailureCosts, difference
 from rocefort.validators.failures.study import dense, single_failures, study
-from rocefort.validators.routing.engine import analyse
-from rocefort.validators.routing.version_changes import change_of, common_switches
+from rocefort.validators.routing.engine import analyse, change_of, common_switches
 from rocefort.validators.routing_results import (
     BgpSession,
     Failure,
@@ -34,9 +33,9 @@ from rocefort.validators.routing_results import (
     SessionStatus,
     WidthLoss,
 )
-from rocefort.validators.rules.verification.engine_difference import disagreement
-from rocefort.validators.rules.verification.subject import verify_change
-from rocefort.validators.verification.batfish_failures import choose, deactivated, disagreeing
+from rocefort.validators.rules.verification.answers import verify_change
+from rocefort.validators.rules.verification.engine_comparison import disagreement
+from rocefort.validators.verification.batfish_session import choose, deactivated, disagreeing
 
 Clos = Callable[..., Network]
 Edit = Callable[[Device], Device]

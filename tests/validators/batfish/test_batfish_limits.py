@@ -15,7 +15,7 @@ from batfish_server import HOST, Handler, answering, serving, without_end
 from rocefort.base.errors import ServiceFailed
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.access import ENDING, ServiceAccess, server_version
-from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.batfish_engine import ask
 
 LIMIT_S = 1.0
 SLACK_S = 4.0  # of a busy machine; pybatfish alone would take 7 s more

@@ -9,10 +9,10 @@ import pytest
 
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import read_back, render_all
-from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import SessionStatus
-from rocefort.validators.rules.verification.engine_difference import disagreements
+from rocefort.validators.rules.verification.engine_comparison import disagreements
 
 pytestmark = pytest.mark.batfish
 

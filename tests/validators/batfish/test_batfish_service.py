@@ -29,7 +29,7 @@ from rocefort.validators.batfish.access import (
     server_version,
     service_at,
 )
-from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.batfish_engine import ask
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "batfish-failures"
 Clos = Callable[..., Network]

@@ -19,11 +19,11 @@ from rocefort.dialects.eos import render_eos
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.network.network import Network, Node, Position, Sources
-from rocefort.validators.batfish.engine import ask
-from rocefort.validators.batfish.recording import record, replay
+from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.engine_difference import compare, disagreements
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
+from rocefort.validators.rules.verification.engine_comparison import compare, disagreements
+from rocefort.validators.verification.batfish_recording import record, replay
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 EditHeps = Callable[..., Path]

@@ -15,7 +15,7 @@ from rocefort.validators.capacity import symmetry
 from rocefort.validators.capacity.capacity import capacity
 from rocefort.validators.routing.engine import analyse
 from rocefort.verification.capacity import capacity_report
-from rocefort.verification.page.capacity_picture import picture
+from rocefort.verification.page.pictures import picture
 
 Clos = Callable[..., Network]
 FLOWS: list[dict[str, Any]] = [

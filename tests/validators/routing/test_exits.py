@@ -14,7 +14,7 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.network.network import Network
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.external_peers import offered_prefixes, probes, with_outside
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 DEFAULT = IPv4Network("0.0.0.0/0")

@@ -32,7 +32,7 @@ from rocefort.validators.failures.study import (
 from rocefort.validators.routing.buffer_dependencies import components, gateways, traffic
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing_results import Failure, FailureEffect, FailureStudy
-from rocefort.validators.rules.verification.subject import verify_failures
+from rocefort.validators.rules.verification.answers import verify_failures
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rocefort.models.finding import Finding
 from rocefort.models.network.network import Network
 from rocefort.validators.failures.study import study
-from rocefort.validators.rules.verification.subject import verify_failures
+from rocefort.validators.rules.verification.answers import verify_failures
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from ipaddress import IPv4Network
 
 from rocefort.models.network.network import Network
-from rocefort.validators.routing.engine import analyse
-from rocefort.validators.routing.version_changes import change_of, common_switches
-from rocefort.validators.rules.verification.subject import verify_change
+from rocefort.validators.routing.engine import analyse, change_of, common_switches
+from rocefort.validators.rules.verification.answers import verify_change
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

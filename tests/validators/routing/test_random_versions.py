@@ -15,9 +15,14 @@ from rocefort.base.errors import Refused
 from rocefort.models.device.routing import Bgp, StaticRoute
 from rocefort.models.network.network import End, Network
 from rocefort.validators.failures.study import count_singles, single_failures
-from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.routing.version_changes import change_of, change_since, common_switches
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.routing.engine import (
+    Solution,
+    analyse,
+    change_of,
+    change_since,
+    common_switches,
+)
+from rocefort.validators.rules.verification.answers import verify
 
 if TYPE_CHECKING:
     from rocefort.validators.routing_results import RoutingState

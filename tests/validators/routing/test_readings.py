@@ -14,9 +14,9 @@ from rocefort.models.finding import Finding, NotJudged, Report, Where
 from rocefort.models.network.network import Network, Sources, TextLine
 from rocefort.validators.batfish.snapshot import snapshot_files
 from rocefort.validators.engine_choice import Engine, VerificationResult, run
-from rocefort.validators.routing.readings import readings
 from rocefort.validators.routing.running_lines import as_it_runs
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.certainty import readings
+from rocefort.validators.rules.verification.answers import verify
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

@@ -11,7 +11,7 @@ from rocefort.models.finding import Severity, Waiver
 from rocefort.models.network.network import End, Network, SwitchRole
 from rocefort.validators.failures.study import study
 from rocefort.validators.routing_results import FailureStudy
-from rocefort.validators.rules.verification.subject import verify_redundancy
+from rocefort.validators.rules.verification.answers import verify_redundancy
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

@@ -21,7 +21,7 @@ from rocefort.models.network.network import End, Link, Network, Sources, SwitchR
 from rocefort.validators.routing.bgp import denying
 from rocefort.validators.routing.engine import analyse, solve
 from rocefort.validators.routing_results import RoutingState, SessionStatus
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

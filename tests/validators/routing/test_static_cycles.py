@@ -20,8 +20,7 @@ from rocefort.models.network.network import LosslessIntent, Network, Sources
 from rocefort.tasks import cli
 from rocefort.validators.checks import check
 from rocefort.validators.failures.study import study
-from rocefort.validators.routing.buffer_dependencies import Buffer, components
-from rocefort.validators.routing.cycle_exclusion import bgp_alone
+from rocefort.validators.routing.buffer_dependencies import Buffer, bgp_alone, components
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.trace import trace
 from rocefort.validators.routing_results import Endpoint, TracePath

@@ -11,10 +11,9 @@ import pytest
 from rocefort.models.device.routing import BgpGroup
 from rocefort.models.finding import Finding, Severity, Waiver
 from rocefort.models.network.network import Network, Sources
-from rocefort.validators.routing.engine import solve
-from rocefort.validators.routing.version_changes import with_servers_of
+from rocefort.validators.routing.engine import solve, with_servers_of
 from rocefort.validators.routing_results import RoutingState, SessionStatus, reachability
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from rocefort.models.network.network import Network, Node
 from rocefort.validators.batfish.snapshot import snapshot_files
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import analyse, solve
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
 
 Clos = Callable[..., Network]
 Edits = dict[str, Callable[..., Network]]

@@ -20,7 +20,7 @@ from rocefort.models.network.network import Position, Sources
 from rocefort.models.units import kbytes
 from rocefort.models.wording import count_of, listing, ranges
 from rocefort.validators.checks import check, rules
-from rocefort.validators.rules.live.subject import LiveSubject
+from rocefort.validators.rules.live.switch_readings import LiveSubject
 from rocefort.validators.rules.missing import NIC
 from rocefort.validators.rules.registry import (
     FAMILIES,
@@ -31,7 +31,7 @@ from rocefort.validators.rules.registry import (
     rule,
     sections_of,
 )
-from rocefort.validators.rules.servers.subject import HostSubject
+from rocefort.validators.rules.servers.server_subject import HostSubject
 
 FILES = [
     path

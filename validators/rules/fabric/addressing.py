@@ -11,7 +11,7 @@ from ipaddress import IPv4Address
 from rocefort.dialects.data import ForeignDesign
 from rocefort.models.base import natural
 from rocefort.models.device.interface import Interface
-from rocefort.models.fabric.routing import REFUSED, is_private
+from rocefort.models.fabric.underlay import REFUSED, is_private
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Link, Node, Server, SwitchRole
 from rocefort.models.wording import listing

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from rocefort.dialects.changes import conditions_of
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.finding import Severity
-from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirement
-from rocefort.models.hardware.hardware import Family
+from rocefort.models.hardware.hardware import ConditionedLine, Family, Requirement
 from rocefort.models.network.network import Node
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.missing import Need

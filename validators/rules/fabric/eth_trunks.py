@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.models.device.defaults import without_port_defaults
+from rocefort.models.device.device import without_port_defaults
 from rocefort.models.device.interface import MANUAL, Interface, trunk_name, trunk_number
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Server

@@ -10,7 +10,7 @@ from rocefort.models.device.interface import ETHERNET_MTU, FRAME_OVERHEAD_BYTES
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Network
 from rocefort.models.network.observed import DeviceSeen, PortCounters, StateTopic
-from rocefort.validators.rules.live.subject import TWICE, LiveSubject, of_topic, reading
+from rocefort.validators.rules.live.switch_readings import TWICE, LiveSubject, of_topic, reading
 from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import Verdict, rule
 

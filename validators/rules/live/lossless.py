@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.models.device.interface import PfcThreshold
-from rocefort.models.device.lossless import AiEcnQueue, PfcProfile
+from rocefort.models.device.lossless_queue import AiEcnQueue, PfcProfile
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Port
 from rocefort.models.network.observed import AiEcnSeen, DeviceSeen, StateTopic, ThresholdSeen
 from rocefort.models.wording import listing
-from rocefort.validators.rules.live.subject import LiveSubject, of_topic, reading
+from rocefort.validators.rules.live.switch_readings import LiveSubject, of_topic, reading
 from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import Verdict, rule
 

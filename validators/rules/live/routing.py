@@ -10,7 +10,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
 from rocefort.models.network.observed import DeviceSeen, StateTopic
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.rules.live.subject import LiveSubject, reading
+from rocefort.validators.rules.live.switch_readings import LiveSubject, reading
 from rocefort.validators.rules.missing import ROUTES
 from rocefort.validators.rules.registry import Verdict, rule
 

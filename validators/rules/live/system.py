@@ -9,7 +9,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
 from rocefort.models.network.observed import DeviceSeen, FactsSeen, StateTopic
 from rocefort.models.wording import count_of
-from rocefort.validators.rules.live.subject import LiveSubject, of_topic, reading
+from rocefort.validators.rules.live.switch_readings import LiveSubject, of_topic, reading
 from rocefort.validators.rules.registry import Verdict, rule
 
 CHECK = "check that it is up and reachable; run a command of this message by hand"

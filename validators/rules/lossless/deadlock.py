@@ -12,16 +12,15 @@ from rocefort.validators.facts.roce_ports import QUEUE_UNKNOWN, lossless_queues
 from rocefort.validators.routing.buffer_dependencies import (
     components,
     cycle,
+    excluded,
     gateways,
     traffic,
     words,
 )
-from rocefort.validators.routing.cycle_exclusion import excluded
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.routing.readings import readings
 from rocefort.validators.routing.running_lines import as_it_runs
 from rocefort.validators.routing.underlay import unmodelled_forwarding
-from rocefort.validators.rules.certainty import certain
+from rocefort.validators.rules.certainty import certain, readings
 from rocefort.validators.rules.missing import QUEUE, Missing, Need, of_family
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.lossless import DropLimits, QueueMarking, low_at_most_high
+from rocefort.models.device.lossless_queue import DropLimits, QueueMarking, low_at_most_high
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import End, LosslessIntent, Node

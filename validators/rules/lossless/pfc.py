@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from rocefort.models.device.interface import ETHERNET_MTU, PfcThreshold, xon_at_most_xoff
-from rocefort.models.device.lossless import TURN_OFF_DEADLOCKS, PfcProfile, PfcTimer
+from rocefort.models.device.lossless_queue import TURN_OFF_DEADLOCKS, PfcProfile, PfcTimer
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.hardware import Fact, Family, Range
 from rocefort.models.network.network import End, LosslessIntent, Node

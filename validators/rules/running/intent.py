@@ -12,7 +12,7 @@ from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.network.network import End, Node
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Place, Verdict, rule
-from rocefort.validators.rules.running.subject import RunningSubject
+from rocefort.validators.rules.running.running_subject import RunningSubject
 
 DEFAULT = "the default"
 REFERENCE = "the fabric is the reference of its switches"

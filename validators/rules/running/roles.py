@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from rocefort.models.device.defaults import without_port_defaults
+from rocefort.models.device.device import without_port_defaults
 from rocefort.models.device.interface import gateway_vlan
 from rocefort.models.device.routing import BgpPeer
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, RoleEvidence, SwitchRole
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Verdict, rule
-from rocefort.validators.rules.running.subject import VoteSubject
+from rocefort.validators.rules.running.running_subject import VoteSubject
 
 CLOS = "RFC 7938, 3.2 and 5.1 (a Clos with eBGP)"
 MOST_NAMED = 4

@@ -15,7 +15,7 @@ from rocefort.models.vote import FEWEST, Vote
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.facts.roce_ports import paused_queues, paused_vote, queue_words
 from rocefort.validators.rules.registry import Place, Verdict, rule
-from rocefort.validators.rules.running.settings import (
+from rocefort.validators.rules.running.kind_settings import (
     LEAST_ALIKE,
     OF_RELEASES,
     HostNumber,
@@ -31,7 +31,7 @@ from rocefort.validators.rules.running.settings import (
     settings_of,
     value_text,
 )
-from rocefort.validators.rules.running.subject import VoteSubject
+from rocefort.validators.rules.running.running_subject import VoteSubject
 
 MOST_NAMED = 4  # switches that a message lists
 AGREED = "agreed, not right: no intent confirms it"

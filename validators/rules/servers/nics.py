@@ -11,7 +11,7 @@ from rocefort.models.wording import listing
 from rocefort.validators.facts.priorities import queue_of_dscp
 from rocefort.validators.rules.missing import NIC, Missing, Need, fabric_key
 from rocefort.validators.rules.registry import Subject, Verdict, rule
-from rocefort.validators.rules.servers.subject import CNPS, DSCP2PRIO
+from rocefort.validators.rules.servers.server_subject import CNPS, DSCP2PRIO
 
 NICS = (Need.LOSSLESS, Need.SERVERS, Need.NICS)
 DEFAULT_MTU = 1500  # V300R023C00 command reference, `mtu`

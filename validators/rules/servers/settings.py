@@ -17,7 +17,7 @@ from rocefort.models.network.servers import (
 )
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Verdict, rule
-from rocefort.validators.rules.servers.subject import APPLY, CNPS, DSCP2PRIO, HostSubject
+from rocefort.validators.rules.servers.server_subject import APPLY, CNPS, DSCP2PRIO, HostSubject
 
 BONDING = "Linux kernel documentation, networking/bonding"
 CONFIGFS = "Linux kernel, ABI/testing/configfs-rdma_cm (default_roce_mode, default_roce_tos)"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rocefort.models.finding import Severity
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Verdict, rule
-from rocefort.validators.rules.servers.subject import APPLY, SILENT, HostSubject
+from rocefort.validators.rules.servers.server_subject import APPLY, SILENT, HostSubject
 
 TUNING = "Linux kernel documentation (admin-guide/sysctl, cpu-freq, core-api/irq); ethtool(8)"
 

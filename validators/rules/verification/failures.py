@@ -16,10 +16,7 @@ from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.routing_results import FailureEffect, PairLoss, WidthLoss
 from rocefort.validators.rules.missing import QUEUE, Missing, Need
 from rocefort.validators.rules.registry import Verdict, rule
-from rocefort.validators.rules.verification.subject import (
-    MULTIPATH,
-    FailureSubject,
-)
+from rocefort.validators.rules.verification.answers import MULTIPATH, FailureSubject
 
 NO_CYCLE = Missing(
     "the buffers' dependencies without that cycle, by the embedded engine",

@@ -1,4 +1,4 @@
-"""Rules on BGP sessions, paths and server pairs, from a routing engine's answers.
+"""Rules on BGP sessions, paths and server pairs, with the cause of each loss.
 
 Consequences with one cause make one finding: paths by leaf and width, pairs by their cause. Causes
 come from the embedded engine, for the answers of any engine. Where it does not share an answer, the
@@ -17,19 +17,40 @@ from rocefort.models.network.network import Network, Node, Sources, SwitchRole
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.routing.bgp import SilenceCause, why_silent
 from rocefort.validators.routing.engine import Solution
-from rocefort.validators.routing.next_hops import Widths as OfPrefix
-from rocefort.validators.routing.reachability_classes import is_denied
+from rocefort.validators.routing.forwarding_table import Widths as OfPrefix
+from rocefort.validators.routing.reachability_matrix import is_denied
 from rocefort.validators.routing.sessions import ConfiguredSession
 from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.routing_results import BgpSession, Pair, Route, SessionStatus
 from rocefort.validators.rules.missing import SESSION, Need
 from rocefort.validators.rules.registry import Verdict, rule
-from rocefort.validators.rules.verification.causes import Cause, silence
-from rocefort.validators.rules.verification.subject import (
-    BGP,
-    MULTIPATH,
-    EngineSubject,
-)
+from rocefort.validators.rules.verification.answers import BGP, MULTIPATH, EngineSubject
+
+Cause = tuple[str, DevicePlace, str]  # reason, line and fix
+
+
+def silence(
+    subject: EngineSubject, source: str, leaf: str, subnet: IPv4Network
+) -> SilenceCause | None:
+    """Reason why a leaf does not announce its subnet to a source without a route of BGP to it."""
+    solution = subject.solution
+    if solution is None or not lacks_route(solution, source, leaf, subnet):
+        return None
+    return why_silent(solution.underlay, leaf, subnet, {source}, subject.sources)
+
+
+def lacks_route(solution: Solution, source: str, leaf: str, subnet: IPv4Network) -> bool:
+    """Whether the source runs BGP and has no route to a segment, or to a larger prefix of its leaf.
+
+    A default route does not count: what it attracts is not meant for a segment.
+    """
+    network = solution.underlay.network
+    bgp = network.by_name[leaf].device.bgp
+    larger = [p for p in bgp.networks if subnet.subnet_of(p) and p.prefixlen] if bgp else []
+    learned = [routes for p in (subnet, *larger) if (routes := solution.learned.get(p))]
+    runs_bgp = network.by_name[source].device.bgp is not None
+    return runs_bgp and not any(routes.of(source) for routes in learned)
+
 
 HOP_BY_HOP = "follow the path hop by hop from the leaf"
 OUTSIDE = "the configuration of a peer is not among the texts"

@@ -1,16 +1,21 @@
-"""Identification of a line's command in a view, and of its position in saved order."""
+"""Identification of a line's command in a view, and of its position, also in a long view.
+
+A configuration is tuples of lines, and a spine has thousands of lines in one view. Code that writes
+into such a view stores an index of its lines, which moves to the resulting tuple.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from rocefort.dialects.vrp.commands.catalogue import Row, rows_by_view
+from rocefort.dialects.vrp.commands.catalogue import Row, Syntax, rows_by_view, rows_with
 from rocefort.dialects.vrp.commands.format import FormatMatch, MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
-from rocefort.dialects.vrp.commands.syntax import Syntax, rows_with
+from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.base import natural
 
 
@@ -72,3 +77,145 @@ def _by_first_word(kind: str, family: Syntax | None) -> Mapping[str, tuple[Row, 
         for word in row.first_words:
             rows_by_word.setdefault(word, []).append(row)
     return {word: tuple(rows) for word, rows in rows_by_word.items()}
+
+
+Lines = tuple[ConfigLine, ...]
+LONG = 24  # lines; a shorter view is read faster than its index is built
+MOST = 8  # indexes per thread: more than the depth of nested views
+
+
+@dataclass(slots=True)
+class Index:
+    """Positions of the lines of one view without duplicate lines."""
+
+    lines: Lines
+    texts: dict[str, int]
+    heads: dict[str, list[str]]  # lines by their first two words
+    kind: str = ""
+    family: Syntax | None = None
+    keys: dict[Tokens, int] = field(default_factory=dict)  # for that kind of view and that family
+
+    def move(self, lines: Lines, begin: int) -> None:
+        """Move the index to lines that differ from position `begin` on."""
+        self.lines = lines
+        for position in range(begin, len(lines)):
+            self.texts[lines[position].text] = position
+            if self.family is not None:
+                self.keys[identify(self.kind, lines[position].text, self.family).key] = position
+
+    def is_new(self, line: ConfigLine) -> bool:
+        """Whether neither the line nor its key is in the view."""
+        if line.text in self.texts:
+            return False
+        return self.family is None or (
+            identify(self.kind, line.text, self.family).key not in self.keys
+        )
+
+
+class _IndexCache(threading.local):
+    """Indexes by the identity of their lines: one cache per thread, because they are mutable.
+
+    A spine of 2,110 lines starts in 82 ms CPU; without, in 250 ms, and it grows with the square.
+    """
+
+    def __init__(self) -> None:
+        self.indexes: dict[int, Index] = {}
+
+
+_kept = _IndexCache()
+
+
+def cached_index(lines: Lines) -> Index | None:
+    """Return the index of exactly these lines, if it is cached."""
+    if len(lines) < LONG:
+        return None
+    index = _kept.indexes.get(id(lines))
+    return index if index is not None and index.lines is lines else None
+
+
+def place_of(lines: Lines, text: str) -> int | None:
+    """Return the position of the first line with a text."""
+    index = cached_index(lines)
+    if index is not None:
+        return index.texts.get(text)
+    for position, line in enumerate(lines):
+        if line.text == text:
+            return position
+    return None
+
+
+def begins(lines: Lines, words: str) -> str | None:
+    """Return the first line that begins with these words, the last of them whole."""
+    index = cached_index(lines)
+    if index is not None and " " in words:
+        some = index.heads.get(_head(words), [])
+        matches = [text for text in some if f"{text} ".startswith(f"{words} ")]
+        return min(matches, key=lambda text: index.texts[text], default=None)
+    prefix = f"{words} "
+    return next((line.text for line in lines if f"{line.text} ".startswith(prefix)), None)
+
+
+def keys_of(lines: Lines, kind: str, family: Syntax) -> Mapping[Tokens, int] | None:
+    """Return positions by key; None for a short view and for one that has a key twice."""
+    index = indexed(lines)
+    if index is None:
+        return None
+    if (index.kind, index.family) != (kind, family):
+        keys = {identify(kind, line.text, family).key: at for at, line in enumerate(lines)}
+        if len(keys) < len(lines):
+            return None
+        index.kind, index.family, index.keys = kind, family, keys
+    return index.keys
+
+
+def indexed(lines: Lines) -> Index | None:
+    """Return the index of lines, built if needed; None for a short view and for duplicate lines."""
+    index = cached_index(lines)
+    if index is not None or len(lines) < LONG:
+        return index
+    texts = {line.text: position for position, line in enumerate(lines)}
+    if len(texts) < len(lines):
+        return None
+    heads: dict[str, list[str]] = {}
+    for text in texts:
+        heads.setdefault(_head(text), []).append(text)
+    return _keep_index(Index(lines, texts, heads))
+
+
+def with_inserted(lines: Lines, position: int, line: ConfigLine) -> Lines:
+    """Return the lines with one more; their index moves along."""
+    after = (*lines[:position], line, *lines[position:])
+    index = _take_index(lines)
+    if index is not None and index.is_new(line):
+        index.heads.setdefault(_head(line.text), []).append(line.text)
+        index.move(after, position)
+        _keep_index(index)
+    return after
+
+
+def with_replaced(lines: Lines, position: int, line: ConfigLine) -> Lines:
+    """Return the lines with one replaced; their index moves along if the text is the same."""
+    after = (*lines[:position], line, *lines[position + 1 :])
+    index = _take_index(lines)
+    if index is not None and line.text == lines[position].text:
+        index.lines = after
+        _keep_index(index)
+    return after
+
+
+def _head(text: str) -> str:
+    return " ".join(text.split(" ", 2)[:2])
+
+
+def _take_index(lines: Lines) -> Index | None:
+    index = cached_index(lines)
+    if index is not None:
+        del _kept.indexes[id(lines)]
+    return index
+
+
+def _keep_index(index: Index) -> Index:
+    _kept.indexes[id(index.lines)] = index
+    while len(_kept.indexes) > MOST:
+        del _kept.indexes[next(iter(_kept.indexes))]
+    return index

@@ -15,7 +15,7 @@ from rocefort.dialects.vrp.text.names import (
     snmp_version_words,
     split_ports,
 )
-from rocefort.dialects.vrp.text.secrets import STORED, cipher_of
+from rocefort.dialects.vrp.text.secret_forms import STORED, cipher_of
 from rocefort.models.device.interface import trunk_number
 from rocefort.models.hardware.media import SPLIT_TYPE
 

@@ -9,14 +9,20 @@ from functools import lru_cache
 from napalm_cloudengine.text import why_not_sent
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem
-from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, PROMPTS, SYSTEM, rows_by_view
+from rocefort.dialects.vrp.commands.catalogue import (
+    MOST_SITES,
+    OPAQUE_VIEW,
+    PROMPTS,
+    SYSTEM,
+    SiteSyntax,
+    Syntax,
+    rows_by_view,
+)
 from rocefort.dialects.vrp.commands.command import Row
-from rocefort.dialects.vrp.commands.format import FormatNode, parse_format
-from rocefort.dialects.vrp.commands.overlap import overlap
+from rocefort.dialects.vrp.commands.format import FormatNode, overlap, parse_format
 from rocefort.dialects.vrp.commands.parameters import PARAMS
-from rocefort.dialects.vrp.commands.syntax import MOST_SITES, SiteSyntax, Syntax
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.hardware.site_commands import PlacedCommand, SiteCommand, SiteFamily
+from rocefort.models.hardware.site_data import PlacedCommand, SiteCommand, SiteFamily
 from rocefort.models.wording import listing
 
 FIRST_RANK = 10**8  # after all shipped rows, before unknown lines

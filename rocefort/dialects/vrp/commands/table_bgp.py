@@ -11,7 +11,7 @@ from rocefort.dialects.vrp.commands.command import (
     group,
     wider,
 )
-from rocefort.dialects.vrp.readers import routing
+from rocefort.dialects.vrp.readers import line_readers
 from rocefort.models.device.routing import HOLD_S, KEEPALIVE_S, Bfd
 
 AF4 = "ipv4-family unicast"
@@ -153,7 +153,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         setting(
             "peer <peer> password ( { cipher <cipher> | simple <plain> } )",
             "password",
-            reads=routing.password,
+            reads=line_readers.password,
             undo=("peer <peer> password",),
         ),
         setting(
@@ -163,7 +163,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "peer <peer> bfd ( [ min-tx-interval <3-1000> ] [ min-rx-interval <3-1000> ] "
             "[ detect-multiplier <3-50> ] )",
             "bfd",
-            reads=routing.bfd,
+            reads=line_readers.bfd,
             kind="pairs",
             undo=(
                 "peer <peer> bfd ( [ min-tx-interval ] [ min-rx-interval ] [ detect-multiplier ] )",
@@ -189,7 +189,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "network <ip> <mask> ( [ route-policy <name> ] )",
             "networks[]",
-            reads=routing.network,
+            reads=line_readers.network,
             undo=("network <ip> <mask>",),
         ),
         command(

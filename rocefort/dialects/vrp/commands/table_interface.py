@@ -18,7 +18,7 @@ from rocefort.dialects.vrp.commands.command import (
     group,
     wider,
 )
-from rocefort.dialects.vrp.readers import interface, lossless
+from rocefort.dialects.vrp.readers import line_readers
 from rocefort.models.device.interface import DEFAULT_VLAN, ETHERNET_MTU
 
 UNIT = "{ kbytes | mbytes }"
@@ -82,7 +82,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "eth-trunk ( <0-511> )",
             "eth_trunk",
-            reads=interface.member,
+            reads=line_readers.member,
             undo=("eth-trunk",),
             on=PORT,
             needs=("interface Eth-Trunk{0-511}",),
@@ -113,12 +113,15 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "ip address ( <ip> <mask> )",
             "addresses[]",
-            reads=interface.address,
+            reads=line_readers.address,
             layer=3,
             undo=("ip address *", "ip address ( <ip> <mask> )"),
         ),
         command(
-            "ip address <ip> <mask> sub", "addresses[]", reads=interface.secondary_address, layer=3
+            "ip address <ip> <mask> sub",
+            "addresses[]",
+            reads=line_readers.secondary_address,
+            layer=3,
         ),
         command("mac-address ( <other> )", on=r"Vlanif\d+", undo=("mac-address",)),
     ),
@@ -170,7 +173,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "mode ( { lacp-static | lacp-dynamic | manual load-balance } )",
             "bond.mode",
-            reads=interface.bond("mode"),
+            reads=line_readers.bond("mode"),
             on=r"Eth-Trunk\d+",
             undo=("mode",),
             default="mode manual load-balance",
@@ -178,7 +181,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "lacp timeout ( { fast | slow } )",
             "bond.lacp_timeout",
-            reads=interface.bond("lacp_timeout"),
+            reads=line_readers.bond("lacp_timeout"),
             on=r"Eth-Trunk\d+",
             undo=("lacp timeout",),
             default="lacp timeout slow",
@@ -191,7 +194,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "least active-linknumber ( <1-256> )",
             "bond.minimum_links",
-            reads=interface.bond("minimum_links"),
+            reads=line_readers.bond("minimum_links"),
             on=r"Eth-Trunk\d+",
             undo=("least active-linknumber",),
             default="least active-linknumber 1",
@@ -244,13 +247,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "qos { pq | drr | lpq } ( <numbers:0-7> )",
             "drr[]",
-            reads=interface.schedulers,
+            reads=line_readers.schedulers,
             kind="list",
             on=PORT,
         ),
         replace(
             wider("qos { pq | drr } <numbers:0-7> { pq | drr } <numbers:0-7>", "drr[]"),
-            reads=interface.schedulers,
+            reads=line_readers.schedulers,
         ),
         command(
             "qos queue <0-7> drr weight ( <1-100> )",
@@ -289,7 +292,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             f"dcb pfc buffer <pfc_queues> ( {STATIC} )",
             "thresholds[]",
-            reads=lossless.threshold_pair,
+            reads=line_readers.threshold_pair,
             families=G1,
             on=PORT,
             undo=(f"dcb pfc buffer <pfc_queues> ( {STATIC} )",),
@@ -297,7 +300,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "dcb pfc buffer <pfc_queues> ( xon dynamic <0-10> xoff dynamic <0-10> )",
             "other_thresholds[]",
-            reads=lossless.threshold_shares,
+            reads=line_readers.threshold_shares,
             families=G1,
             on=PORT,
             undo=("dcb pfc buffer <pfc_queues> ( xon dynamic <0-10> xoff dynamic <0-10> )",),
@@ -308,7 +311,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
                 f"( {{ static <kbytes:xoff_kbytes> [ {units} ] | dynamic <1-12> }} "
                 "[ xon offset <kbytes:xoff_kbytes> [ kbytes | mbytes ] ] )",
                 "thresholds[] other_thresholds[]",
-                reads=lossless.threshold_offset,
+                reads=line_readers.threshold_offset,
                 families=families,
                 on=PORT,
             )

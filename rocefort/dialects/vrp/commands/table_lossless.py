@@ -13,8 +13,8 @@ from rocefort.dialects.vrp.commands.command import (
     group,
     wider,
 )
-from rocefort.dialects.vrp.readers import lossless
-from rocefort.models.device.lossless import BUILT_IN_QUEUE, DROPS_WHEN_FULL
+from rocefort.dialects.vrp.readers import line_readers
+from rocefort.models.device.lossless_queue import BUILT_IN_QUEUE, DROPS_WHEN_FULL
 
 FULL = (
     f"low-limit {DROPS_WHEN_FULL.low} high-limit {DROPS_WHEN_FULL.high} "
@@ -132,14 +132,14 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             command(
                 f"color {colour} ( {LIMITS} )",
                 "colours[]",
-                reads=lossless.colour(colour),
+                reads=line_readers.colour(colour),
                 undo=(f"color {colour}",),
                 default=f"color {colour} {FULL}",
                 equal=CELLS,
             )
             for colour in ("green", "red", "yellow")
         ),
-        command(f"ecn ( {LIMITS} )", "ecn", reads=lossless.ecn, undo=("ecn",), equal=CELLS),
+        command(f"ecn ( {LIMITS} )", "ecn", reads=line_readers.ecn, undo=("ecn",), equal=CELLS),
     ),
     group(
         "ai-service",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocefort.dialects.vrp.commands.command import V200, V300, LostLines, Row, command, group, wider
-from rocefort.dialects.vrp.readers import management
+from rocefort.dialects.vrp.readers import line_readers
 
 RIGHTS = "{ read | read-write | debug }"
 PROTOCOL = "[ protocol { grpc | gRPC | udp } [ no-tls ] ]"  # some releases save `gRPC`
@@ -67,7 +67,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "idle-timeout ( <0-35791> [ <0-59> ] )",
             "idle_timeout_s",
-            reads=management.idle_timeout,
+            reads=line_readers.idle_timeout,
             undo=("idle-timeout",),
         ),
         command("acl ( <2000-2999> ) inbound", "acl={2000-2999}", undo=("acl inbound",)),
@@ -86,7 +86,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             f"task-group <name> ( {RIGHTS} [ {RIGHTS} ] [ {RIGHTS} ] )",
             "grants[]",
-            reads=management.rights,
+            reads=line_readers.rights,
             undo=("task-group <name>",),
         ),
     ),
@@ -110,7 +110,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             f"ipv4-address <ip> port <1-65535> ( [ vpn-instance <name> ] {PROTOCOL} )",
             "collectors[]",
-            reads=management.collector,
+            reads=line_readers.collector,
             undo=(  # in the form of its setting: with its table and its protocol
                 f"ipv4-address <ip> port <1-65535> ( vpn-instance <name> {PROTOCOL} )",
                 "ipv4-address <ip> port <1-65535> ( protocol { grpc | gRPC | udp } [ no-tls ] )",

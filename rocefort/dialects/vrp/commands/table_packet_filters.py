@@ -7,7 +7,7 @@ policy binds (V300R023C00, `traffic policy`, `traffic classifier`, `traffic beha
 from __future__ import annotations
 
 from rocefort.dialects.vrp.commands.command import SYSTEM, V200, Row, Spelling, command, group
-from rocefort.dialects.vrp.readers import management, packet_filters
+from rocefort.dialects.vrp.readers import line_readers
 
 NUMBER = "<0-4294967294>"
 RULE = f"rule {NUMBER}"
@@ -73,7 +73,7 @@ VIEWS: tuple[tuple[Row, ...], ...] = (
         command(
             f"{RULE} ( {{ permit | deny }} [ <text> ] )",
             "rules[]",
-            reads=management.basic_rule,
+            reads=line_readers.basic_rule,
             undo=(RULE,),
             equal=ORDER,
         ),
@@ -86,7 +86,7 @@ VIEWS: tuple[tuple[Row, ...], ...] = (
         command(
             f"{RULE} ( {{ permit | deny }} <acl-matches> )",
             "rules[]",
-            reads=packet_filters.advanced_rule,
+            reads=line_readers.advanced_rule,
             undo=(RULE,),
             equal=ORDER,
         ),

@@ -17,7 +17,7 @@ from rocefort.dialects.vrp.commands.command import (
     group,
     wider,
 )
-from rocefort.dialects.vrp.readers import lossless, management, routing
+from rocefort.dialects.vrp.readers import line_readers
 from rocefort.models.device.interface import DEFAULT_VLAN
 
 RECOVERY = "{ forwarding | discard }"
@@ -84,7 +84,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             opens="dcb-pfc",
             undo=("dcb pfc <name>",),
         ),
-        command("dcb pfc global disable", "interfaces[].pfc", reads=lossless.pfc_off),
+        command("dcb pfc global disable", "interfaces[].pfc", reads=line_readers.pfc_off),
         command(
             "dcb pfc deadlock-detect timer ( <deadlock_detect_ms> )",
             "pfc.detect_ms={deadlock_detect_ms}",
@@ -118,7 +118,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             command(
                 f"dcb pfc deadlock recovery-behavior ( {RECOVERY} ) slot <1-16>",
                 "pfc.recovery_behavior",
-                reads=lossless.recovery_behavior,
+                reads=line_readers.recovery_behavior,
                 families=chips,
                 default=f"dcb pfc deadlock recovery-behavior {default} slot 1",
                 undo=(f"dcb pfc deadlock recovery-behavior ( {RECOVERY} ) slot <1-16>",),
@@ -128,14 +128,14 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "dcb pfc dscp-mapping enable slot <1-16>",
             "pfc.dscp_mapping",
-            reads=lossless.dscp_mapping,
+            reads=line_readers.dscp_mapping,
             families=G2,
         ),
         *(
             command(
                 f"qos buffer headroom-pool size ( {POOL} ) slot <1-16>",
                 "pfc.headroom_pool_kbytes",
-                reads=lossless.headroom_pool,
+                reads=line_readers.headroom_pool,
                 families=chips,
                 undo=(
                     f"qos buffer headroom-pool size ( {POOL} ) slot <1-16>",
@@ -280,7 +280,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             "ip ip-prefix <name> index <1-4294967295> ( { permit | deny } <ip> <0-32> "
             "[ greater-equal <0-32> ] [ less-equal <0-32> ] )",
             "prefix_lists[].entries[]",
-            reads=routing.prefix,
+            reads=line_readers.prefix,
             undo=("ip ip-prefix <name> [ index <1-4294967295> ] *",),
             equal=Spelling(f"CR `ip ip-prefix`: {ORDER.format('entries')}", number="1-4294967295"),
         ),
@@ -291,13 +291,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             f"ip route-static <ip> <mask> <other> [ <ip> ] {ROUTE_VALUE}",
             "static_routes[]",
-            reads=routing.static_route,
+            reads=line_readers.static_route,
             undo=("ip route-static <ip> <mask> [ <other> ] [ <ip> ] *",),
         ),
         command(
             f"ip route-static vpn-instance <name> <ip> <mask> <other> [ <ip> ] {ROUTE_VALUE}",
             "static_routes[].vrf",
-            reads=routing.static_route_of_table,
+            reads=line_readers.static_route_of_table,
             undo=("ip route-static vpn-instance <name> <ip> <mask> [ <other> ] [ <ip> ] *",),
             needs=("ip vpn-instance {name}",),
         ),
@@ -312,7 +312,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "ssh server-source { -i <interface> | all-interface }",
             "ssh.source_interface",
-            reads=management.ssh_source,
+            reads=line_readers.ssh_source,
         ),
         command(
             "ssh server dh-exchange min-len ( <other> )", undo=("ssh server dh-exchange min-len",)
@@ -349,13 +349,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "ntp unicast-server <ip> ( [ <text> ] )",
             "ntp_servers[] ntp_source",
-            reads=management.ntp_server,
+            reads=line_readers.ntp_server,
             undo=("ntp unicast-server <ip>",),
         ),
         command(
             "ntp unicast-server <ip> vpn-instance <name> ( [ <text> ] )",
             "ntp_servers[] ntp_source ntp_vrf",
-            reads=management.ntp_server_of_table,
+            reads=line_readers.ntp_server_of_table,
             undo=("ntp unicast-server <ip> vpn-instance <name>",),
         ),
         "ntp authentication enable",
@@ -375,13 +375,13 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "info-center loghost <ip> ( [ <text> ] )",
             "syslog.hosts[]",
-            reads=management.loghost,
+            reads=line_readers.loghost,
             undo=("info-center loghost <ip>",),
         ),
         command(
             "info-center loghost <ip> vpn-instance <name> ( [ <text> ] )",
             "syslog.hosts[] syslog.vrf",
-            reads=management.loghost_of_table,
+            reads=line_readers.loghost_of_table,
             undo=("info-center loghost <ip> vpn-instance <name>",),
         ),
         command("snmp-agent", "snmp.enabled=yes"),
@@ -423,7 +423,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
         command(
             "snmp-agent protocol source-interface <interface>",
             "snmp.source_interface",
-            reads=management.snmp_source,
+            reads=line_readers.snmp_source,
         ),
         "snmp-agent <text>",  # what is not modelled
         command("telemetry", "telemetry", opens="telemetry", transient=True, no_undo=True),

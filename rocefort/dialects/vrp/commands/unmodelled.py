@@ -1,20 +1,25 @@
-"""Unmodelled lines: commands of real switches outside of the scope, and others.
+"""Unmodelled lines: commands of real switches outside of the scope, as kept and as shown.
 
 They are not rows of the command table, because no rule here undoes or overwrites them. A line that
 begins with such a command, and all below it, counts as known. `..` is any one word. Commands that
 may change forwarding are not listed, so no routing engine refuses a text because of these.
+
+A kept line is compared and written again, so only the forms of secrets that VRP has are masked in
+it. A line of no known command may contain a secret in any form: a message shows it in part.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 
-from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, SYSTEM, Row
+from napalm_cloudengine.masking import ENDS_IN_FORM, REST, cut_at_secret_word, ends_before_secret
+from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, SYSTEM, Row, Syntax, site_rows
 from rocefort.dialects.vrp.commands.format import MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.match import rows_of
-from rocefort.dialects.vrp.commands.syntax import Syntax, site_rows
+from rocefort.dialects.vrp.text.secret_forms import masked_text
+from rocefort.models.device.secret import PLACEHOLDER
 from rocefort.models.network.network import TextLine
 
 # First words by view, and by their section of the V300R023C00 command reference.
@@ -176,3 +181,43 @@ def _row(view: str, text: str, syntax: Syntax | None) -> Row | None:
         if any(True for form in forms for _ in read_all(form, words, MatchFailure())):
             return row
     return None
+
+
+Path = tuple[str, ...]
+
+
+def kept_lines(seen: Mapping[int, tuple[Path, str]], numbers: Iterable[int]) -> Iterator[TextLine]:
+    """Yield lines by their numbers; seen: every line of the text with the views around it."""
+    rests: set[Path] = set()  # of wrapped lines
+    for number in sorted(numbers):
+        whole = _whole(*seen[number])
+        kept = tuple(map(masked_text, whole))
+        if number - 1 in seen and _is_wrapped(_whole(*seen[number - 1])):
+            rests.add(whole)
+        heads = [whole[: depth + 1] for depth in range(len(whole))]
+        shown = tuple(REST if head in rests else _shown(head) for head in heads)
+        yield TextLine(kept[:-1], kept[-1], number, shown=() if shown == kept else shown)
+
+
+def _whole(path: Path, line: str) -> Path:
+    return (*path, line)
+
+
+def _shown(whole: Path) -> str:
+    """Return a line, given as its views and itself, without what may be a secret."""
+    if len(whole) > 1 and _is_wrapped(whole[:-1]):
+        return REST
+    kept = masked_text(whole[-1])
+    cut = kept if PLACEHOLDER.search(kept) else cut_at_secret_word(kept)
+    return cut if cut != kept and _is_unknown(whole) else kept
+
+
+def _is_wrapped(whole: Path) -> bool:
+    """Whether a line ends before its secret, so that the next line may be that."""
+    if ENDS_IN_FORM.search(whole[-1]):  # `password simple` alone has the password `simple`
+        return True
+    return ends_before_secret(whole[-1]) and _is_unknown(whole)
+
+
+def _is_unknown(whole: Path) -> bool:
+    return not command_of(TextLine(whole[:-1], whole[-1], 0))

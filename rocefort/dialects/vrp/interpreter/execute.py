@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.base.errors import BadInput
-from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, PORT, SYSTEM, Row
+from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, PORT, SYSTEM, Row, Syntax
 from rocefort.dialects.vrp.commands.command import begins_with, filled
 from rocefort.dialects.vrp.commands.format import (
     INCOMPLETE,
@@ -20,13 +20,10 @@ from rocefort.dialects.vrp.commands.format import (
     starts_of,
     words_of,
 )
-from rocefort.dialects.vrp.commands.index import begins
-from rocefort.dialects.vrp.commands.match import identify, readings, rows_of
+from rocefort.dialects.vrp.commands.match import begins, identify, readings, rows_of
 from rocefort.dialects.vrp.commands.parameters import Tokens, asn_of, list_numbers
-from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter import port_split
-from rocefort.dialects.vrp.interpreter.eth_trunk_rules import objection, why_kept
-from rocefort.dialects.vrp.interpreter.port_view import PortView
+from rocefort.dialects.vrp.interpreter.interface_view import PortView, objection, why_kept
 from rocefort.dialects.vrp.interpreter.tree_edit import (
     Lines,
     View,
@@ -40,7 +37,7 @@ from rocefort.dialects.vrp.interpreter.tree_edit import (
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.dialects.vrp.text.names import ranges, snmp_version_text, snmp_version_words
 from rocefort.models.device.interface import xon_at_most_xoff
-from rocefort.models.device.lossless import low_at_most_high
+from rocefort.models.device.lossless_queue import low_at_most_high
 
 BUILT_IN = ("drop-profile default ", "diffserv domain default ")  # exist without a line
 # Built-in objects cannot be deleted.

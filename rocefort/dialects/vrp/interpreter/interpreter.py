@@ -17,10 +17,10 @@ from rocefort.dialects.vrp.commands.catalogue import (
     QUESTIONS,
     SYSTEM,
     CommandQuestion,
+    Syntax,
 )
 from rocefort.dialects.vrp.commands.format import words_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
-from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.interpreter.execute import TypedLine, VrpRefusal, view_kind
 from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, children_at, put_line
 

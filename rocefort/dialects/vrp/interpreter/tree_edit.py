@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from rocefort.dialects.vrp.commands.catalogue import Syntax
 from rocefort.dialects.vrp.commands.command import OTHER_TABLE, SYSTEM, begins_with
 from rocefort.dialects.vrp.commands.format import words_of
-from rocefort.dialects.vrp.commands.index import (
+from rocefort.dialects.vrp.commands.match import (
     Lines,
+    identify,
     indexed,
     keys_of,
     place_of,
     with_inserted,
     with_replaced,
 )
-from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.commands.parameters import Tokens
-from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.hardware.hardware import SyntaxFamily
 

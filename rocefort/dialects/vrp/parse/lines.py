@@ -33,7 +33,7 @@ from rocefort.dialects.vrp.text.names import (
     snmp_version_words,
     split_ports,
 )
-from rocefort.models.device import lossless
+from rocefort.models.device import lossless_queue
 from rocefort.models.hardware.media import SPLIT_TYPE
 
 RANGE = re.compile(r"(\d+)-(\d+)")
@@ -287,6 +287,6 @@ def _number(limits: str, what: str) -> arguments.Number:
     A range that depends on the family is not checked.
     """
     if limits == QUEUES:
-        return arguments.number(lossless.QUEUES[0], lossless.QUEUES[-1], what)
+        return arguments.number(lossless_queue.QUEUES[0], lossless_queue.QUEUES[-1], what)
     match = RANGE.fullmatch(limits)
     return arguments.number(int(match[1]), int(match[2]), what) if match else arguments.whole

@@ -13,12 +13,12 @@ from napalm_cloudengine.text import lines_of, words_of
 from rocefort.base.errors import BadInput, Problem
 from rocefort.dialects.choose import COMWARE, NoConfigurationError, looks_like
 from rocefort.dialects.data import ParsedConfig
-from rocefort.dialects.vrp.parse.kept_lines import kept_lines
+from rocefort.dialects.vrp.commands.unmodelled import kept_lines
 from rocefort.dialects.vrp.parse.lines import UNMODELLED, View, read
-from rocefort.dialects.vrp.readers import interface, lossless
+from rocefort.dialects.vrp.readers import line_readers
 from rocefort.dialects.vrp.readers.arguments import BadArgumentError, Log, Part
 from rocefort.dialects.vrp.text.config_tree import RETURN, is_noise, release_in
-from rocefort.dialects.vrp.text.secrets import masked_text
+from rocefort.dialects.vrp.text.secret_forms import masked_text
 from rocefort.models.device.device import Device
 
 DEEPEST_VIEW = 16  # VRP nests 4 deep; deeper lines are not configuration and stay flat here
@@ -199,7 +199,7 @@ class _ConfigReader:
         dropped = {rows.pop(key).path for rows, key in list(_incomplete(self.root))}
         overruled = list(_take_overruled(self.root))
         if overruled:
-            self.overruled = dict.fromkeys(overruled, self.log.first[lossless.PFC_OFF])
+            self.overruled = dict.fromkeys(overruled, self.log.first[line_readers.PFC_OFF])
         dropped |= set(overruled)
         if dropped:
             self.unmodelled |= self.log.lines_in(dropped)
@@ -226,7 +226,7 @@ def _incomplete(device: Part) -> Iterator[tuple[Rows, Hashable]]:
         queues = port.rows.get("drr", {})
         weighted = ((queue, row.facts) for queue, row in queues.items() if "weight" in row.fields)
         yield from (
-            (queues, queue) for queue, facts in weighted if interface.BY_WEIGHT not in facts
+            (queues, queue) for queue, facts in weighted if line_readers.BY_WEIGHT not in facts
         )
     if snmp := device.parts.get("snmp"):
         yield from _missing_rows(snmp.rows.get("users", {}), "group")
@@ -239,7 +239,7 @@ def _forget_defaults(device: Part) -> None:
     """Remove rows that state a default: a queue with strict priority."""
     for port in device.rows.get("interfaces", {}).values():
         queues = port.rows.get("drr", {})
-        for queue in [queue for queue, row in queues.items() if interface.STRICT in row.facts]:
+        for queue in [queue for queue, row in queues.items() if line_readers.STRICT in row.facts]:
             del queues[queue]
 
 
@@ -249,7 +249,7 @@ def _take_overruled(device: Part) -> Iterator[str]:
     PFC of a port is off while PFC of the switch is off.
     """
     for port in device.rows.get("interfaces", {}).values():
-        if lossless.PFC_OFF in device.facts and "pfc" in port.parts:
+        if line_readers.PFC_OFF in device.facts and "pfc" in port.parts:
             del port.parts["pfc"]
             yield port.below("pfc")
 

@@ -102,7 +102,7 @@ def _by_speaker(below: ConfigRows) -> dict[str, list[tuple[str, str]]]:
 
 def speaker(row: str) -> str:
     """Return the peer or group of a row of a BGP process; empty: none."""
-    from rocefort.dialects.vrp.patch.rulebook.table import PEERS  # noqa: PLC0415 - it imports annet
+    from rocefort.dialects.vrp.patch.rulebook.rules import PEERS  # noqa: PLC0415 - it imports annet
 
     words = row.removeprefix("undo ").split(" ", 2)
     return words[1] if words[0] in PEERS.formats and words[1:] else ""
@@ -110,7 +110,7 @@ def speaker(row: str) -> str:
 
 def _port_lines(changed: Iterable[str]) -> tuple[str, ...]:
     """Return beginnings of the lines of ports that are relevant to the changes."""
-    from rocefort.dialects.vrp.patch.rulebook.table import PORT_LINES  # noqa: PLC0415 - it imports annet
+    from rocefort.dialects.vrp.patch.rulebook.rules import PORT_LINES  # noqa: PLC0415 - it imports annet
 
     words = {first_word(row) for row in changed}
     return tuple(line for word, line in PORT_LINES.items() if word in words)
@@ -136,7 +136,7 @@ def _by_word(rows: Iterable[str]) -> dict[str, list[str]]:
 
 def first_word(row: str) -> str:
     """Return the word by which rules of the rulebook group rows."""
-    from rocefort.dialects.vrp.patch.rulebook.table import SAME_WORD  # noqa: PLC0415 - it imports annet
+    from rocefort.dialects.vrp.patch.rulebook.rules import SAME_WORD  # noqa: PLC0415 - it imports annet
 
     word = row.removeprefix("undo ").partition(" ")[0]
     return SAME_WORD.get(word, word)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from napalm_cloudengine.masking import MASK
 from rocefort.base.errors import BadInput
 from rocefort.dialects.data import TakenLine
-from rocefort.dialects.vrp.commands.syntax import MOST_SITES, SiteSyntax, Syntax
+from rocefort.dialects.vrp.commands.catalogue import MOST_SITES, SiteSyntax, Syntax
+from rocefort.dialects.vrp.interpreter.port_split import leaving, refreshed, rows_without, vanishing
 from rocefort.dialects.vrp.patch.changed_rows import (
     ConfigRows,
     FrozenRows,
@@ -27,10 +28,8 @@ from rocefort.dialects.vrp.patch.changed_rows import (
     mutable_rows,
     reduced,
 )
-from rocefort.dialects.vrp.patch.marks import ANEW
-from rocefort.dialects.vrp.patch.port_split import leaving, refreshed, rows_without, vanishing
 from rocefort.dialects.vrp.patch.profile_moves import ProfileMove, moved_last, profile_moves
-from rocefort.dialects.vrp.patch.rulebook.commands import UNDO
+from rocefort.dialects.vrp.patch.rulebook.commands import ANEW, UNDO
 from rocefort.dialects.vrp.patch.unowned import Path as LinePath
 from rocefort.dialects.vrp.patch.unowned import UnownedLines, set_again
 from rocefort.dialects.vrp.readers.arguments import KBYTES

@@ -11,13 +11,13 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from rocefort.dialects.vrp.interpreter.port_split import rows_without, vanishing
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.changed_rows import INTERFACE, ConfigRows
-from rocefort.dialects.vrp.patch.marks import LAST
-from rocefort.dialects.vrp.patch.port_split import rows_without, vanishing
+from rocefort.dialects.vrp.patch.rulebook.commands import LAST
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DEFAULT_DOMAIN, Interface
-from rocefort.models.device.lossless import PHB_QUEUE
+from rocefort.models.device.lossless_queue import PHB_QUEUE
 from rocefort.models.wording import listing
 
 Queues = frozenset[int]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from napalm_cloudengine.masking import MASK
 from rocefort.base.errors import BadInput
 from rocefort.dialects.data import TakenLine
-from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW
+from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, Syntax
 from rocefort.dialects.vrp.commands.command import (
     OTHER_TABLE,
     ROUTED,
@@ -26,7 +26,6 @@ from rocefort.dialects.vrp.commands.command import (
 from rocefort.dialects.vrp.commands.format import FormatMatch, MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.match import identify, readings, rows_of
 from rocefort.dialects.vrp.commands.parameters import Tokens, list_numbers
-from rocefort.dialects.vrp.commands.syntax import Syntax
 from rocefort.dialects.vrp.commands.unmodelled import FAMILY_VIEW, view_of
 from rocefort.dialects.vrp.patch.changed_rows import INTERFACE, ConfigRows
 from rocefort.dialects.vrp.patch.rulebook.commands import UNDO

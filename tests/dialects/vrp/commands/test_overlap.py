@@ -12,11 +12,11 @@ from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import Row
 from rocefort.dialects.vrp.commands.format import (
     MatchFailure,
+    overlap,
     parse_format,
     read_all,
     words_of,
 )
-from rocefort.dialects.vrp.commands.overlap import overlap
 
 
 def reads(row: Row, line: str) -> bool:

@@ -13,15 +13,15 @@ from row_lines import samples
 
 from rocefort.base.errors import BadInput
 from rocefort.dialects.syntax_families import load_families
+from rocefort.dialects.vrp.commands.catalogue import SiteSyntax
 from rocefort.dialects.vrp.commands.site_commands import syntax_of
-from rocefort.dialects.vrp.commands.syntax import SiteSyntax
 from rocefort.dialects.vrp.commands.unmodelled import command_of, leaves_view
 from rocefort.dialects.vrp.dialect import DIALECT
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
-from rocefort.models.hardware.site_commands import PlacedCommand, SiteCommand, SiteFamily
+from rocefort.models.hardware.site_data import PlacedCommand, SiteCommand, SiteFamily
 from rocefort.models.network.network import TextLine
 
 G1, V200 = SyntaxFamily.V300_G1, SyntaxFamily.V200

@@ -10,7 +10,7 @@ from canonical import canonical
 
 from rocefort.base.errors import BadInput, Refused
 from rocefort.dialects.eos import render_eos
-from rocefort.dialects.vrp.disruption import DISRUPTS
+from rocefort.dialects.vrp.dialect import DISRUPTS
 from rocefort.dialects.vrp.interpreter.execute import VrpRefusal
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse

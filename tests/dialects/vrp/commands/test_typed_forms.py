@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import INVENTORY
-from rocefort.design.config_directory import decoded
 from rocefort.design.derive.derive import derive
+from rocefort.design.subject import decoded
 from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.commands.unmodelled import command_of

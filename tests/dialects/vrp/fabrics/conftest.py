@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from rocefort.base.documents.read import Document
 from rocefort.base.documents.validate import validate
 from rocefort.design.derive.derive import derive_loaded
+from rocefort.design.load.documents import LoadedFabric
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.load.load import LoadedFabric
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.hardware.media import part_speed_gbps, parts_of

@@ -15,7 +15,7 @@ from rocefort.dialects.network_text import read_back, render_all, render_node
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import as_saved, masked_text
+from rocefort.dialects.vrp.text.secret_forms import as_saved, masked_text
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import Network, Node
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
+from rocefort.dialects.vrp.interpreter.saved_lines import written_by_itself
 from rocefort.models.network.network import TextLine
 
 

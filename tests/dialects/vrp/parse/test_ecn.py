@@ -10,17 +10,21 @@ from canonical import canonical
 
 from rocefort.base.errors import BadInput
 from rocefort.dialects.syntax_families import load_families
-from rocefort.dialects.vrp.disruption import DISRUPTS
+from rocefort.dialects.vrp.dialect import DISRUPTS
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines, replay
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.models.change.compare import classify, compare
 from rocefort.models.change.plan import ChangeKind
-from rocefort.models.device.defaults import without_defaults
-from rocefort.models.device.device import Device
+from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.lossless import ColourLimits, DropLimits, DropProfile, QueueMarking
+from rocefort.models.device.lossless_queue import (
+    ColourLimits,
+    DropLimits,
+    DropProfile,
+    QueueMarking,
+)
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2

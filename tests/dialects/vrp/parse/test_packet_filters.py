@@ -12,7 +12,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.dialects.vrp.disruption import DISRUPTS
+from rocefort.dialects.vrp.dialect import DISRUPTS
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch

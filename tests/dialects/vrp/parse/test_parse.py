@@ -9,7 +9,7 @@ import pytest
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import NO_DOMAIN, Interface, PfcThreshold
-from rocefort.models.device.lossless import PfcProfile, PfcTimer
+from rocefort.models.device.lossless_queue import PfcProfile, PfcTimer
 from rocefort.models.device.routing import Bfd
 from rocefort.models.network.network import TextLine
 

@@ -16,7 +16,7 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import VrpPatch, make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], frozenset[tuple[str, ...]]]

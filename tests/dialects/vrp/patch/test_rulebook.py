@@ -14,17 +14,15 @@ from patch_cases import CASES
 from row_lines import samples, undo_samples
 
 from rocefort.dialects.vrp.commands import catalogue, match
-from rocefort.dialects.vrp.commands.catalogue import GROUPS, OPAQUE_VIEW, rows_by_view
+from rocefort.dialects.vrp.commands.catalogue import GROUPS, OPAQUE_VIEW, rows_by_view, rows_with
 from rocefort.dialects.vrp.commands.command import SYSTEM, Row
-from rocefort.dialects.vrp.commands.syntax import rows_with
 from rocefort.dialects.vrp.interpreter import execute
 from rocefort.dialects.vrp.patch import patch
 from rocefort.dialects.vrp.patch.patch import ORDER, VENDOR, make_patch
 from rocefort.dialects.vrp.patch.rulebook.commands import ViewCommands
-from rocefort.dialects.vrp.patch.rulebook.rules import key_format, rulebook, rules_of
-from rocefort.dialects.vrp.patch.rulebook.table import HANDLERS
+from rocefort.dialects.vrp.patch.rulebook.rules import HANDLERS, key_format, rulebook, rules_of
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 GOLDEN = Path(__file__).parents[3] / "golden"

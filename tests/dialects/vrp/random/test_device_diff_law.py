@@ -17,13 +17,12 @@ from rocefort.dialects.vrp.device_diff import same_change
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
 from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.change.plan import Change
-from rocefort.models.device.defaults import without_defaults
-from rocefort.models.device.device import Device
-from rocefort.models.device.lossless import PfcProfile
+from rocefort.models.device.device import Device, without_defaults
+from rocefort.models.device.lossless_queue import PfcProfile
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 FAMILIES = load_catalogue().families

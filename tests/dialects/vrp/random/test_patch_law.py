@@ -14,7 +14,7 @@ from random_values import TEMPLATES
 
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.render import render
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import SyntaxFamily
 

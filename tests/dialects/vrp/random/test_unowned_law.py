@@ -18,7 +18,7 @@ from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.patch.patch import VrpPatch, make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
 from rocefort.dialects.vrp.unowned_lines import apply_with, with_kept
 from rocefort.models.hardware.hardware import SyntaxFamily
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.hardware.commit_conditions import Condition, Requirement
-from rocefort.models.hardware.hardware import AboveUpperEcn, Card
+from rocefort.models.hardware.hardware import AboveUpperEcn, Card, Condition, Requirement
 from rocefort.models.hardware.media import PortSplit
 from rocefort.models.network.network import TextLine
 

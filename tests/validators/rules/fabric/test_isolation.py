@@ -20,7 +20,7 @@ from rocefort.validators.checks import rules
 from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.registry import Subject, Verdict
-from rocefort.validators.rules.verification.subject import verify
+from rocefort.validators.rules.verification.answers import verify
 
 EditHeps = Callable[..., Path]
 Rules = tuple[FilterRule, ...]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocefort.models.hardware.hardware import RefutedForm
-from rocefort.models.hardware.site_commands import PlacedCommand, SiteCommand, SiteFamily
+from rocefort.models.hardware.site_data import PlacedCommand, SiteCommand, SiteFamily
 from rocefort.models.network.network import (
     CablingEvidence,
     CablingSource,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.lossless import DropProfile, QueueMarking
+from rocefort.models.device.lossless_queue import DropProfile, QueueMarking
 from rocefort.models.device.packet_filters import (
     Behavior,
     Classifier,

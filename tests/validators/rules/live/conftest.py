@@ -30,7 +30,7 @@ from rocefort.models.network.observed import (
     ThresholdSeen,
 )
 from rocefort.validators.checks import check_live
-from rocefort.validators.rules.live.subject import HealthLimits, SwitchReadings, intended_of
+from rocefort.validators.rules.live.switch_readings import HealthLimits, SwitchReadings, intended_of
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 UNKNOWN = "the switch does not report it: 'display x': Error: Unrecognized command"

@@ -9,7 +9,7 @@ from typing import Any
 from rocefort.models.finding import Waiver
 from rocefort.models.network.network import Position, Sources
 from rocefort.validators.checks import check_live, rules
-from rocefort.validators.rules.live.subject import LiveSubject, SwitchReadings
+from rocefort.validators.rules.live.switch_readings import LiveSubject, SwitchReadings
 from rocefort.validators.rules.registry import registered
 
 LIVE = rules(judges=LiveSubject)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rocefort.models.network.observed import StateTopic
-from rocefort.validators.rules.live.subject import HealthLimits
+from rocefort.validators.rules.live.switch_readings import HealthLimits
 
 Change = Callable[[Any], Any]
 UNKNOWN = "the switch does not report it: 'display x': Error: Unrecognized command"

@@ -20,12 +20,10 @@ from rocefort.models.network.network import TextLine
 from rocefort.validators.routing.buffer_dependencies import (
     Buffer,
     Graph,
+    an_end_of_every_link_passes_nothing_on,
     components,
     cycle,
     forwarding_graph,
-)
-from rocefort.validators.routing.cycle_exclusion import (
-    an_end_of_every_link_passes_nothing_on,
     one_as_cuts_every_link,
 )
 

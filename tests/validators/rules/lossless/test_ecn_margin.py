@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue
+from rocefort.models.device.lossless_queue import AiEcn, AiEcnQueue
 from rocefort.validators.facts.ecn_grades import (
     Congestion,
     Grade,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 
 from rocefort.models.device.interface import InterfacePfc, OtherThreshold
-from rocefort.models.device.lossless import PfcProfile, PfcTimer, PfcTurnOff
+from rocefort.models.device.lossless_queue import PfcProfile, PfcTimer, PfcTurnOff
 from rocefort.models.hardware.hardware import Range
 from rocefort.validators.checks import check
 

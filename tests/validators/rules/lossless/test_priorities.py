@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from rocefort.models.device.interface import DrrQueue, Interface
-from rocefort.models.device.lossless import AiEcn, AiEcnQueue, DiffservDomain, DscpMap, PfcProfile
+from rocefort.models.device.lossless_queue import (
+    AiEcn,
+    AiEcnQueue,
+    DiffservDomain,
+    DscpMap,
+    PfcProfile,
+)
 from rocefort.models.device.routing import FACTORY_VRF
 from rocefort.models.hardware.hardware import Unconfirmed
 from rocefort.models.network.network import Position, Sources, TextLine

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.lossless import (
+from rocefort.models.device.lossless_queue import (
     AiEcn,
     AiEcnQueue,
     ColourLimits,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.lossless import DiffservDomain, DscpMap
+from rocefort.models.device.lossless_queue import DiffservDomain, DscpMap
 from rocefort.models.fabric.congestion_control import Dcqcn, PfcOnly
 from rocefort.models.network.network import Position, Sources
 

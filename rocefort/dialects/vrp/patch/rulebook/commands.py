@@ -1,4 +1,4 @@
-"""Catalogue commands of one view: which lines overwrite each other, and the undo of a line."""
+"""Rows of annet: catalogue commands of a view, their undo, and marks for a position in a patch."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from rocefort.dialects.vrp.commands.catalogue import Syntax
 from rocefort.dialects.vrp.commands.command import Row
 from rocefort.dialects.vrp.commands.format import FormatNode, MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.match import Identity, identify, rows_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
-from rocefort.dialects.vrp.commands.syntax import Syntax
-from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.dialects.vrp.text.secret_forms import as_saved
+
+ANEW = "\0anew"  # a port leaves its Eth-Trunk and joins it again
+LAST = "\0last"  # a port applies its profile after its traffic has changed
+
+
+def unmarked(row: str) -> str:
+    """Return the line without its mark."""
+    return row.partition("\0")[0]
+
 
 UNDO = "undo "
 ANY = re.compile(r"(?:(kbytes|numbers):)?(?<!\d)\d+-\d+")

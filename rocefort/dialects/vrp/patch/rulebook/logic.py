@@ -20,8 +20,7 @@ from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import SYSTEM, Row
 from rocefort.dialects.vrp.commands.format import words_of
 from rocefort.dialects.vrp.commands.parameters import list_numbers
-from rocefort.dialects.vrp.patch.marks import unmarked
-from rocefort.dialects.vrp.patch.rulebook.commands import UNDO, ViewCommands
+from rocefort.dialects.vrp.patch.rulebook.commands import UNDO, ViewCommands, unmarked
 from rocefort.dialects.vrp.readers.arguments import KBYTES
 from rocefort.dialects.vrp.text.names import (
     is_address,

@@ -1,1 +1,0 @@
-"""Reports on differences, changes and growth."""

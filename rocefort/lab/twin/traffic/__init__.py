@@ -1,1 +1,0 @@
-"""Traffic in a twin: pings, traces, flows and RoCE probes."""

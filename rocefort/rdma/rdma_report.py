@@ -1,0 +1,331 @@
+"""Plans and runs of RDMA tests for a person: rounds, tables of figures, what is missing.
+
+A line a run; of a sweep and of MPI a line a size, for there the sizes are what is looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from rocefort.models.wording import count_of
+from rocefort.rdma.rdma_plan import UNPROBED, RdmaPlan, RdmaRun, Round, Suite
+from rocefort.rdma.results import (
+    EndedProcesses,
+    Figures,
+    JudgedOutputs,
+    Measurement,
+    MeasurementVerdict,
+    PairValues,
+    RdmaResult,
+    RunComparison,
+    RunLine,
+    RunList,
+)
+from rocefort.reports.blocks import (
+    Block,
+    Cell,
+    Items,
+    Note,
+    Section,
+    Table,
+    TableColumn,
+    Tone,
+    columns,
+)
+
+MOST_ROWS = 60
+MOST_COLUMNS = 5  # of a table by size
+BY_ROUND = (Suite.INCAST, Suite.MIXED, Suite.FAILOVER)  # one pair in rounds of other load
+PLACES = {1: "within leaf", 3: "over spines"}
+WORDS = {
+    MeasurementVerdict.PASSED: "passed",
+    MeasurementVerdict.TOO_SLOW: "TOO SLOW",
+    MeasurementVerdict.NOT_JUDGED: "not judged",
+    MeasurementVerdict.NOT_MEASURED: "NOT MEASURED",
+}
+
+
+def measured_tables(result: RdmaResult) -> Iterator[Block]:
+    """All that was measured; nothing where nothing was."""
+    measured = [m for m in result.measurements if m.value is not None]
+    if measured:
+        by_size = _collectives(measured) or _sweep(result, measured)
+        yield by_size or Section("", tuple(_rows(result, measured)))
+
+
+def label(run: RdmaRun) -> str:
+    """Return the program, distinct from its other runs: `IMB-MPI1 alltoall`."""
+    return f"{run.program} {run.detail}".rstrip()
+
+
+def figure(each: Measurement) -> str:
+    """`92.13 Gb/s`, `3.72 us`."""
+    if each.value is None:
+        return "-"
+    return f"{each.value:.2f} {'us' if each.run.program.measures_latency else 'Gb/s'}"
+
+
+def _rows(result: RdmaResult, measured: Sequence[Measurement]) -> Iterator[Block]:
+    """A row a run; where one pair is measured in several rounds, a table a round."""
+    rounds = {run.id: each for each in result.plan.rounds for run in each.runs}
+    by_round = result.plan.suite in BY_ROUND
+    shown = measured[:MOST_ROWS]
+    iops = any(each.figures is not None and each.figures.iops is not None for each in shown)
+    heads = (
+        TableColumn("pair"),
+        TableColumn("program"),
+        TableColumn("bytes"),
+        TableColumn("figure", "right"),
+    )
+    more = (TableColumn("IOPS"), TableColumn("average", "right")) if iops else ()
+    for now, same in groupby(shown, key=lambda each: rounds.get(each.run.id) if by_round else None):
+        if now is not None:
+            yield Note(f"round {now.number}: {now.note}")
+        rows = tuple(_row(each, iops=iops) for each in same)
+        yield Table((*heads, TableColumn("verdict"), *more), rows)
+    if len(measured) > MOST_ROWS:
+        yield Note(f"and {len(measured) - MOST_ROWS} more; --format json has them all")
+
+
+def _row(each: Measurement, *, iops: bool) -> tuple[Cell, ...]:
+    own = (each.run.pair, label(each.run), each.run.size_bytes, figure(each), WORDS[each.verdict])
+    if not iops:
+        return own
+    if each.figures is None or each.figures.iops is None:
+        return (*own, None, None)
+    return (*own, round(each.figures.iops), f"{each.figures.latency_us or 0:.2f} us")
+
+
+def _sweep(result: RdmaResult, measured: Sequence[Measurement]) -> Section | None:
+    """Sizes by program and way; nothing for another suite, or where a cell has two values."""
+    if result.plan.suite is not Suite.SWEEP:
+        return None
+    cells: dict[tuple[str, str], dict[int, str]] = {}
+    pairs: dict[str, dict[str, None]] = {}
+    for each in measured:
+        place = PLACES.get(each.run.switches or 0, "")
+        column = cells.setdefault((each.run.program.value, place), {})
+        size = each.run.size_bytes or 0
+        if size in column:
+            return None
+        column[size] = figure(each) + (" !" if each.verdict is MeasurementVerdict.TOO_SLOW else "")
+        pairs.setdefault(place, {})[each.run.pair] = None
+    if len(cells) > MOST_COLUMNS:
+        return None
+    ways = (f"{place}: {', '.join(names)}" for place, names in pairs.items())
+    told = "; ".join(ways) + ("; !: too slow" if _any_slow(measured) else "")
+    return Section("", (_by_size(cells), Note(told)))
+
+
+def _any_slow(measured: Iterable[Measurement]) -> bool:
+    return any(each.verdict is MeasurementVerdict.TOO_SLOW for each in measured)
+
+
+def _collectives(measured: Sequence[Measurement]) -> Section | None:
+    """Sizes by MPI collective, average of all processes; nothing where no run is of MPI."""
+    cells: dict[tuple[str, str], dict[int, str]] = {}
+    for each in measured:
+        if not each.sizes:
+            return None
+        column = cells.setdefault((each.run.collective, each.run.program.value), {})
+        column.update({p.size_bytes: f"{p.average_us:.2f} us" for p in each.sizes})
+    pairs = ", ".join(dict.fromkeys(each.run.pair for each in measured))
+    return Section("", (_by_size(cells), Note(f"over {pairs}, on average of all processes")))
+
+
+def _by_size(cells: dict[tuple[str, str], dict[int, str]]) -> Table:
+    """One row a size, one column a kind."""
+    heads = (TableColumn(" ".join(kind), "right", wraps=True) for kind in cells)
+    sizes = sorted({size for column in cells.values() for size in column})
+    rows = ((size, *(column.get(size) for column in cells.values())) for size in sizes)
+    return Table((TableColumn("bytes"), *heads), tuple(rows))
+
+
+MOST_ROUNDS = 40
+
+
+def plan_report(plan: RdmaPlan) -> Iterator[Block]:
+    """All of it; of many alike rounds the first."""
+    yield Note(
+        f"{plan.fabric}, {plan.suite}: {count_of(len(plan.runs), 'run')} in "
+        f"{count_of(len(plan.rounds), 'round')}, {_time(plan.least_seconds)} at least"
+    )
+    yield Items(tuple(_hosts(plan)))
+    yield from map(_round, plan.rounds[:MOST_ROUNDS])
+    if len(plan.rounds) > MOST_ROUNDS:
+        yield Note(f"and {len(plan.rounds) - MOST_ROUNDS} rounds more; --format json has them all")
+    if plan.coverage is not None:
+        yield Note(plan.coverage.claim)
+    yield Items((*(f"not measured: {why}" for why in plan.unmeasured), *plan.notes))
+
+
+def _hosts(plan: RdmaPlan) -> Iterator[str]:
+    """Return the facts that were read from the servers; nothing if none were read."""
+    for host in plan.hosts:
+        if host.device != UNPROBED:
+            node = "" if host.numa_node is None else f", NUMA node {host.numa_node}"
+            tool = f", perftest {host.perftest}" if host.perftest else ""
+            yield f"{host.name}: {host.device}, GID {host.gid_index}{node}{tool}"
+
+
+def _time(seconds: int) -> str:
+    return f"{seconds} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _round(each: Round) -> Section:
+    lines = [f"{each.fault}: {' or '.join(each.fault_links)}"] if each.fault else []
+    lines += [f"{run.pair}: {_run_text(run)}" for run in each.runs]
+    if each.total_gbps is not None:
+        lines.append(f"together: {each.total_gbps:g} Gb/s")
+    return Section(f"round {each.number}: {each.note}", (Items(tuple(lines)),))
+
+
+def _run_text(run: RdmaRun) -> str:
+    parts = [run.program.value]
+    if run.size_bytes is not None:
+        parts.append(f"{run.size_bytes} bytes")
+    parts.append(f"{run.duration_s} s" if run.duration_s else f"{run.iterations} messages")
+    if run.qps > 1:
+        parts.append(f"{run.qps} QPs")
+    if run.limit_gbps is not None:
+        together = " over all QPs" if run.qps > 1 else ""
+        parts.append(f"limited to {run.limit_gbps:g} Gb/s{together}")
+    if run.reach_gbps is not None:
+        parts.append(f"up to {run.reach_gbps:.4g} Gb/s ({run.reach_why})")
+    elif run.reach_why:
+        parts.append(f"not judged ({run.reach_why})")
+    return ", ".join(parts)
+
+
+MOST_LINES = 60  # of one section
+
+
+def result_report(result: RdmaResult) -> Iterator[Block]:
+    """One run: a row a measurement, then what was judged beside them."""
+    yield Note(f"{_title(result)}: {verdict_words(result)}")
+    if result.conditions:
+        conditions = (
+            f"{name.replace('_', ' ')}: {value}" for name, value in result.conditions.items()
+        )
+        yield Note("; ".join(conditions))
+    yield from measured_tables(result)
+    planned = [f"not planned: {why}" for why in result.plan.unmeasured]
+    sections = {
+        "too slow": _sentences(result.measurements, MeasurementVerdict.TOO_SLOW),
+        "not measured": [
+            *result.unmeasured,
+            *_sentences(result.measurements, MeasurementVerdict.NOT_MEASURED),
+        ],
+        "bad": [j.sentence for j in result.judged if j.ok is False],
+        "good": [j.sentence for j in result.judged if j.ok is True],
+        "reported, not judged": [j.sentence for j in result.judged if j.ok is None],
+        "of the plan": [*planned, *result.plan.notes],
+        "printed beside the figures": [n for m in result.measurements for n in m.notes],
+    }
+    for title, sentences in sections.items():
+        counts = Counter(sentences)
+        lines = [f"{text} ({many} times)" if many > 1 else text for text, many in counts.items()]
+        more = len(lines) - MOST_LINES
+        rest = [f"and {more} more; --format json has them all"] if more > 0 else []
+        if lines:
+            yield Section(f"{title}:", (Items((*lines[:MOST_LINES], *rest)),))
+
+
+def _title(result: RdmaResult) -> str:
+    return f"{result.plan.fabric}, {result.plan.suite}, run {result.id}"
+
+
+def verdict_words(result: RdmaResult) -> str:
+    """`passed`, or how much was not measured and what is bad."""
+    lost = sum(m.verdict is MeasurementVerdict.NOT_MEASURED for m in result.measurements)
+    slow = sum(m.verdict is MeasurementVerdict.TOO_SLOW for m in result.measurements)
+    bad = sum(j.ok is False for j in result.judged)
+    told = [f"{lost} of {len(result.measurements)} runs not measured"] if lost else []
+    if result.unmeasured:
+        told.append(f"{count_of(len(result.unmeasured), 'server')} left out")
+    told += [f"{slow} too slow"] if slow else []
+    told += [f"{bad} judged bad"] if bad else []
+    if not result.measurements:
+        told.append("nothing was measured")
+    if told:
+        return ", ".join(told)
+    judged = any(m.verdict is MeasurementVerdict.PASSED for m in result.measurements)
+    return "passed" if judged else "all measured, speed not judged"
+
+
+def _sentences(measurements: Iterable[Measurement], verdict: MeasurementVerdict) -> list[str]:
+    return [m.sentence for m in measurements if m.verdict is verdict]
+
+
+FIGURES: dict[str, str] = {
+    "gbps": "{:.2f} Gb/s",
+    "peak_gbps": "peak {:.2f} Gb/s",
+    "mpps": "{:.6g} Mpps",
+    "latency_us": "{:.2f} us on average",
+    "least_us": "at least {:.2f} us",
+    "typical_us": "median {:.2f} us",
+    "most_us": "at most {:.2f} us",
+    "p99_us": "99 % within {:.2f} us",
+    "p999_us": "99.9 % within {:.2f} us",
+    "iops": "{:.0f} IOPS",
+    "iterations": "{} messages",
+}
+
+
+def judged_report(judged: JudgedOutputs) -> Iterator[Block]:
+    """Outputs that a person kept: a sentence each, with further figures and other lines."""
+    for each in judged.outputs:
+        lines = [f"{row.size_bytes} bytes: {_figures(row.figures)}" for row in each.rows]
+        lines += [f"{row.size_bytes} bytes: {row.average_us:.2f} us" for row in each.sizes]
+        if each.figures and not lines:
+            lines = [_figures(each.figures)]
+        yield Section("", (Note(each.sentence), Items((*lines, *each.notes))))
+
+
+def _figures(figures: Figures) -> str:
+    values = ((words, getattr(figures, name)) for name, words in FIGURES.items())
+    return ", ".join(words.format(value) for words, value in values if value is not None)
+
+
+def compared_report(found: RunComparison) -> Iterator[Block]:
+    """A run beside published figures, or beside another run."""
+    yield Section("", tuple(map(Note, (found.title, *found.notes))))
+    yield Section("", tuple(map(Note, found.lines)))
+
+
+def history_report(found: RunList) -> Block:
+    """All runs, a row each, the latest first."""
+    heads = columns("run", "began (UTC)", "fabric", "suite", "runs", "result")
+    rows = tuple(
+        (each.id, f"{each.began:%Y-%m-%d %H:%M}", each.fabric, each.suite, each.runs, _word(each))
+        for each in found.runs
+    )
+    return Table(heads, rows) if rows else Note("no runs yet")
+
+
+def _word(run: RunLine) -> str:
+    if not run.complete:
+        missing = run.runs - run.measured
+        return f"{missing} not measured" if missing > 0 else "not complete"
+    if not run.passed:
+        return "failed"
+    return "passed" if run.judged else "measured"
+
+
+def pair_report(found: PairValues) -> Table:
+    """All values of one pair: run (whose id begins with its time, UTC), suite, what, figure."""
+    rows = tuple(tuple(vars(each).values()) for each in found.values)
+    return Table((*columns("run (UTC)", "suite", "what"), TableColumn("figure", "right")), rows)
+
+
+def stopped_report(found: Sequence[EndedProcesses]) -> Iterator[Block]:
+    """Show the ended processes of each server."""
+    for each in found:
+        if each.why:
+            yield Note(each.why, Tone.WARNING)
+        elif not each.ended:
+            yield Note(f"{each.server}: nothing of ours runs")
+        else:
+            yield Section(f"{each.server}: {len(each.ended)} of ours ended", (Items(each.ended),))

@@ -1,0 +1,136 @@
+"""`tune compare`: tables of published systems, computed by the simulator."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort.base import options
+from rocefort.base.command_line import values
+from rocefort.base.command_line.help import HelpedGroup, documented
+from rocefort.reports.output import write_result
+from rocefort.tune.options import BETA, GAMMA, Beta, Evaluations, Gamma, ResultsFolder
+
+cli = typer.Typer(
+    cls=HelpedGroup,
+    name="compare",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Compute tables of published systems by simulation.",
+    epilog="rocefort tune compare heps\nrocefort tune compare bytetuning --help",
+)
+Seeds = Annotated[
+    int, typer.Option(metavar="NUMBER", min=1, max=100, help="Number of runs of each cell.")
+]
+Workers = Annotated[int, typer.Option(min=0, help="Number of workers; 0: one for each core.")]
+
+
+FIRST_SEED = 1001  # those of searches are smaller
+
+
+class ByteTuningObjectiveOption(StrEnum):
+    """Objective of ByteTuning; BYTE_TUNING of rocefort.tune.search.byte_tuning."""
+
+    THROUGHPUT = "bytetuning-throughput"
+    LATENCY = "bytetuning-latency"
+
+
+class PublishedMethodOption(StrEnum):
+    """Method of ByteTuning's search."""
+
+    ANNEALING = "annealing"
+    GRID = "grid"
+
+
+@cli.callback()
+def compare() -> None:
+    """Compute tables of published systems by simulation."""
+
+
+@cli.command(
+    **documented(
+        "rocefort tune compare bytetuning",
+        "rocefort tune compare bytetuning --objective bytetuning-latency --beta 0.2 --format json",
+    )
+)
+def bytetuning(
+    objective: Annotated[
+        ByteTuningObjectiveOption, typer.Option(help="What the tuned column is best for.")
+    ] = ByteTuningObjectiveOption.THROUGHPUT,
+    beta: Beta = BETA,
+    gamma: Gamma = GAMMA,
+    method: Annotated[
+        PublishedMethodOption,
+        typer.Option(help="Method of the tuned column; grid: all 3,300 combinations."),
+    ] = PublishedMethodOption.ANNEALING,
+    evaluations: Evaluations = 400,
+    nic: Annotated[
+        str, typer.Option("--nic", metavar="PROFILE", help="Profile of the NICs' DCQCN.")
+    ] = "hpcc-simulator",
+    seeds: Seeds = 20,
+    workers: Workers = 0,
+    results: ResultsFolder = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Compute Table V of ByteTuning: DCTCP, baselines and its search.
+
+    24 servers behind two access and two aggregation switches; 23 of them write to one.
+
+    Takes half a minute of CPU time with annealing, and 3 minutes with the grid.
+    """
+    from rocefort.tune.compare_report import watermark_report
+    from rocefort.tune.run import evaluators, results_folder
+    from rocefort.tune.search.byte_tuning import Weights
+    from rocefort.tune.watermark_table import TableRequest, watermark_table
+
+    request = TableRequest(
+        nic=nic,
+        objective=objective.value,
+        weights=Weights(beta, gamma),
+        method=method.value,
+        budget=evaluations,
+        seeds=tuple(range(FIRST_SEED, FIRST_SEED + seeds)),
+    )
+    with evaluators("processes", workers, results or results_folder()) as evaluator_of:
+        result = watermark_table(request, evaluator_of)
+    write_result(result, watermark_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort tune compare heps",
+        "rocefort tune compare heps --algorithms dcqcn,timely --seeds 5 --format json",
+    )
+)
+def heps(
+    fabric: Annotated[
+        Path, typer.Option("--fabric", help="Fabric with servers and ECN.", **values.FABRIC)
+    ] = Path("heps"),
+    algorithms: Annotated[
+        str, typer.Option(metavar="NAME,..", help="Congestion controls of the NICs.")
+    ] = "dcqcn,hpcc,dctcp",
+    seeds: Seeds = 20,
+    workers: Workers = 0,
+    results: ResultsFolder = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Compute Table 2 of HEPS: bandwidth and latency by algorithm.
+
+    The published figures are beside those of the simulator, with what it leaves out.
+
+    Takes a quarter of a minute of CPU time.
+    """
+    from rocefort.tune.algorithm_table import algorithm_table, controls_of
+    from rocefort.tune.compare_report import algorithm_report
+    from rocefort.tune.run import evaluators, results_folder
+
+    names = controls_of([name for part in algorithms.split(",") if (name := part.strip())])
+    numbers = tuple(range(FIRST_SEED, FIRST_SEED + seeds))
+    with evaluators("processes", workers, results or results_folder()) as evaluator_of:
+        result = algorithm_table(fabric, names, numbers, evaluator_of)
+    write_result(result, algorithm_report, text=form is options.TraceFormat.TEXT)

@@ -1,1 +1,0 @@
-"""`comment`: keep one comment on a pull or merge request up to date."""
