@@ -26,7 +26,7 @@ from rocefort.tune.model import (
     SearchResult,
     Simulation,
 )
-from rocefort.tune.search.objectives import DROPS, GOALS, P50, P99
+from rocefort.tune.search.objectives import BESIDE, DROPS, GOALS, P50, P99
 from rocefort.tune.verdict_report import verdict_report
 from rocefort.tune.verdict_sentence import parameter_name
 
@@ -55,9 +55,10 @@ SENSITIVITY_LEAD = (
 
 def comparison_lead(result: SearchResult) -> str:
     """Return what the tables of figures show."""
+    beside = "; beside: goodput of the groups beside" if BESIDE in result.start.ratios else ""
     return (
         f"Means over {count_of(len(result.seeds), 'seed')}: goodput in Gb/s, completion times in "
-        "us, queues in kbytes of 1,000 bytes; ↑ higher is better, ↓ lower is better"
+        f"us, queues in kbytes of 1,000 bytes{beside}; ↑ higher is better, ↓ lower is better"
     )
 
 
@@ -79,13 +80,14 @@ def front_lead(result: SearchResult) -> str:
 
 
 GOALS_BY_NAME = {goal.name: goal for goal in (*GOALS, DROPS)}
-SHORT_NAMES = {P50: "p50", P99: "p99"}
+SHORT_NAMES = {BESIDE: "beside", P50: "p50", P99: "p99"}
 
 
 def goal_title(name: str, unit: str = "") -> str:
     """Return the head of a column: the goal, its unit, and an arrow to what is better."""
     arrow = "↑" if GOALS_BY_NAME[name].raised else "↓"
-    return f"{SHORT_NAMES.get(name, name)}{', ' * bool(unit)}{unit} {arrow}"
+    title = SHORT_NAMES.get(name, name)
+    return f"{title}, {unit} {arrow}" if unit else f"{title}{arrow}"
 
 
 def percent(ratio: float) -> float:
@@ -108,7 +110,7 @@ MULTIPLE = 10  # of the start point: from here on a percentage is hard to read
 
 def change_words(name: str, ratio: float | None) -> str:
     """Return a change of a goal in words: `goodput 0.9 % more than today`."""
-    title = SHORT_NAMES.get(name, name)
+    title = name.removeprefix("completion ")
     if ratio is None:
         return f"{title} more than today's 0"
     if ratio >= MULTIPLE:
@@ -122,7 +124,7 @@ def change_words(name: str, ratio: float | None) -> str:
 def comparison(result: SearchResult, *, spreads: bool = False) -> Iterator[Block]:
     """Yield a table for each scenario: today, the best candidates, and the references.
 
-    spreads: with half of the range over the seeds.
+    spreads: with half of the range over the seeds, for a page; without them for 80 columns.
     """
     names = _labels(result)
     for number, scenario in enumerate(result.start.scenarios):
@@ -140,7 +142,10 @@ def comparison(result: SearchResult, *, spreads: bool = False) -> Iterator[Block
             rows.append((", ".join(words), *cells))
         heads = [TableColumn(goal_title(*goal), align="right") for goal in goals]
         table = Table((TableColumn(wraps=True), *heads), tuple(rows))
-        yield Section(scenario.scenario, (table,))
+        if spreads:
+            yield Section(scenario.scenario, (table,))
+        else:
+            yield from (Note(scenario.scenario, Tone.INFO), table)
 
 
 def _labels(result: SearchResult) -> dict[str, Option]:
