@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
+from efforts import tries
 
 from rocefort.base.errors import BadInput
+from rocefort.design.derive.derive import derive
 from rocefort.tune.fabric_search import fabric_ground, fabric_of
 from rocefort.tune.run import load_scenario, simulate_file
 from rocefort.tune.scenario import Scenario
@@ -39,6 +41,24 @@ def test_cables_have_the_speeds_and_lengths_of_the_fabric(tmp_path: Path) -> Non
     assert ways == {
         ("readout01", "leaf05", spine, "leaf04", "storage01") for spine in ("spine01", "spine02")
     }
+
+
+def test_all_to_all_on_heps_loses_nothing(tmp_path: Path) -> None:
+    """Pauses alone hold the senders, and data in both directions delays the pause frames."""
+    names = [server.name for server in derive(Path("heps")).network.servers or ()]
+    path = write(
+        tmp_path,
+        congestion_control="pfc_only",
+        flows={"pattern": "between", "senders": names, "receivers": [*names], "bytes": 500_000},
+        port_gbps=25,
+        packet_bytes=4158,
+        header_bytes=62,
+        buffer={"xoff_kbytes": 614.4, "xon_kbytes": 563.2},
+        seeds=list(range(1, tries(20) + 1)),
+    )
+    result = simulate_file(path)
+    assert result.pauses > 0
+    assert [run.drops for run in result.runs] == [0] * len(result.runs)
 
 
 def test_the_demand_is_carried_at_its_rates(tmp_path: Path) -> None:
