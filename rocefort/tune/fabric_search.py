@@ -20,13 +20,16 @@ from rocefort.models.fabric.lossless import AiEcnProfile, EcnThresholds, SpeedGb
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.models.units import KBYTE
-from rocefort.tune.model import Settings
-from rocefort.tune.scenario import Limits, Marking, Scenario, SearchSpace
+from rocefort.tune.fabric_scenarios import FabricServers, scenarios_of
+from rocefort.tune.model import Settings, SwitchValue
+from rocefort.tune.scenario import MAIN_GROUP, Limits, Marking, Scenario, SearchSpace
 from rocefort.tune.search.jobs import Base
 from rocefort.tune.search.limits import FabricLimits, Refusal
 from rocefort.tune.search.points import CELL_KBYTES, NIC_VALUES, Space, Values, axes_of
 from rocefort.tune.search.search import ReferenceSettings
 from rocefort.tune.simulator.layout import Cable, Ground, Pair
+from rocefort.tune.switch_values import switch_values
+from rocefort.tune.traffic import Flows
 from rocefort.validators.capacity.traffic_matrix import spread
 from rocefort.validators.facts.headroom import DELAY_NS_PER_M, RESPONSE_QUANTA
 from rocefort.validators.facts.roce_ports import ports_by_device
@@ -93,25 +96,31 @@ def _pairs(
     scenario: Scenario, document: Document, network: Network, demand: Demand | None
 ) -> Iterator[Pair]:
     """Yield pairs of servers: those that the scenario names, or those of the demand."""
-    flows = scenario.flows
+    for group, flows in scenario.groups.items():
+        path: YamlPath = ("flows",) if group == MAIN_GROUP else ("beside", group)
+        if flows.pattern == "between":
+            _check_servers(flows, document, network, path)
+            pairs = ((a, b) for a in flows.senders for b in flows.receivers if a != b)
+            yield from (Pair(*pair, group=group) for pair in pairs)
+            continue
+        if demand is None:
+            what, how = "the fabric has no demand.yaml", "write it beside it"
+            raise _refused(document, what, how, (*path, "pattern"))
+        for term in spread(demand, analyse(network)).terms:
+            for sender, rate in term.rates.items():
+                for receiver, weight in term.weights.items():
+                    if sender != receiver:
+                        yield Pair(sender, receiver, rate * weight, group)
+
+
+def _check_servers(flows: Flows, document: Document, network: Network, path: YamlPath) -> None:
+    """Raise BadInput for the first server that a fabric does not have."""
     names = [server.name for server in network.servers or ()]
-    if flows.pattern == "between":
-        for key in ("senders", "receivers"):
-            for position, name in enumerate(getattr(flows, key)):
-                if name not in names:
-                    path: YamlPath = ("flows", key, position)
-                    what = f"the fabric has no server {name!r}"
-                    raise _refused(document, what, nearest(name, names), path)
-        yield from (Pair(a, b) for a in flows.senders for b in flows.receivers if a != b)
-        return
-    if demand is None:
-        path = ("flows", "pattern")
-        raise _refused(document, "the fabric has no demand.yaml", "write it beside it", path)
-    for term in spread(demand, analyse(network)).terms:
-        for sender, rate in term.rates.items():
-            for receiver, weight in term.weights.items():
-                if sender != receiver:
-                    yield Pair(sender, receiver, rate * weight)
+    for key in ("senders", "receivers"):
+        for position, name in enumerate(getattr(flows, key)):
+            if name not in names:
+                what = f"the fabric has no server {name!r}"
+                raise _refused(document, what, nearest(name, names), (*path, key, position))
 
 
 AI_ECN_SAMPLE = "bounds of AI-ECN in the vendor's sample"
@@ -170,9 +179,6 @@ def byte_tuning_start(refusal: Refusal) -> ReferenceSettings:
 KB = 1000
 HEADERS = 62  # Ethernet 18, IPv4 20, UDP 8, InfiniBand 16 bytes
 PAYLOADS = (4096, 1024)  # MTU of RoCE, by that of the fabric
-BURST_BYTES = 1_000_000
-MOST_SENDERS, MOST_PAIRS = 32, 256
-DEMAND_MS = 3
 # Candidates at the speed of the slowest port, kbytes of 1,024; others have them in proportion.
 KMIN, WIDTH, PMAX = (4, 8, 16, 32, 64, 128), (32, 64, 128, 256, 512), (1, 5, 10, 20, 50, 100)
 XOFF, XON_GAP = (128, 256, 512, 1024, 2048), (32, 64)
@@ -194,9 +200,9 @@ class FabricSearch:
     space: Space
     references: tuple[ReferenceSettings, ...]
 
-    def thresholds(self, values: Values) -> dict[SpeedGbps, EcnThresholds]:
-        """Return the ECN profile's thresholds of a candidate."""
-        return thresholds(values, self.base_gbps, self.speeds)
+    def switch_values(self, settings: Settings) -> tuple[SwitchValue, ...]:
+        """Return what the fabric's switches have to be given for a candidate's settings."""
+        return switch_values(settings, self.base_gbps, self.speeds)
 
 
 def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch:
@@ -223,6 +229,9 @@ def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch
     library = profiles_of(derived.site).joined(library)
     base_gbps = min(speeds)
     bases = tuple(_bases(derived, file, given, demand, library, base_gbps))
+    if not bases:
+        what = "the fabric has fewer than two servers with RoCE"
+        raise BadInput(what, file=str(file), how="add its servers, or search a scenario")
     limits = FabricLimits.of(network).refusal(bases[0].scenario)
     values = _values(derived, nic=nic)
     space = Space(axes_of(values), lambda chosen: _settings(chosen, base_gbps, speeds), limits)
@@ -313,7 +322,7 @@ def _bases(  # noqa: PLR0913, PLR0917 - parts of a fabric
     library: Library,
     base_gbps: int,
 ) -> Iterator[Base]:
-    """Yield the demand at its rates, its flows as bursts, and an incast on its busiest receiver."""
+    """Yield the scenarios of the fabric on its ground."""
     network, fabric = derived.network, derived.fabric
     dcqcn = _dcqcn(derived, library)
     payload = next(size for size in PAYLOADS if size + 100 <= fabric.mtu or size == PAYLOADS[-1])
@@ -329,7 +338,7 @@ def _bases(  # noqa: PLR0913, PLR0917 - parts of a fabric
             "xon_kbytes": derived.lossless.xon_kbytes * KBYTE / KB,
         },
     }
-    for keys in _scenarios(network, demand):
+    for keys in scenarios_of(FabricServers.of(derived, demand), derived.lossless):
         scenario = Scenario.model_validate({**common, **keys})
         document = document_of(f"scenario: {scenario.scenario}\n", str(file))
         ground = fabric_ground(scenario, document, network, file, demand_file)
@@ -346,38 +355,3 @@ def _ai_ecn(derived: DerivedNetwork, library: Library) -> str:
     """Return the name of the fabric's AI-ECN profile; empty: its ECN is static."""
     chosen = library.get("ecn", derived.lossless.ecn)
     return derived.lossless.ecn if chosen and isinstance(chosen.profile, AiEcnProfile) else ""
-
-
-def _scenarios(network: Network, demand: Demand | None) -> Iterator[Mapping[str, Any]]:
-    names = [server.name for server in network.servers or ()]
-    speeds = {server.name: server.flow_gbps for server in network.servers or ()}
-    busiest = max(names, key=lambda name: speeds[name])
-    if demand is not None:
-        matrix = spread(demand, analyse(network))
-        rates = matrix.by_server()
-        senders = [name for name in names if rates.get(name, (0.0, 0.0))[0] > 0][:MOST_SENDERS]
-        receivers = [name for name in names if rates.get(name, (0.0, 0.0))[1] > 0]
-        if senders and receivers:
-            busiest = max(receivers, key=lambda name: rates[name][1])
-            yield {
-                "scenario": "demand",
-                "flows": {"pattern": "demand"},
-                "duration_ms": DEMAND_MS,
-            }
-            most = max(1, MOST_PAIRS // len(senders))
-            yield {
-                "scenario": "bursts",
-                "flows": _between(senders, receivers[:most]),
-            }
-    others = [name for name in names if name != busiest][:MOST_SENDERS]
-    if others:
-        yield {"scenario": "incast", "flows": _between(others, [busiest])}
-
-
-def _between(senders: list[str], receivers: list[str]) -> Mapping[str, Any]:
-    return {
-        "pattern": "between",
-        "senders": senders,
-        "receivers": receivers,
-        "bytes": BURST_BYTES,
-    }

@@ -60,8 +60,29 @@ class QueueUse(Frozen):
     max: float
 
 
+class GroupMeasures(Frozen):
+    """Measures of one group of flows; those of finite flows end with the last of them."""
+
+    goodput_gbps: float = Field(description="Payload that the group's receivers got, Gb/s.")
+    slowest_gbps: float = Field(description="Goodput of its slowest flow, Gb/s.")
+    completion_us: Completion | None = Field(
+        description="Completion times of its flows that ended, us; none: no flow ended."
+    )
+    unfinished: float = Field(description="Number of its finite flows that did not end.")
+
+
+class PortPauses(Frozen):
+    """Pauses of one port by its peer."""
+
+    pauses: float = Field(description="Pause frames that the peer sent.")
+    paused_us: float = Field(description="Time for which the peer paused the port, us.")
+
+
 class Measures(Frozen):
-    """Measures of a simulation, from `measure_from_ms` to its end."""
+    """Measures of a simulation, from `measure_from_ms` to its end.
+
+    Where RoCE and TCP are together, goodput, fairness, completion and unfinished are of RoCE.
+    """
 
     goodput_gbps: float = Field(description="Payload that all receivers got, Gb/s.")
     fairness: float = Field(description="Jain's index of the flows' goodput; 1: all equal.")
@@ -69,11 +90,18 @@ class Measures(Frozen):
         description="Completion times of the flows that ended, us; none: no flow ended."
     )
     unfinished: float = Field(description="Number of finite flows that did not end.")
+    groups: dict[str, GroupMeasures] = Field(
+        description="Measures of each group, if the scenario has groups beside `flows`."
+    )
     queue_kbytes: QueueUse = Field(description="Queue of the port with the largest mean, kbytes.")
     marks: float = Field(description="Packets that switches marked.")
     pauses: float = Field(description="Pause frames that switches sent.")
     paused_us: float = Field(description="Time for which ports paused their peers, us, added up.")
-    drops: float = Field(description="Data packets that switches dropped.")
+    paused_ports: dict[str, PortPauses] = Field(
+        description="Pauses by port, sender>switch: those that were paused in a run."
+    )
+    drops: float = Field(description="Packets of RoCE that switches dropped.")
+    tcp_drops: float = Field(description="Packets of TCP that switches dropped.")
     resent_kbytes: float = Field(description="Payload that was sent again after drops, kbytes.")
 
 
@@ -114,6 +142,17 @@ class ScenarioFigures(Frozen):
     figures: tuple[Figure, ...]
 
 
+class SwitchValue(Frozen):
+    """Value of a candidate in the unit that switches or NICs take."""
+
+    gbps: int | None = Field(
+        default=None, description="Speed of the ports that have it, Gb/s; none: all ports alike."
+    )
+    key: str = Field(description="kmin_kbytes, kmax_kbytes, .., or nic. and a NIC's parameter.")
+    value: float
+    unit: str = Field(default="", description="kbytes are of 1,024 bytes, as a CloudEngine's.")
+
+
 class Option(Frozen):
     """Candidate, or a reference, with its measures."""
 
@@ -122,6 +161,9 @@ class Option(Frozen):
     refused: str = Field(default="", description="Why the rules refuse it; empty: they do not.")
     settings: Settings
     values: dict[str, float] = Field(description="Value of each searched parameter, if it has one.")
+    switch_values: tuple[SwitchValue, ...] = Field(
+        description="Its settings at each port speed, in the units that switches take."
+    )
     ratios: dict[str, float] = Field(
         description="Ratio to the start point by goal, below 1 is better; mean over scenarios."
     )

@@ -26,7 +26,7 @@ PARAMETERS = {
     "xon_gap_kbytes": "xoff - xon",
     "headroom_kbytes": "headroom",
 }
-LISTED = 8  # members of the front in a text
+LISTED = 8  # members of the front, or paused ports, in a text
 
 
 def search_report(result: SearchResult) -> Iterator[Block]:
@@ -176,6 +176,7 @@ ROWS: dict[str, Reader] = {
     "pause frames": lambda m: m.pauses,
     "paused, us": lambda m: m.paused_us,
     "packets dropped": lambda m: m.drops,
+    "packets of TCP dropped": lambda m: m.tcp_drops if m.groups or m.tcp_drops else None,
 }
 
 
@@ -194,7 +195,30 @@ def simulation_report(result: Simulation) -> Iterator[Block]:
     yield Table(columns("measure", "mean", "lowest run", "highest run"), tuple(rows))
     ports = ", ".join(dict.fromkeys(run.queue_port for run in result.runs))
     yield Note(f"The queue is that of the port with the longest one: {ports}.")
+    if result.groups:
+        yield Section("Groups of flows", (groups_table(result),))
+    if result.paused_ports:
+        lead = f"of {count_of(len(result.paused_ports), 'port')} that peers paused"
+        yield Section("Pauses by port", (pauses_table(result),), lead=lead)
     yield Section("", (Note("Not modelled:"), Items(result.not_modelled)))
+
+
+def groups_table(result: Measures) -> Table:
+    """Return the goodput and the completion of each group of flows."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, own in result.groups.items():
+        times = own.completion_us
+        ends = (short(times.p50), short(times.p99)) if times else (None, None)
+        rows.append((name, short(own.goodput_gbps), short(own.slowest_gbps), *ends, own.unfinished))
+    titles = ("goodput, Gb/s", "slowest flow", "completion p50, us", "p99", "not ended")
+    return Table(columns("group", *titles), tuple(rows))
+
+
+def pauses_table(result: Measures) -> Table:
+    """Return the pauses of the ports that were paused longest."""
+    longest = sorted(result.paused_ports.items(), key=lambda item: -item[1].paused_us)
+    rows = [(name, short(own.pauses), short(own.paused_us)) for name, own in longest[:LISTED]]
+    return Table(columns("port", "pause frames", "paused, us"), tuple(rows))
 
 
 def short(value: float) -> str:

@@ -11,9 +11,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rocefort.models.base import Frozen, Name
+from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.fabric.congestion_control import DcqcnParameters, Mbps
 from rocefort.models.fabric.lossless import SpeedGbps
+from rocefort.tune.traffic import Flows, Tcp
 
 Size = Annotated[float, Field(ge=0, le=1_000_000)]
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -85,77 +86,7 @@ Control = Literal["dcqcn", "dctcp", "hpcc", "timely", "pfc_only"]
 PortGbps = Literal[10, 25, 40, 50, 100, 200, 400, 800]
 Kbytes = Annotated[float, Field(ge=0, le=1_000_000)]
 DEFAULT_SEEDS = (1, 2, 3, 4, 5)
-PATTERNS = (
-    "incast: `count` servers send to one more. pairs: each of `count` servers sends to one of its "
-    "own. all_to_all: each of `count` servers sends to all others. write: each of `count` clients "
-    "sends to each of `targets` storage servers. read: the reverse. between: of a fabric, each of "
-    "`senders` sends to each of `receivers`. demand: of a fabric, as its demand.yaml has it, each "
-    "flow at most at its rate."
-)
-
-
-class Flows(Frozen):
-    """Traffic between servers: which of them send to which, and how much."""
-
-    pattern: Literal["incast", "pairs", "all_to_all", "write", "read", "between", "demand"] = Field(
-        default="incast", description=PATTERNS
-    )
-    count: int | None = Field(
-        default=None,
-        ge=1,
-        le=512,
-        examples=[2],
-        description="Number of sending servers, or of clients; not with `between` and `demand`.",
-    )
-    senders: tuple[Name, ...] = Field(
-        default=(),
-        examples=[["readout01", "readout02"]],
-        description="Servers that send; of `between`.",
-    )
-    receivers: tuple[Name, ...] = Field(
-        default=(), examples=[["storage01"]], description="Servers that receive; of `between`."
-    )
-    targets: int = Field(
-        default=1, ge=1, le=512, description="Number of storage servers of `read` and `write`."
-    )
-    queue_pairs: int = Field(
-        default=1,
-        ge=1,
-        le=256,
-        description="Number of flows from each sender to each of its receivers; each has its own "
-        "path through the spines.",
-    )
-    bytes: int | None = Field(
-        default=None,
-        ge=1,
-        le=10**12,
-        examples=[2_000_000],
-        description="Payload of each flow, bytes; none: flows that send until the end.",
-    )
-    start_spread_us: float = Field(
-        default=0,
-        ge=0,
-        le=1_000_000,
-        description="Flows start at random times within this span, us; 0: all at once, at time 0.",
-    )
-
-    @property
-    def of_fabric(self) -> bool:
-        """Whether the servers are those of a fabric."""
-        return self.pattern in ("between", "demand")
-
-    @model_validator(mode="after")
-    def _fits_its_pattern(self) -> Self:
-        if self.of_fabric == (self.count is not None):
-            raise ValueError(
-                f"pattern {self.pattern} "
-                + ("has no count; remove it" if self.of_fabric else "needs count; add it")
-            )
-        if (self.pattern == "between") != bool(self.senders and self.receivers):
-            raise ValueError(
-                "senders and receivers belong to pattern between; give both with it, or none"
-            )
-        return self
+MAIN_GROUP = "flows"
 
 
 class Limits(Frozen):
@@ -358,13 +289,20 @@ class Topology(Frozen):
 class Scenario(Frozen):
     """Scenario that `rocefort tune simulate` runs."""
 
-    scenario: Name = Field(
+    scenario: Description = Field(
         default="unnamed", description="Name of the scenario.", examples=["two-to-one"]
     )
     congestion_control: Control = Field(
         default="dcqcn", description="Congestion control of the NICs."
     )
-    flows: Flows = Field(description="Traffic.")
+    flows: Flows = Field(description="Traffic; its group has the name `flows`.")
+    beside: dict[Name, Flows] = Field(
+        default_factory=dict,
+        max_length=16,
+        description="Further groups of flows by name, such as victims of a congestion, or TCP. "
+        "Each has its own goodput and completion in the result.",
+    )
+    tcp: Tcp = Field(default_factory=Tcp, description="Lossy queue of groups with transport tcp.")
     port_gbps: PortGbps = Field(
         default=25,
         description="Speed of servers' ports, Gb/s; it carries whole packets, without preamble "
@@ -425,6 +363,16 @@ class Scenario(Frozen):
     )
 
     @property
+    def groups(self) -> dict[str, Flows]:
+        """All groups of flows by name."""
+        return {MAIN_GROUP: self.flows, **self.beside}
+
+    @property
+    def has_tcp(self) -> bool:
+        """Whether a group is of TCP."""
+        return any(group.transport == "tcp" for group in self.groups.values())
+
+    @property
     def end_ms(self) -> float:
         """Latest end of the simulation."""
         return self.duration_ms or (10 if self.flows.bytes is None else 1_000)
@@ -440,14 +388,29 @@ class Scenario(Frozen):
     def _measures_something(self) -> Self:
         if self.begin_ms >= self.end_ms:
             raise ValueError("measure_from_ms is not before the end; reduce it")
-        is_fabric = self.topology.kind == "fabric"
-        if self.flows.of_fabric != is_fabric or is_fabric != bool(self.topology.fabric):
+        if (self.topology.kind == "fabric") != bool(self.topology.fabric):
             raise ValueError(
-                "patterns between and demand, topology.kind fabric and topology.fabric belong "
-                "together; give all or none"
+                "topology.kind fabric and topology.fabric belong together; give both or none"
             )
-        if self.flows.pattern == "all_to_all" and self.flows.count == 1:
-            raise ValueError("all_to_all needs two servers or more; raise flows.count")
+        if MAIN_GROUP in self.beside:
+            raise ValueError(f"beside.{MAIN_GROUP} is the name of the first group; rename it")
+        for name, group in self.groups.items():
+            key = MAIN_GROUP if name == MAIN_GROUP else f"beside.{name}"
+            if error := self._misfit(group, key):
+                raise ValueError(error)
+        if self.tcp != Tcp() and not self.has_tcp:
+            raise ValueError("tcp has no flows; give a group transport: tcp, or remove the key")
         if any(not 0 <= seed < 2**63 for seed in self.seeds):
             raise ValueError("a seed is out of range; write 0 to 9223372036854775807")
         return self
+
+    def _misfit(self, group: Flows, key: str) -> str:
+        """Return why a group does not fit the topology; empty if it does."""
+        is_fabric = self.topology.kind == "fabric"
+        if is_fabric and not group.has_names:
+            return f"{key}: a fabric has pattern between or demand; write one of them"
+        if group.pattern == "demand" and not is_fabric:
+            return f"{key}: pattern demand needs topology.kind fabric; add it"
+        if group.pattern == "all_to_all" and group.count == 1:
+            return f"{key}: all_to_all needs two servers or more; raise {key}.count"
+        return ""

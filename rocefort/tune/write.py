@@ -18,6 +18,7 @@ from rocefort.models.wording import count_of
 from rocefort.tune.fabric_search import FabricSearch
 from rocefort.tune.model import SearchResult
 from rocefort.tune.run import Searched
+from rocefort.tune.switch_values import ecn_thresholds
 
 REFUSAL = "the choice cannot be written"
 Entries = Mapping[tuple[str, ...], object]
@@ -119,7 +120,7 @@ def _entries(
     own: FabricSearch, result: SearchResult, measured: str
 ) -> Iterator[tuple[tuple[str, ...], object]]:
     """Yield the profiles of the choice by their paths, and the keys that name them."""
-    name, values = profile_name(result), result.chosen.values
+    name = profile_name(result)
     source = (
         f"rocefort tune search, {utc_now():%Y-%m-%d}, objective {result.objective}, simulated "
         f"with {len(result.seeds)} seeds{measured}"
@@ -130,17 +131,12 @@ def _entries(
             "kind": "static",
             "source": source,
             "confirmed": False,
-            "thresholds": {
-                speed: limits.model_dump() for speed, limits in own.thresholds(values).items()
-            },
+            "thresholds": ecn_thresholds(result.chosen.switch_values),
         },
     )
-    xoff = round(values["xoff_kbytes"])
-    tuned: dict[str, object] = {
-        "xoff_kbytes": xoff,
-        "xon_kbytes": xoff - round(values["xon_gap_kbytes"]),
-        "ecn": name,
-    }
+    pfc = {row.key: round(row.value) for row in result.chosen.switch_values if row.gbps is None}
+    tuned: dict[str, object] = {key: pfc[key] for key in ("xoff_kbytes", "xon_kbytes")}
+    tuned["ecn"] = name
     yield ("profiles", "lossless", name), _with(own.derived.lossless, tuned, source)
     yield ("lossless",), name
     if own.congestion_control is not None and result.chosen.settings.nic:

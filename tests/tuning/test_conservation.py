@@ -30,7 +30,29 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         buffer["headroom_kbytes"] = draw(st.sampled_from([0, 2, 5]))
     if draw(st.booleans()):
         buffer |= {"xoff_kbytes": 20, "xon_kbytes": draw(st.sampled_from([5, 20]))}
+    kinds = [{}, {"burst_us": 20, "duty_percent": draw(st.sampled_from([20, 90]))}]
+    beside: dict[str, Any] = {}
+    if draw(st.booleans()):
+        pairs = draw(
+            st.sampled_from([(["a", "b"], ["c"]), (["a"], ["b", "c"]), (["a"], ["a", "b"])])
+        )
+        beside["web"] = {
+            "transport": "tcp",
+            "pattern": "between",
+            **dict(zip(("senders", "receivers"), pairs, strict=True)),
+            "queue_pairs": draw(st.integers(1, 3)),
+            "bytes": draw(st.sampled_from([None, 1, 40_000])),
+            **draw(st.sampled_from(kinds)),
+        }
+    tcp: dict[str, Any] = {
+        "weight": draw(st.sampled_from([1, 15, 100])),
+        "packet_bytes": draw(st.sampled_from([256, 1500])),
+        "alpha": draw(st.sampled_from([0.01, 1])),
+        "min_rto_ms": draw(st.sampled_from([0.01, 200])),
+    }
     return {
+        "beside": beside,
+        **({"tcp": tcp} if beside else {}),
         "congestion_control": draw(st.sampled_from(CONTROLS)),
         "flows": {
             "pattern": draw(st.sampled_from(["incast", "pairs", "all_to_all", "write", "read"])),
@@ -38,6 +60,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
             "targets": draw(st.integers(1, 3)),
             "bytes": draw(st.sampled_from([None, 1, 5_000, 200_000])),
             "start_spread_us": draw(st.sampled_from([0, 30])),
+            **draw(st.sampled_from(kinds)),
         },
         "port_gbps": draw(st.sampled_from([10, 25, 100, 400])),
         "packet_bytes": draw(st.sampled_from([256, 1048, 4200])),
@@ -57,10 +80,11 @@ def listed(memory: Memory, port: int, head: int) -> Iterator[int]:
 
 
 def data(memory: Memory, port: int, head: int) -> list[int]:
-    """Bytes of the data packets of a list of a port."""
+    """Bytes of the data packets and segments of a list of a port."""
     m = memory.integers
     packets = listed(memory, port, head)
-    return [int(m[at + c.BYTES]) for at in packets if m[at + c.KIND] == c.DATA_PACKET]
+    kinds = c.DATA_PACKET, c.SEGMENT
+    return [int(m[at + c.BYTES]) for at in packets if m[at + c.KIND] in kinds]
 
 
 @settings(max_examples=tries(300))
@@ -69,16 +93,18 @@ def test_nothing_is_lost_or_invented(keys: dict[str, Any], seed: int) -> None:
     memory = memory_of(seed=seed, **keys)
     m, ports, flows = memory.integers, memory.ports, memory.flows
     assert m[c.STATUS] in (c.FINISHED_ALL, c.REACHED_END)
-    under_way = [
-        s for p in range(len(ports)) for h in (c.DATA, c.FLIGHT) for s in data(memory, p, h)
-    ]
+    heads = c.DATA, c.FLIGHT, c.LOSSY
+    under_way = [s for p in range(len(ports)) for h in heads for s in data(memory, p, h)]
     sent, sent_bytes = flows[:, c.INJECTED].sum(), flows[:, c.INJECTED_BYTES].sum()
-    assert sent == flows[:, c.ARRIVED].sum() + ports[:, c.DROPS].sum() + len(under_way)
-    arrived = flows[:, c.ARRIVED_BYTES].sum()
-    assert sent_bytes == arrived + ports[:, c.DROPPED_BYTES].sum() + sum(under_way)
+    drops = ports[:, [c.DROPS, c.LOSSY_DROPS]].sum()
+    dropped_bytes = ports[:, [c.DROPPED_BYTES, c.LOSSY_DROPPED_BYTES]].sum()
+    assert sent == flows[:, c.ARRIVED].sum() + drops + len(under_way)
+    assert sent_bytes == flows[:, c.ARRIVED_BYTES].sum() + dropped_bytes + sum(under_way)
     for port in range(len(ports)):
-        queue = [int(m[at + c.BYTES]) for at in listed(memory, port, c.DATA)]
-        assert ports[port, c.QUEUED] == sum(queue)
+        for head, queued in ((c.DATA, c.QUEUED), (c.LOSSY, c.LOSSY_QUEUED)):
+            queue = [int(m[at + c.BYTES]) for at in listed(memory, port, head)]
+            if ports[port, c.SWITCH] >= 0:
+                assert ports[port, queued] == sum(queue)
     for port in range(len(ports)):  # an ingress port's books are its packets in all queues
         own = int(m[c.PORTS_AT]) + port * c.PORT_COLUMNS
         waiting = sum(
@@ -92,10 +118,12 @@ def test_nothing_is_lost_or_invented(keys: dict[str, Any], seed: int) -> None:
     for switch in set(ports[ports[:, c.PEER] >= 0, c.PEER]):
         inputs = ports[ports[:, c.PEER] == switch]
         beyond = (inputs[:, c.INGRESS] - inputs[:, c.RESERVE]).clip(min=0)
-        assert m[switch + c.POOL_USED] == beyond.sum() <= m[switch + c.POOL]
+        lossy = ports[ports[:, c.SWITCH] == switch, c.LOSSY_QUEUED].sum()
+        assert m[switch + c.POOL_USED] == beyond.sum() + lossy <= m[switch + c.POOL]
     assert (flows[:, c.EXPECTED] <= flows[:, c.SIZE]).all()
     if m[c.STATUS] == c.FINISHED_ALL:
-        assert (flows[:, c.EXPECTED] == flows[:, c.SIZE]).all()
+        finite = flows[:, c.SIZE] < c.NEVER
+        assert (flows[finite, c.EXPECTED] == flows[finite, c.SIZE]).all()
 
 
 @settings(max_examples=tries(30))

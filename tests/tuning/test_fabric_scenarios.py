@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ from efforts import tries
 
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
-from rocefort.tune.fabric_search import fabric_ground, fabric_of
+from rocefort.tune.fabric_scenarios import FabricServers, scenarios_of
+from rocefort.tune.fabric_search import FabricSearch, fabric_ground, fabric_of, fabric_search
 from rocefort.tune.run import load_scenario, simulate_file
-from rocefort.tune.scenario import Scenario
+from rocefort.tune.scenario import Buffer, Scenario
 from rocefort.tune.simulator.layout import Cable, Ground, layout_of
+from rocefort.tune.simulator.simulate import simulate
 
 
 def write(directory: Path, **keys: Any) -> Path:
@@ -96,8 +99,7 @@ def test_the_demand_is_carried_at_its_rates(tmp_path: Path) -> None:
         ),
         (
             {"flows": {"pattern": "incast", "count": 2}},
-            "patterns between and demand, topology.kind fabric and topology.fabric belong "
-            "together; give all or none",
+            "flows: a fabric has pattern between or demand; write one of them",
         ),
         (
             {"flows": {"pattern": "demand", "count": 2}},
@@ -111,3 +113,125 @@ def test_a_scenario_that_does_not_fit_is_one_clear_error(
     with pytest.raises(BadInput) as raised:
         simulate_file(write(tmp_path, **keys))
     assert str(raised.value).endswith(message)
+
+
+# --- scenarios of a search ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def heps() -> FabricSearch:
+    """The search of HEPS."""
+    return fabric_search(Path("heps"), None, nic=False)
+
+
+def test_names_of_scenarios_are_their_true_numbers_and_speeds(heps: FabricSearch) -> None:
+    seen = 0
+    for base in heps.bases:
+        match = re.search(r"(\d+):(\d+)(?: at (\d+)G)?", base.scenario.scenario)
+        if match is None:
+            continue
+        flows = base.scenario.flows
+        counts = len(set(flows.senders)), len(set(flows.receivers))
+        assert counts == (int(match[1]), int(match[2]))
+        assert set(flows.receivers).isdisjoint(flows.senders)
+        speeds = {cable.a: cable.gbps for cable in base.ground.cables}
+        assert not match[3] or {speeds[name] for name in flows.receivers} == {int(match[3])}
+        assert sum(speeds[name] for name in flows.senders) >= speeds[flows.receivers[0]]
+        seen += 1
+    assert seen == 7
+
+
+def test_each_scenario_depends_on_the_thresholds(heps: FabricSearch) -> None:
+    points = list(heps.space.points())
+    settings = [heps.space.at(points[0]), heps.space.at(points[-1])]
+    for base in heps.bases:
+        low, high = (
+            simulate(each.applied(base.scenario).like(seeds=(1,)), base.profile, base.ground)
+            for each in settings
+        )
+        figures = [(r.goodput_gbps, r.queue_kbytes.mean, r.completion_us) for r in (low, high)]
+        assert abs(figures[0][0] / figures[1][0] - 1) > 0.01, base.scenario.scenario
+        assert all(a != b for a, b in zip(*figures, strict=True)), base.scenario.scenario
+        assert (low.drops, high.drops, low.unfinished, high.unfinished) == (0, 0, 0, 0)
+
+
+def test_a_victim_shares_leaves_with_an_incast_and_not_its_receiver(heps: FabricSearch) -> None:
+    base = next(b for b in heps.bases if "victim" in b.scenario.scenario)
+    leaf = {cable.a: cable.b for cable in base.ground.cables}
+    victim, flows = base.scenario.beside["victim"], base.scenario.flows
+    assert {*victim.senders, *victim.receivers}.isdisjoint({*flows.senders, *flows.receivers})
+    senders, receivers = ({leaf[n] for n in names} for names in (flows.senders, flows.receivers))
+    assert {leaf[name] for name in victim.senders} <= senders
+    assert {leaf[name] for name in victim.receivers}.isdisjoint(receivers)
+    rates = []
+    for xoff in (40, 6000):  # without marks, so that only pauses hold back
+        scenario = base.scenario.like(
+            congestion_control="pfc_only",
+            buffer=Buffer(xoff_kbytes=xoff, xon_kbytes=20),
+            seeds=(1, 2),
+        )
+        rates.append(simulate(scenario, None, base.ground))
+    assert rates[0].pauses > rates[1].pauses == 0
+    victims = [result.groups["victim"].goodput_gbps for result in rates]
+    assert victims[0] < 0.6 * victims[1]
+    assert victims[1] > 90
+
+
+def test_tcp_has_the_weights_of_the_scheduling_profile(heps: FabricSearch) -> None:
+    base = next(b for b in heps.bases if "TCP" in b.scenario.scenario)
+    assert (base.scenario.tcp.roce_weight, base.scenario.tcp.weight) == (65, 15)
+    assert base.scenario.beside["tcp"].transport == "tcp"
+
+
+def servers(speeds: dict[str, int], rates: dict[str, tuple[float, float]]) -> FabricServers:
+    """Servers on leaves of two each."""
+    leaves = {name: f"leaf{n // 2}" for n, name in enumerate(speeds)}
+    return FabricServers(speeds, leaves, ("s1",), rates)
+
+
+@pytest.mark.parametrize(
+    ("speeds", "rates", "names"),
+    [
+        ({"s1": 100}, {}, []),
+        ({"s1": 100, "s2": 100}, {}, ["incast 1:1 at 100G"]),
+        ({"s1": 100, "s2": 25}, {}, ["incast 1:1 at 25G"]),
+        (
+            dict.fromkeys(("s1", "s2", "s3", "s4", "s5", "s6"), 100),
+            {},
+            [
+                "incast 5:1 at 100G",
+                "all-to-all of 6",
+                "reads 4:2 at 100G",
+                "incast 3:1 at 100G beside a victim",
+                "incast 3:1 at 100G beside TCP 2:1",
+            ],
+        ),
+        (
+            {"s1": 100, "d1": 25, "d2": 25},
+            {"s1": (0, 50), "d1": (25, 0), "d2": (25, 0)},
+            [
+                "incast 2:1 at 25G",
+                "all-to-all of 3",
+                "reads 1:2 at 25G",
+            ],
+        ),
+        (
+            {"s1": 25, "d1": 25, "d2": 25},
+            {"s1": (0, 60), "d1": (30, 0), "d2": (30, 0)},
+            [
+                "incast 2:1 at 25G",
+                "all-to-all of 3",
+                "detector bursts 2:1, duty 50 %",
+                "demand at its rates",
+            ],
+        ),
+    ],
+)
+def test_a_fabric_has_the_scenarios_that_congest_it(
+    heps: FabricSearch,
+    speeds: dict[str, int],
+    rates: dict[str, tuple[float, float]],
+    names: list[str],
+) -> None:
+    own = scenarios_of(servers(speeds, rates), heps.derived.lossless)
+    assert [keys["scenario"] for keys in own] == names

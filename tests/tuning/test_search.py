@@ -110,7 +110,16 @@ def test_candidates_of_a_fabric_are_within_what_its_rules_allow() -> None:
     assert own.space.size == own.space.combinations - sum(own.space.refused.values())
     assert own.space.refused == {ECN_AFTER_PFC: 630}
     names = [base.scenario.scenario for base in own.bases]
-    assert names == ["demand", "bursts", "incast"]
+    assert names == [
+        "incast 11:1 at 25G",
+        "incast 11:1 at 100G",
+        "all-to-all of 12",
+        "detector bursts 4:1, duty 50 %, beside 2 writers",
+        "reads 5:2 at 100G",
+        "reads 1:3 at 25G",
+        "incast 9:1 at 25G beside a victim",
+        "incast 7:1 at 25G beside TCP 4:1",
+    ]
     refused = {reference.name: reference.refused for reference in own.references}
     assert refused["as it is (ai-ecn-hpc)"] == refused["huawei-throughput"] == ""
     assert refused["sonic-lossless"] == ECN_AFTER_PFC

@@ -19,6 +19,7 @@ from rocefort.models.finding import Severity
 from rocefort.tasks import cli
 from rocefort.tune.fabric_search import fabric_search
 from rocefort.tune.run import Searched, SearchRequest, plan_of, search
+from rocefort.tune.switch_values import ecn_thresholds
 from rocefort.tune.write import write_choice
 from rocefort.validators.checks import check
 
@@ -111,7 +112,7 @@ def test_allowed_candidates_bring_no_error_to_check(tmp_path: Path) -> None:
     before = errors(ROOT / "inventory/heps/fabric.yaml", Severity.WARNING)
     for point in (points[0], points[len(points) // 2], points[-1]):
         values = own.space.values(point)
-        limits = {s: t.model_dump() for s, t in own.thresholds(values).items()}
+        limits = ecn_thresholds(own.switch_values(own.space.at(point)))
         ecn = {"kind": "static", "thresholds": limits}
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}" / "fabric.yaml"
         path.parent.mkdir()

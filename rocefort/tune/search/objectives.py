@@ -8,7 +8,7 @@ from math import exp, floor, fsum, log, log1p
 from typing import TypeVar
 
 from rocefort.tune.model import Measures, Settings
-from rocefort.tune.scenario import Scenario
+from rocefort.tune.scenario import MAIN_GROUP, Scenario
 
 Key = TypeVar("Key")
 Scores = Mapping[str, float]
@@ -30,10 +30,17 @@ def _completion(name: str) -> Callable[[Measures], float | None]:
     return lambda m: None if m.completion_us is None else float(getattr(m.completion_us, name))
 
 
-GOODPUT, QUEUE, PAUSES = "goodput", "queue", "pauses"
+def _beside(m: Measures) -> float | None:
+    """Return the geometric mean of the goodput of the groups beside the first; None: no groups."""
+    rates = [max(g.goodput_gbps, 1e-9) for name, g in m.groups.items() if name != MAIN_GROUP]
+    return exp(sum(map(log, rates)) / len(rates)) if rates else None
+
+
+GOODPUT, BESIDE, QUEUE, PAUSES = "goodput", "goodput beside", "queue", "pauses"
 P50, P99 = "completion p50", "completion p99"
 GOALS = (
     Goal(GOODPUT, lambda m: m.goodput_gbps, raised=True),
+    Goal(BESIDE, _beside, raised=True),
     Goal(P50, _completion("p50")),
     Goal(P99, _completion("p99")),
     Goal(QUEUE, lambda m: m.queue_kbytes.mean, soft=50),  # as in notes on ByteTuning's ratio
@@ -73,16 +80,18 @@ def score(ratio: Scores, objective: str) -> float:
     """Return one number of an objective, less is better: logarithms of its ratios, weighted.
 
     throughput: goodput, and a hundredth of the rest. latency: completion times and queue by equal
-    parts, and pauses by a tenth. both: goodput and latency by equal parts.
+    parts, and pauses by a tenth. both: goodput and latency by equal parts. Goodput is that of all,
+    and that of the groups beside, by equal parts: victims of pauses are charged.
     """
     logs = {name: log(value) for name, value in ratio.items()}
     slow = [logs[name] for name in LATENCY if name in logs]
     latency = sum(slow) / len(slow) + logs.get(PAUSES, 0) / 10
-    goodput = logs.get(GOODPUT, 0)
+    rates = [logs[name] for name in (GOODPUT, BESIDE) if name in logs]
+    goodput = sum(rates) / max(1, len(rates))
     if objective == "throughput":
         return goodput + latency / 100
     if objective == "latency":
-        return latency + max(0.0, goodput - log(1 / LEAST_GOODPUT)) * 10
+        return latency + sum(max(0.0, rate - log(1 / LEAST_GOODPUT)) for rate in rates) * 10
     return goodput + latency
 
 

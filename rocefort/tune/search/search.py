@@ -8,7 +8,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from rocefort.models.wording import count_of
-from rocefort.tune.model import Option, OtherObjective, SearchResult, Settings, Simulation
+from rocefort.tune.model import (
+    Option,
+    OtherObjective,
+    SearchResult,
+    Settings,
+    Simulation,
+    SwitchValue,
+)
 from rocefort.tune.search import methods
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.jobs import base_digest
@@ -25,6 +32,7 @@ from rocefort.tune.search.objectives import (
 from rocefort.tune.search.points import Point, Space
 from rocefort.tune.search.study import certainty, figures, heat_maps, parameters, queue_series
 from rocefort.tune.simulator.simulate import NOT_MODELLED
+from rocefort.tune.switch_values import switch_values
 
 OBJECTIVES = ("latency", "throughput", "both")
 METHODS = ("auto", "grid", "nsga2", "tpe", "annealing")
@@ -192,18 +200,26 @@ class Search:
             name=name,
             settings=self.space.at(point),
             values=self.space.values(point),
+            switch_values=self._switch_values(self.space.at(point)),
             ratios=ratios(own, start),
             scenarios=figures(own),
         )
 
-    @staticmethod
-    def _reference(reference: ReferenceSettings, own: Evaluation, start: Evaluation) -> Option:
+    def _switch_values(self, settings: Settings) -> tuple[SwitchValue, ...]:
+        bases = self.evaluator.bases
+        speeds = {cable.gbps for base in bases for cable in base.ground.cables}
+        return switch_values(settings, bases[0].scenario.port_gbps, speeds)
+
+    def _reference(
+        self, reference: ReferenceSettings, own: Evaluation, start: Evaluation
+    ) -> Option:
         return Option(
             name=reference.name,
             source=reference.source,
             refused=reference.refused,
             settings=reference.settings,
             values={},
+            switch_values=self._switch_values(reference.settings),
             ratios=ratios(own, start),
             scenarios=figures(own),
         )

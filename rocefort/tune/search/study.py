@@ -21,7 +21,7 @@ from rocefort.tune.search.objectives import GOALS, WORST, ratios, score
 from rocefort.tune.search.points import Point, Space
 
 Scored = Mapping[Point, Mapping[str, float]]
-UNITS = {"goodput": "Gb/s", "queue": "kbytes", "pauses": ""}
+UNITS = {"goodput": "Gb/s", "goodput beside": "Gb/s", "queue": "kbytes", "pauses": ""}
 WINDOWS = 40  # of a queue over time
 DROPS = ("drops", "")
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from rocefort.tune.scenario import Scenario
+from rocefort.tune.scenario import MAIN_GROUP, Scenario
+from rocefort.tune.traffic import Flows
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Pair:
     sender: str
     receiver: str
     most_gbps: float | None = None
+    group: str = MAIN_GROUP
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,18 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class FlowSpec:
-    """Flow along nodes from its sender to its receiver; payload in bytes, None: endless."""
+    """Flow along nodes from its sender to its receiver; payload in bytes, None: endless.
+
+    bursts_us: length and period of its bursts, None: it sends without breaks.
+    """
 
     nodes: tuple[str, ...]
     payload: int | None
     start_us: float = 0
     most_gbps: float | None = None
+    group: str = MAIN_GROUP
+    tcp: bool = False
+    bursts_us: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -62,14 +70,17 @@ def layout_of(scenario: Scenario, ground: Ground, seed: int) -> RunLayout:
     A path is a shortest one, and each next hop of the shortest ones is as likely as the others.
     """
     random, ways = Random(seed), _Ways(ground)  # noqa: S311 - a simulation
-    count = scenario.flows.queue_pairs
-    flows = []
+    groups, flows = scenario.groups, []
     for pair in ground.pairs:
-        most = None if pair.most_gbps is None else pair.most_gbps / count
+        group = groups[pair.group]
+        count, most = group.queue_pairs, group.gbps
+        if pair.most_gbps is not None:
+            most = min(pair.most_gbps / count, most or pair.most_gbps)
         for _ in range(count):
-            start = random.random() * scenario.flows.start_spread_us
+            start = random.random() * group.start_spread_us
             nodes = ways.draw(pair.sender, pair.receiver, random)
-            flows.append(FlowSpec(nodes, scenario.flows.bytes, start, most))
+            tcp, bursts = group.transport == "tcp", group.bursts_us
+            flows.append(FlowSpec(nodes, group.bytes, start, most, pair.group, tcp, bursts))
     return RunLayout(ground, tuple(flows))
 
 
@@ -112,8 +123,10 @@ class _Ways:
 
 def ground_of(scenario: Scenario) -> Ground:
     """Return the ground of a scenario without a fabric."""
-    pairs = list(_pairs(scenario))
-    servers = list(dict.fromkeys(server for pair in pairs for server in pair))
+    pairs = [
+        Pair(*ends, group=name) for name, group in scenario.groups.items() for ends in _pairs(group)
+    ]
+    servers = list(dict.fromkeys(server for p in pairs for server in (p.sender, p.receiver)))
     topology, delay = scenario.topology, scenario.link_delay_us
     uplinks: list[Cable] = []
     if topology.kind == "one_switch":
@@ -127,12 +140,12 @@ def ground_of(scenario: Scenario) -> Ground:
         far = delay if topology.uplink_delay_us is None else topology.uplink_delay_us
         uplinks = [Cable(x, y, topology.uplink_gbps, far) for x in leaves for y in spines]
     cables = [Cable(server, leaf[server], scenario.port_gbps, delay) for server in servers]
-    return Ground(switches, (*uplinks, *cables), tuple(Pair(*pair) for pair in pairs))
+    return Ground(switches, (*uplinks, *cables), tuple(pairs))
 
 
-def _pairs(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Yield sender and receiver of each flow."""
-    flows, count = scenario.flows, scenario.flows.count or 0
+def _pairs(flows: Flows) -> Iterator[tuple[str, str]]:
+    """Yield sender and receiver of each flow of a group."""
+    count = flows.count or 0
     senders = [f"sender{n + 1}" for n in range(count)]
     if flows.pattern == "incast":
         yield from ((sender, "receiver") for sender in senders)
@@ -141,6 +154,8 @@ def _pairs(scenario: Scenario) -> Iterator[tuple[str, str]]:
     elif flows.pattern == "all_to_all":
         servers = [f"server{n + 1}" for n in range(count)]
         yield from ((a, b) for a in servers for b in servers if a != b)
+    elif flows.pattern == "between":
+        yield from ((a, b) for a in flows.senders for b in flows.receivers if a != b)
     else:
         for n in range(count):
             for m in range(flows.targets):
@@ -154,9 +169,19 @@ def _leaf_of_servers(
     """Return the leaf of each server: receivers and storage on the last, others in turn.
 
     All-to-all has no receivers: its servers are on all leaves in turn. Of a pair, the receiver is
-    on the leaf after its sender's.
+    on the leaf after its sender's. Servers that only groups beside have are on all leaves in turn.
     """
-    if scenario.flows.pattern == "all_to_all" or len(leaves) == 1:
+    main = dict.fromkeys(name for pair in _pairs(scenario.flows) for name in pair)
+    own = _leaf_of_main(scenario, tuple(main), leaves)
+    others = (server for server in servers if server not in own)
+    return own | {server: leaves[n % len(leaves)] for n, server in enumerate(others)}
+
+
+def _leaf_of_main(
+    scenario: Scenario, servers: Sequence[str], leaves: Sequence[str]
+) -> dict[str, str]:
+    """Return the leaf of each server of the first group."""
+    if scenario.flows.pattern in ("all_to_all", "between") or len(leaves) == 1:
         return {server: leaves[n % len(leaves)] for n, server in enumerate(servers)}
     if scenario.flows.pattern == "pairs":
         return {server: leaves[(n + 1) // 2 % len(leaves)] for n, server in enumerate(servers)}

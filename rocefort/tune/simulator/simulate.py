@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from rocefort.base.errors import BadInput, install_command
 from rocefort.models.fabric.congestion_control import DcqcnParameters
-from rocefort.tune.model import Completion, Measures, QueueUse, Simulation, SimulationRun
+from rocefort.tune.model import (
+    Completion,
+    GroupMeasures,
+    Measures,
+    PortPauses,
+    QueueUse,
+    Simulation,
+    SimulationRun,
+)
 from rocefort.tune.scenario import Scenario
 from rocefort.tune.simulator.layout import Ground, ground_of, layout_of
 
@@ -17,7 +25,8 @@ if TYPE_CHECKING:
 
 NOT_MODELLED = (
     "AI-ECN: the learnt model of a switch is not public; simulate the bounds of its thresholds",
-    "scheduling between data queues: there is one lossless queue, besides that of CNPs and ACKs",
+    "further data queues: there are one lossless queue, one of TCP, and that of CNPs and ACKs",
+    "TCP: ECN, delayed acknowledgments, pacing and segmentation offload",
     "PCIe, caches and message boundaries of NICs: a server sends and receives at line rate",
     "corrupted packets: packets are lost only where a buffer is full",
     "pause timers: a pause lasts until a resume frame",
@@ -96,33 +105,76 @@ def measured(memory: Memory, seed: int) -> SimulationRun:
 
     flows, ports = memory.flows, memory.ports
     finite = flows[:, c.SIZE] < c.NEVER
-    done = flows[:, c.FINISHED] >= 0
-    complete = bool(finite.all() and done.all())
-    end = int(flows[:, c.FINISHED].max()) if complete else int(memory.integers[c.NOW])
+    ended = memory.integers[c.STATUS] == c.FINISHED_ALL
+    last = int(flows[finite, c.FINISHED].max()) if ended else 0
+    end = last or int(memory.integers[c.NOW])
     begin = min(int(memory.floats[c.MEASURE_FROM]), end)
     span = max(1, end - begin)
-    payload = flows[:, c.MEASURED].astype(float)
-    times = (flows[done, c.FINISHED] - flows[done, c.START]) / 1e6
-    rates = payload / np.where(done, np.maximum(1, flows[:, c.FINISHED] - flows[:, c.START]), span)
+    own = flows[:, c.TCP] == 0
+    own = own if own.any() else ~own
     outputs = np.flatnonzero(ports[:, c.SWITCH] >= 0)
     port = int(outputs[memory.port_floats[outputs, c.AREA].argmax()])
-    pausing = ports[ports[:, c.PAUSING] == 1, c.PAUSED_SINCE]
-    paused = ports[:, c.PAUSED_PS].sum() + np.maximum(0, end - np.maximum(pausing, begin)).sum()
+    paused = ports[:, c.PAUSED_PS] + np.where(
+        ports[:, c.PAUSING] == 1,
+        np.maximum(0, end - np.maximum(ports[:, c.PAUSED_SINCE], begin)),
+        0,
+    )
+    whole = _group(memory, own, begin, end)
+    names = dict.fromkeys(spec.group for spec in memory.specs)
+    members = {name: np.array([spec.group == name for spec in memory.specs]) for name in names}
     return SimulationRun(
         seed=seed,
         end_ms=end / 1e9,
-        goodput_gbps=float(payload.sum()) * 8000 / span,
-        fairness=_jain(rates),
-        completion_us=_completion(times) if done.any() else None,
-        unfinished=int((finite & ~done).sum()),
+        goodput_gbps=float(flows[own, c.MEASURED].sum()) * 8000 / span,
+        fairness=_jain(_rates(memory, own, span)),
+        completion_us=whole.completion_us,
+        unfinished=whole.unfinished,
+        groups={name: _group(memory, rows, begin, end) for name, rows in members.items()}
+        if len(members) > 1
+        else {},
         queue_kbytes=_queue(memory, port, span),
         queue_port=">".join(memory.names[port]),
         marks=int(ports[:, c.MARKS].sum()),
         pauses=int(ports[:, c.PAUSES].sum()),
-        paused_us=float(paused) / 1e6,
+        paused_us=float(paused.sum()) / 1e6,
+        paused_ports={
+            ">".join(memory.names[n]): PortPauses(
+                pauses=int(ports[n, c.PAUSES]), paused_us=float(paused[n]) / 1e6
+            )
+            for n in np.flatnonzero(paused)
+        },
         drops=int(ports[:, c.DROPS].sum()),
-        resent_kbytes=float(flows[:, c.RESENT].sum()) / 1000,
+        tcp_drops=int(ports[:, c.LOSSY_DROPS].sum()),
+        resent_kbytes=float(flows[own, c.RESENT].sum()) / 1000,
         events=int(memory.integers[c.EVENTS]),
+    )
+
+
+def _rates(memory: Memory, members: Any, span: int) -> Any:  # noqa: ANN401 - arrays of numpy
+    """Return the goodput of flows, bytes/ps: until a flow's end, or over the measured time."""
+    import numpy as np  # noqa: PLC0415 - numba's
+
+    from rocefort.tune.simulator.kernel import columns as c  # noqa: PLC0415 - numba is optional
+
+    flows = memory.flows[members]
+    done = flows[:, c.FINISHED] >= 0
+    times = np.where(done, np.maximum(1, flows[:, c.FINISHED] - flows[:, c.START]), span)
+    return flows[:, c.MEASURED].astype(float) / times
+
+
+def _group(memory: Memory, members: Any, begin: int, end: int) -> GroupMeasures:  # noqa: ANN401 - the same
+    """Return the measures of some flows; begin, end: of the measured time, ps."""
+    from rocefort.tune.simulator.kernel import columns as c  # noqa: PLC0415 - numba is optional
+
+    flows = memory.flows[members]
+    done, finite = flows[:, c.FINISHED] >= 0, flows[:, c.SIZE] < c.NEVER
+    end = int(flows[:, c.FINISHED].max()) if done.all() else end
+    times = (flows[done, c.FINISHED] - flows[done, c.START]) / 1e6
+    return GroupMeasures(
+        goodput_gbps=float(flows[:, c.MEASURED].sum()) * 8000 / max(1, end - begin),
+        slowest_gbps=float(_rates(memory, members, max(1, end - begin)).min()) * 8000,
+        completion_us=_completion(times) if done.any() else None,
+        unfinished=int((finite & ~done).sum()),
     )
 
 
@@ -179,8 +231,31 @@ def _means(runs: Sequence[SimulationRun]) -> dict[str, Any]:
     out["queue_kbytes"] = QueueUse(
         **{n: mean(lambda run, n=n: getattr(run.queue_kbytes, n)) for n in QueueUse.model_fields}  # type: ignore[misc]
     )
-    ended = [run.completion_us for run in runs if run.completion_us]
-    names = Completion.model_fields
-    of = {n: sum(getattr(times, n) for times in ended) / max(1, len(ended)) for n in names}
-    out["completion_us"] = Completion(**of) if ended else None
+    out["completion_us"] = _mean_completion([run.completion_us for run in runs])
+    out["groups"] = {
+        name: _mean_group([run.groups[name] for run in runs]) for name in runs[0].groups
+    }
+    ports = dict.fromkeys(name for run in runs for name in run.paused_ports)
+    out["paused_ports"] = {
+        name: PortPauses(
+            pauses=mean(lambda run, n=name: p.pauses if (p := run.paused_ports.get(n)) else 0),  # type: ignore[misc]
+            paused_us=mean(
+                lambda run, n=name: p.paused_us if (p := run.paused_ports.get(n)) else 0  # type: ignore[misc]
+            ),
+        )
+        for name in sorted(ports)
+    }
     return out
+
+
+def _mean_completion(times: Sequence[Completion | None]) -> Completion | None:
+    ended = [each for each in times if each is not None]
+    names = Completion.model_fields
+    of = {n: sum(getattr(each, n) for each in ended) / max(1, len(ended)) for n in names}
+    return Completion(**of) if ended else None
+
+
+def _mean_group(runs: Sequence[GroupMeasures]) -> GroupMeasures:
+    names = ("goodput_gbps", "slowest_gbps", "unfinished")
+    of = {name: sum(getattr(run, name) for run in runs) / len(runs) for name in names}
+    return GroupMeasures(**of, completion_us=_mean_completion([r.completion_us for r in runs]))

@@ -25,6 +25,9 @@ KB = 1000
 PS_PER_US = 1_000_000
 CONTROL_BYTES = 64
 TELEMETRY_BYTES = 42  # of HPCC
+TCP_HEADER_BYTES = 70  # Ethernet 18, IPv4 20, TCP 20 with 12 of time stamps
+FIRST_WINDOW = 10  # segments, RFC 6928
+FIRST_RTO_PS = 1e12  # RFC 6298 (2.1)
 KINDS = {
     "pfc_only": c.NO_CONTROL,
     "dcqcn": c.DCQCN,
@@ -58,6 +61,18 @@ def header_bytes(scenario: Scenario) -> int:
 def packet_bytes(scenario: Scenario) -> int:
     """Return the bytes of a full data packet."""
     return scenario.packet_bytes + header_bytes(scenario) - scenario.header_bytes
+
+
+def size_of(scenario: Scenario, tcp: bool) -> int:
+    """Return the bytes of a full packet of a flow of RoCE or TCP."""
+    return scenario.tcp.packet_bytes if tcp else packet_bytes(scenario)
+
+
+def payload_of(scenario: Scenario, tcp: bool) -> int:
+    """Return the bytes of payload in a full packet of a flow of RoCE or TCP."""
+    if tcp:
+        return scenario.tcp.packet_bytes - TCP_HEADER_BYTES
+    return scenario.packet_bytes - scenario.header_bytes
 
 
 def ps_per_byte(gbps: int) -> int:
@@ -96,6 +111,7 @@ def prepare(
         "flows": flows,
         "paths": paths,
         "back": back,
+        "rings": np.zeros((sum(spec.tcp for spec in specs), 3 * c.RING), np.int64),
         "reports": np.zeros((len(flows), paths.shape[1] * c.TELEMETRY), np.int64),
         "histograms": np.zeros((len(ports), c.BINS), np.int64),
         "calendar": np.full(slots, c.NEVER, np.int64),
@@ -110,8 +126,8 @@ def prepare(
     buffers = [buffer_bytes(scenario, layout.ground, s) for s in layout.ground.switches]
     coarse = max(buffers) / (c.BINS - c.FINE_BINS)
     parameters[c.BIN_SHIFT] = max(0, ceil(log2(coarse)))
-    finite = flows[:, c.SIZE] < c.NEVER
-    parameters[c.FINITE] = len(flows) if finite.all() else 0
+    if scenario.flows.bytes is not None:
+        parameters[c.FINITE] = (flows[:, c.SIZE] < c.NEVER).sum()
     floats = np.concatenate([parameters, port_floats.ravel(), flow_floats.ravel()])
 
     def view(name: str) -> Ints:
@@ -156,6 +172,8 @@ def _set_addresses(parts: dict[str, Ints], at: dict[str, int]) -> None:
     flows[:, c.FLOATS] = c.PARAMETERS + len(ports) * c.PORT_FLOATS + order * c.FLOW_FLOATS
     flows[:, c.PATH], flows[:, c.WAY_BACK] = at["paths"] + order * hops, at["back"] + order * hops
     flows[:, c.REPORTS] = at["reports"] + order * hops * c.TELEMETRY
+    rings = flows[:, c.TCP].cumsum() - 1
+    flows[:, c.RINGS] = np.where(flows[:, c.TCP] > 0, at["rings"] + rings * 3 * c.RING, -1)
     flows[:, c.SOURCE_PORT] = address(flows[:, c.SOURCE_PORT], "ports", c.PORT_COLUMNS)
     for name in ("paths", "back"):
         parts[name][:] = address(parts[name], "ports", c.PORT_COLUMNS)
@@ -223,9 +241,10 @@ def headroom_of(scenario: Scenario, gbps: int, delay_us: float) -> int:
         return 0
     if buffer.headroom_kbytes is not None:
         return round(buffer.headroom_kbytes * KB)
+    frame = packet_bytes(scenario)
+    own = max(frame, scenario.tcp.packet_bytes) if scenario.has_tcp else frame
     cable = Fraction(2 * gbps * KB, 8) * Fraction(str(delay_us))
-    frame, delayed = packet_bytes(scenario), cable + pause_quanta(buffer, gbps) * QUANTUM_BYTES
-    return headroom_of_terms(frame, frame, delayed)
+    return headroom_of_terms(own, frame, cable + pause_quanta(buffer, gbps) * QUANTUM_BYTES)
 
 
 def _ports(
@@ -247,7 +266,7 @@ def _ports(
             if far in place:
                 _set_buffer(scenario, row, cable.gbps, cable.delay_us)
             _set_marking(scenario, row, floats[number[near, far]], cable.gbps)
-    for head in (c.DATA, c.CONTROL, c.FRAMES, c.FLIGHT, c.EFFECTS):
+    for head in (c.DATA, c.CONTROL, c.FRAMES, c.FLIGHT, c.EFFECTS, c.LOSSY):
         ports[:, head] = -1
     return ports, floats
 
@@ -323,6 +342,18 @@ def _flows(
         most = line if flow.most_gbps is None else min(line, flow.most_gbps * 1e9)
         floats[position, [c.RATE, c.TARGET, c.MAX_RATE, c.BASE_RATE]] = most
         floats[position, [c.ALPHA, c.LOAD]] = 1
+        if flow.bursts_us is not None:
+            burst, period = flow.bursts_us
+            packets = max(1, round(most * burst / 8e6 / size_of(scenario, flow.tcp)))
+            row[c.BURST] = packets * payload_of(scenario, flow.tcp)
+            row[c.PERIOD] = round(period * PS_PER_US)
+        if flow.tcp:
+            row[[c.TCP, c.WINDOW]] = 1, 0
+            floats[position, [c.CWND, c.SSTHRESH]] = (
+                FIRST_WINDOW * payload_of(scenario, tcp=True),
+                float(c.NEVER),
+            )
+            floats[position, [c.RTO, c.SRTT, c.RTTVAR]] = FIRST_RTO_PS, 0, 0
     return rows, floats
 
 
@@ -336,6 +367,8 @@ def _trip(ports: Ints, path: Ints, size: int) -> int:
 def _packet_count(scenario: Scenario, layout: RunLayout, ports: Ints) -> int:
     """Return how many packets fill all buffers and cables; a run that needs more is repeated."""
     size = packet_bytes(scenario)
+    if scenario.has_tcp:
+        size = min(size, scenario.tcp.packet_bytes)
     cables = sum(int(row[c.DELAY] // row[c.PS_PER_BYTE]) + size for row in ports)
     ground = layout.ground
     total = sum(buffer_bytes(scenario, ground, s) for s in ground.switches) + cables
@@ -347,13 +380,15 @@ def _parameters(scenario: Scenario, nic: DcqcnParameters) -> Floats:
     p = np.zeros(c.PARAMETERS)
     p[c.CONTROL_KIND] = KINDS[scenario.congestion_control]
     p[c.HEADER_BYTES] = header_bytes(scenario)
-    p[c.PAYLOAD_BYTES] = scenario.packet_bytes - scenario.header_bytes
+    p[c.PAYLOAD_BYTES] = payload_of(scenario, tcp=False)
     p[c.CONTROL_BYTES] = CONTROL_BYTES
     p[c.CONTROL_QUEUED] = scenario.buffer.cnp_queue == "data"
     _set_dcqcn(p, scenario, nic)
     _set_references(p, scenario)
     p[c.MEASURE_FROM] = scenario.begin_ms * 1000 * PS_PER_US
     p[c.END_AT] = scenario.end_ms * 1000 * PS_PER_US
+    if scenario.has_tcp:
+        _set_tcp(p, scenario)
     p[c.RETRY_PS] = 1000 * PS_PER_US
     p[c.NACK_PS] = 500 * PS_PER_US
     return p
@@ -382,6 +417,17 @@ def _set_dcqcn(p: Floats, scenario: Scenario, nic: DcqcnParameters) -> None:
     p[c.CLAMP_TIMER] = nic.clamp_target_after_timer is not False
     p[c.BYTE_COUNTER] = of(nic.byte_counter_bytes, 0) if scenario.nic.byte_counter else 0
     p[c.FIRST_RATE] = of(nic.first_cnp_rate_mbps, 0) * 1e6
+
+
+def _set_tcp(p: Floats, scenario: Scenario) -> None:
+    """Set the parameters of TCP and its queue; the smaller quantum of DWRR is one packet."""
+    tcp = scenario.tcp
+    largest = max(tcp.packet_bytes, packet_bytes(scenario))
+    unit = largest / min(tcp.weight, tcp.roce_weight)
+    p[c.MIXED], p[c.LOSSY_ALPHA] = 1, tcp.alpha
+    p[c.QUANTUM], p[c.LOSSY_QUANTUM] = ceil(tcp.roce_weight * unit), ceil(tcp.weight * unit)
+    p[c.SEGMENT_PAYLOAD], p[c.SEGMENT_HEADER] = payload_of(scenario, tcp=True), TCP_HEADER_BYTES
+    p[c.RTO_LEAST] = tcp.min_rto_ms * 1000 * PS_PER_US
 
 
 def _set_references(p: Floats, scenario: Scenario) -> None:

@@ -25,7 +25,10 @@ QUEUED, INGRESS, OVER_XOFF = range(30, 33)
 SINCE, LARGEST, SENT_BYTES, MARKS, DROPS, DROPPED_BYTES = range(33, 39)
 PAUSES, PAUSED_SINCE, PAUSED_PS, RECEIVED_BYTES, LARGEST_OVER, CARRIED = range(39, 45)
 HISTOGRAM, PORT_FLOATS_AT, SLOT = range(45, 48)
-PORT_COLUMNS = 48
+# Ports: the lossy queue of TCP beside that of the data, and credits of both (DWRR).
+LOSSY, LOSSY_TAIL, LOSSY_QUEUED, CREDIT, LOSSY_CREDIT, LOSSY_TURN = range(48, 54)
+LOSSY_DROPS, LOSSY_DROPPED_BYTES = 54, 55
+PORT_COLUMNS = 56
 # Ports: floats.
 PMAX, THRESHOLD_ALPHA, AREA = range(3)
 PORT_FLOATS = 3
@@ -49,15 +52,21 @@ CUT_AT, RAISE_AT, ALPHA_AT, ALPHA_MARK, CUT_MARK, BEGUN = range(26, 32)
 TIME_STAGE, BYTE_STAGE, BYTES_LEFT = range(32, 35)
 UPDATE_SEQ, MARKED_ACKS, BATCH, REDUCED, HIGH_SEQ, STAGE = range(35, 41)
 FLOATS, PATH, WAY_BACK, REPORTS = range(41, 45)  # and SLOT, as of a port
-FLOW_COLUMNS = 48
+# Flows: bursts of so many bytes of payload, one each period; 0: the flow sends all the time.
+BURST, PERIOD = 46, 48
+# Flows: TCP. Numbers of segments count what was sent; RINGS: sent, lost and received segments.
+TCP, SENT, HEARD, LOST, LOST_END, RECOVER, RINGS, PROBE = 45, *range(49, 56)
+FLOW_COLUMNS = 56
 # Flows: floats; rates are bit/s.
 RATE, TARGET, ALPHA, MAX_RATE, BASE_RATE, LOAD, LAST_RTT, RTT_SLOPE = range(8)
+CWND, SSTHRESH, RTO, SRTT, RTTVAR = TARGET, ALPHA, LOAD, LAST_RTT, RTT_SLOPE  # of TCP
 FLOW_FLOATS = 8
 
 # Packets.
 LINK, KIND, FLOW, BYTES, PAYLOAD, SEQ, HOP, INPORT, MARK, AT, LAUNCHED = range(11)
+NUMBER = MARK  # of a segment of TCP, which has no mark
 PACKET_COLUMNS = 11
-DATA_PACKET, ACK, CNP, NACK, PAUSE, RESUME = range(6)
+DATA_PACKET, ACK, CNP, NACK, SEGMENT, SEGMENT_ACK, PAUSE, RESUME = range(8)
 
 # Telemetry of a hop (HPCC): bytes sent by the port, queue, time.
 TELEMETRY = 3
@@ -69,7 +78,10 @@ MIN_RATE, STEP, HYPER_STEP, ALPHA_KEPT, ALPHA_FIRST, CUT_SHARE, LEAST_KEPT = ran
 RAISE_PS, ALPHA_PS, CUT_PS, STAGES, CLAMP, CLAMP_TIMER, BYTE_COUNTER, FIRST_RATE = range(13, 21)
 UTILISATION, MOST_STAGES, RTT_LOW, RTT_HIGH, RTT_LEAST, RTT_BETA, RTT_WEIGHT = range(21, 28)
 MEASURE_FROM, END_AT, BIN_SHIFT, RETRY_PS, NACK_PS, FINITE = range(28, 34)
-PARAMETERS = 34
+MIXED, LOSSY_ALPHA, QUANTUM, LOSSY_QUANTUM = range(34, 38)
+SEGMENT_PAYLOAD, SEGMENT_HEADER, RTO_LEAST = range(38, 41)
+PARAMETERS = 41
+RING = 4096  # segments of a flow of TCP that may be under way
 NO_CONTROL, DCQCN, DCTCP, HPCC, TIMELY = range(5)
 
 # The first integers of the memory.
@@ -78,5 +90,8 @@ CALENDAR, WINNERS, SLOTS, PORTS_AT, PORT_SLOTS, FLOWS_AT = range(6, 12)
 HEADER = 12
 # How a simulation ended.
 FINISHED_ALL, REACHED_END, NO_PACKETS, RUNNING = range(4)
+
+# Loss probe of TCP.
+NO_PROBE, PROBE_DUE, PROBE_SENT = range(3)
 
 PFC_FRAME = 84  # 64 bytes, preamble and gap

@@ -25,6 +25,13 @@ def change_rate(m: Ints, x: Floats, flow: int, rate: float) -> None:
 
 
 @jit
+def wait_for_burst(m: Ints, flow: int) -> None:
+    """Have a flow of bursts send no byte before its burst begins; a late burst is made up."""
+    begin = m[flow + c.START] + m[flow + c.NEXT] // m[flow + c.BURST] * m[flow + c.PERIOD]
+    m[flow + c.AVAILABLE] = max(m[flow + c.AVAILABLE], begin)
+
+
+@jit
 def set_timer(m: Ints, flow: int) -> None:
     """Set a flow's timer to its next cut, increase or repetition."""
     time = min(m[flow + c.CUT_AT], m[flow + c.RAISE_AT], m[flow + c.RETRY])

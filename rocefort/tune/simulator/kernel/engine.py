@@ -14,6 +14,7 @@ from rocefort.tune.simulator.kernel.congestion_control import (
     set_timer,
     timely,
 )
+from rocefort.tune.simulator.kernel.lossy import enqueue_lossy
 from rocefort.tune.simulator.kernel.memory import (
     Floats,
     Ints,
@@ -30,6 +31,7 @@ from rocefort.tune.simulator.kernel.ports import (
     queued_control,
     serve,
 )
+from rocefort.tune.simulator.kernel.tcp import acknowledged, receive_segment, timer_ended
 
 
 @jit
@@ -70,7 +72,9 @@ def timer(m: Ints, x: Floats, flow: int, now: int) -> None:
         m[flow + c.CUT_AT] = m[flow + c.RAISE_AT] = m[flow + c.RETRY] = c.NEVER
     if m[flow + c.RETRY] <= now:
         m[flow + c.RETRY] = c.NEVER
-        if m[flow + c.FINISHED] < 0 and m[flow + c.EXPECTED] < m[flow + c.NEXT]:
+        if m[flow + c.TCP] == 1:
+            timer_ended(m, x, flow)
+        elif m[flow + c.FINISHED] < 0 and m[flow + c.EXPECTED] < m[flow + c.NEXT]:
             go_back(m, flow, m[flow + c.EXPECTED])
     if m[flow + c.CUT_AT] <= now:
         cut(m, x, flow, now)
@@ -85,6 +89,8 @@ def go_back(m: Ints, flow: int, sequence: int) -> None:
     """Send again from a sequence number: RoCE's go-back-N."""
     m[flow + c.RESENT] += max(0, m[flow + c.NEXT] - sequence)
     m[flow + c.NEXT] = m[flow + c.ACKED] = sequence
+    if m[flow + c.PERIOD] > 0:
+        m[flow + c.AVAILABLE] = m[c.NOW]  # what is sent again waits for no burst
 
 
 @jit
@@ -97,9 +103,22 @@ def arrival(m: Ints, x: Floats, port: int, now: int) -> None:
     if kind >= c.PAUSE:
         frame_arrives(m, port, packet, now)
     elif m[port + c.PEER] >= 0:
-        at_switch(m, x, port, packet, now)
+        if kind >= c.SEGMENT:
+            lossy_at_switch(m, x, packet, now)
+        else:
+            at_switch(m, x, port, packet, now)
     elif kind == c.DATA_PACKET:
         at_receiver(m, x, packet, now)
+    elif kind == c.SEGMENT:
+        receive_segment(m, x, packet, now)
+        back = m[m[m[packet + c.FLOW] + c.WAY_BACK]]
+        append(m, back, c.LOSSY, packet)
+        serve(m, x, back, now)
+    elif kind == c.SEGMENT_ACK:
+        acknowledged(m, x, packet, now)
+        source = m[m[packet + c.FLOW] + c.SOURCE_PORT]
+        discard(m, packet)
+        serve(m, x, source, now)
     else:
         at_sender(m, x, packet, now)
 
@@ -127,6 +146,18 @@ def at_switch(m: Ints, x: Floats, port: int, packet: int, now: int) -> None:
     enqueue(m, x, ahead, packet, now)
     check_pause(m, x, port, now)
     serve(m, x, ahead, now)
+
+
+@jit
+def lossy_at_switch(m: Ints, x: Floats, packet: int, now: int) -> None:
+    """Queue a packet of TCP at its next port, or drop it."""
+    way = c.PATH if m[packet + c.KIND] == c.SEGMENT else c.WAY_BACK
+    m[packet + c.HOP] += 1
+    ahead = m[m[m[packet + c.FLOW] + way] + m[packet + c.HOP]]
+    if enqueue_lossy(m, x, ahead, packet):
+        serve(m, x, ahead, now)
+    else:
+        discard(m, packet)
 
 
 @jit

@@ -5,7 +5,17 @@ from __future__ import annotations
 from rocefort.tune.simulator.kernel import columns as c
 from rocefort.tune.simulator.kernel.buffers import dequeue, may_resume, must_pause, release
 from rocefort.tune.simulator.kernel.compile import jit
-from rocefort.tune.simulator.kernel.congestion_control import count_bytes, set_timer
+from rocefort.tune.simulator.kernel.congestion_control import (
+    count_bytes,
+    set_timer,
+    wait_for_burst,
+)
+from rocefort.tune.simulator.kernel.lossy import (
+    LOSSLESS_QUEUE,
+    LOSSY_QUEUE,
+    dequeue_lossy,
+    next_queue,
+)
 from rocefort.tune.simulator.kernel.memory import (
     Floats,
     Ints,
@@ -15,6 +25,7 @@ from rocefort.tune.simulator.kernel.memory import (
     set_time,
     take,
 )
+from rocefort.tune.simulator.kernel.tcp import may_send_segment, segment_of
 
 
 @jit
@@ -26,7 +37,9 @@ def serve(m: Ints, x: Floats, port: int, now: int) -> None:
     server, paused = m[port + c.SWITCH] < 0, m[port + c.PAUSED] == 1
     if packet < 0 and not (server and paused and queued_control(x)):
         packet = take(m, port, c.CONTROL)
-    if packet < 0 and not paused:
+    if packet < 0 and x[c.MIXED] == 1:
+        packet = launch_mixed(m, x, port, now) if server else leave_mixed(m, x, port, now)
+    elif packet < 0 and not paused:
         packet = launch(m, x, port, now) if server else leave(m, x, port, now)
     elif packet < 0:
         set_time(m, m[port + c.SLOT], c.NEVER)
@@ -93,6 +106,47 @@ def launch(m: Ints, x: Floats, port: int, now: int) -> int:
 
 
 @jit
+def leave_mixed(m: Ints, x: Floats, port: int, now: int) -> int:
+    """Return the next packet of a switch port with a lossy queue; -1: none that may leave."""
+    queue = next_queue(m, x, port)
+    if queue == LOSSLESS_QUEUE:
+        return leave(m, x, port, now)
+    if queue == LOSSY_QUEUE:
+        return dequeue_lossy(m, port)
+    set_time(m, m[port + c.SLOT], c.NEVER)
+    return -1
+
+
+@jit
+def launch_mixed(m: Ints, x: Floats, port: int, now: int) -> int:
+    """Return an ACK of TCP, or what the next flow of a server may send; -1: none.
+
+    A pause holds back the flows of RoCE only.
+    """
+    packet = take(m, port, c.LOSSY)
+    if packet >= 0:
+        return packet
+    first, count = m[port + c.FIRST_FLOW], m[port + c.FLOW_COUNT]
+    paused, wake = m[port + c.PAUSED] == 1, c.NEVER
+    for turn in range(1, count + 1):
+        flow = first + (m[port + c.TURN] + turn) % count * c.FLOW_COLUMNS
+        tcp = m[flow + c.TCP] == 1
+        if tcp and not may_send_segment(m, x, flow):
+            continue
+        if not tcp and (
+            paused or m[flow + c.NEXT] >= m[flow + c.SIZE] or held_by_window(m, x, flow)
+        ):
+            continue
+        if m[flow + c.AVAILABLE] > now:
+            wake = min(wake, m[flow + c.AVAILABLE])
+            continue
+        m[port + c.TURN] = (flow - first) // c.FLOW_COLUMNS
+        return segment_of(m, x, flow, now) if tcp else packet_of(m, x, flow, now)
+    set_time(m, m[port + c.SLOT], wake)
+    return -1
+
+
+@jit
 def held_by_window(m: Ints, x: Floats, flow: int) -> bool:
     """Whether a flow has a window, and as many bytes of it under way as its rate allows."""
     f = m[flow + c.FLOATS]
@@ -116,6 +170,8 @@ def packet_of(m: Ints, x: Floats, flow: int, now: int) -> int:
     m[flow + c.NEXT] += payload
     m[flow + c.LAST_SIZE] = size
     m[flow + c.AVAILABLE] = now + int(size * 8e12 / x[m[flow + c.FLOATS] + c.RATE])
+    if m[flow + c.PERIOD] > 0:
+        wait_for_burst(m, flow)
     m[flow + c.INJECTED] += 1
     m[flow + c.INJECTED_BYTES] += size
     count_bytes(m, x, flow, size)
