@@ -23,16 +23,18 @@ from rocefort.design.allocation import FIRST_SERVER
 from rocefort.design.derive.check_capacity import larger_hardware
 from rocefort.design.load.documents import MODELINE, Catalogue, load_catalogue
 from rocefort.models.base import check_name
+from rocefort.models.device.interface import JUMBO_FRAME_BYTES
 from rocefort.models.fabric.types import MOST_LEAVES, MOST_LINKS_PER_PAIR, MOST_PATHS, MOST_SPINES
 from rocefort.models.fabric.underlay import Capacity
 from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.units import kbytes
 from rocefort.models.wording import count_of
+from rocefort.validators.facts.headroom import RESPONSE_QUANTA, headroom_bytes
 
 RELEASES = ("V300R023C00", "V200R022C00")  # those of the references and of HEPS
 XOFF_KBYTES, XON_GAP_KBYTES = 600, 50  # HEPS: Network 2025, 5(4), 53
 XOFF_STEP_KBYTES = 50
-HEADROOM_KBYTES = 128  # more than 400 Gb/s over 50 m requires, with frames of 9,238 bytes
-POOL_KBYTES = 2048  # maximum of V300 G1, V300R023C00 `qos buffer headroom-pool`
+MTU, FABRIC_M, SERVER_M = 9000, 50, 5  # assumed; a frame of that MTU is below the jumbo limit
 DEADLOCK_MS, DEADLOCK_TIME = 100, 10  # V300R023C00 defaults
 # RFC 6996. Two-byte numbers if they suffice: every release writes them in the same format.
 ASN_2_BYTES, LAST_ASN_2_BYTES, ASN_4_BYTES = 64512, 65534, 4200000000
@@ -96,6 +98,9 @@ def new_fabric(
         leaf_hardware=leaf,
         spine_hardware=spine,
         **_addresses(capacity, leaf.hardware),
+        mtu=MTU,
+        fabric_m=FABRIC_M,
+        server_m=SERVER_M,
         **_lossless((leaf, spine)),
         **_members(size, capacity, leaf.hardware),
     )
@@ -271,9 +276,9 @@ def _lossless(models: Sequence[_Model]) -> dict[str, object]:
     xoff = XOFF_KBYTES if tight is None else min(XOFF_KBYTES, sizes[tight])
     families = {model.family.name: model.family for model in models}
     pools = [
-        family.headroom_pool_kbytes.high
-        for family in families.values()
-        if family.headroom_pool_kbytes
+        (sum(_headrooms(model.hardware)), limits.high)
+        for model in models
+        if (limits := model.family.headroom_pool_kbytes)
     ]
     return {
         "xoff_kbytes": xoff,
@@ -281,7 +286,7 @@ def _lossless(models: Sequence[_Model]) -> dict[str, object]:
         "xoff_reason": "assumed, as HEPS has it"
         if xoff == XOFF_KBYTES
         else f"fits the buffer of {tight} with every port lossless",
-        "pool_kbytes": min([POOL_KBYTES, *pools]) if pools else None,
+        "pool_kbytes": min(max(pools)[0], *(high for _, high in pools)) if pools else None,
         "deadlock_ms": DEADLOCK_MS,
         "deadlock_time": DEADLOCK_TIME,
         "counting": [str(name) for name, family in families.items() if _counts(family)],
@@ -292,8 +297,18 @@ def _fitting_xoff(hardware: Hardware) -> int | None:
     """Largest xoff, kbytes, with which all ports and their headroom fit; None: buffer unknown."""
     if hardware.buffer_kbytes is None:
         return None
-    share = hardware.buffer_kbytes.value // len(hardware.port_names()) - HEADROOM_KBYTES
+    share = hardware.buffer_kbytes.value // len(hardware.port_names())
+    share -= max(_headrooms(hardware), default=0)
     return max(share // XOFF_STEP_KBYTES, 2) * XOFF_STEP_KBYTES
+
+
+def _headrooms(hardware: Hardware) -> list[int]:
+    """Headroom of each port over the longest cable, kbytes, by the formula of rule BUF001."""
+    return [
+        kbytes(headroom_bytes(JUMBO_FRAME_BYTES, JUMBO_FRAME_BYTES, speed, FABRIC_M))
+        for speed in map(hardware.speed_gbps, hardware.port_names())
+        if speed in RESPONSE_QUANTA
+    ]
 
 
 def _counts(family: Family) -> bool:

@@ -29,6 +29,7 @@ NicKey = Literal[
     "alpha_kept_of_1024",
     "alpha_period_us",
     "cnp_interval_us",
+    "min_rate_mbps",
 ]
 
 
@@ -185,7 +186,7 @@ class Buffer(Frozen):
         default=None,
         examples=[29.12],
         description="Buffer of each port beyond xoff, kbytes; none: what the formula of rule "
-        "PFC headroom gives for the port's speed, delay and packets.",
+        "BUF001 gives for the port's speed, delay and packets.",
     )
     response_quanta: int | None = Field(
         default=None,
@@ -195,6 +196,14 @@ class Buffer(Frozen):
         description="Time between the arrival of a pause frame and its effect, in 512 bit times; "
         "none: the longest that IEEE 802.3 (31B.3.7) allows at the port's speed. The HPCC "
         "simulator has 0.",
+    )
+    interface_quanta: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        examples=[0],
+        description="Delay of the pausing port's own MAC and PHY, out and in, in 512 bit times; "
+        "none: the same bound of IEEE 802.3. The HPCC simulator has 0.",
     )
     cnp_queue: Literal["strict", "data"] = Field(
         default="strict",

@@ -117,6 +117,7 @@ def bed(control: Control, profile: str = NIC_PROFILE) -> Base:
                 "total_kbytes": BUFFER_CELLS * CELL_KBYTES,
                 "scale_alpha_with_speed": False,
                 "response_quanta": 0,
+                "interface_quanta": 0,
             },
             "nic": {"profile": profile},
         }

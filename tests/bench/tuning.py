@@ -32,7 +32,7 @@ from rocefort.tune.simulator.layout import ground_of
 from rocefort.tune.simulator.simulate import simulate
 
 PEAK_MB = runpy.run_path(str(Path(__file__).with_name("calibration.py")))["peak_mb"]
-BARS_S = {2: 60.0, 24: 120.0}  # senders: seconds of a grid, on two cores
+BARS_S = {2: 25.0, 24: 45.0}  # senders: seconds of a grid, on two cores
 TURNS, SAMPLE = 3, {2: 330, 24: 110}  # combinations of the comparison by workers
 SCENARIO = """\
 scenario: two-to-one

@@ -237,9 +237,9 @@ REFUSED: list[tuple[Replacements, tuple[int, int, int], list[str], list[str]]] =
         (6, 0, 0),
         [],
         [
-            "BUF002 leaf01 and leaf02: xoff and headroom of 10 lossless ports add up to 60480 KB; "
+            "BUF002 leaf01 and leaf02: xoff and headroom of 10 lossless ports add up to 60818 KB; "
             "the buffer of CE8850-64CQ-EI is 43008 KB, not confirmed by the vendor (third-party "
-            "table (42 MB)); lower xoff to 4251 KB at most, or spread the ports over more switches"
+            "table (42 MB)); lower xoff to 4217 KB at most, or spread the ports over more switches"
         ],
     ),
     (

@@ -148,7 +148,7 @@ def test_xoff_fits_a_buffer_and_says_so(tmp_path: Path) -> None:
         ports = len(CATALOGUE.hardware[model].port_names())
         assert lossless.xon_kbytes == lossless.xoff_kbytes - 50
         assert buffer is None or ports * lossless.xoff_kbytes < buffer.value
-    assert "xoff_kbytes: 450  # fits the buffer of CE6865-48S8CQ-EI with every port" in (
+    assert "xoff_kbytes: 500  # fits the buffer of CE6865-48S8CQ-EI with every port" in (
         new_fabric("xoff", size, "CE6865-48S8CQ-EI", SPINE)
     )
     assert "xoff_kbytes: 600  # assumed, as HEPS has it" in new_fabric("xoff", size, SPINE, SPINE)

@@ -8,10 +8,12 @@ from rocefort.base.repository import ROOT
 from rocefort.models.units import kbytes
 from rocefort.validators.facts.headroom import (
     GAP_BYTES,
+    INTERFACE_QUANTA,
     PFC_FRAME_BYTES,
     RESPONSE_QUANTA,
     cable_bytes,
     headroom_bytes,
+    interface_bytes,
     response_bytes,
 )
 
@@ -29,6 +31,7 @@ def rows(heading: str) -> list[list[str]]:
 def test_the_example_has_the_parts_of_the_formula() -> None:
     parts = {part: (calculation, int(size)) for part, calculation, size in rows("| bytes |\n")}
     assert parts == {
+        "frame that crosses xoff": (f"{MTU}", MTU),
         "frame of this port": (f"{MTU} + {GAP_BYTES}", MTU + GAP_BYTES),
         "frame of the neighbor": (f"{MTU} + {GAP_BYTES}", MTU + GAP_BYTES),
         "pause frame": (f"64 + {GAP_BYTES}", PFC_FRAME_BYTES),
@@ -37,6 +40,7 @@ def test_the_example_has_the_parts_of_the_formula() -> None:
             cable_bytes(RATE, LENGTH),
         ),
         "response": (f"{RESPONSE_QUANTA[RATE]} x 64", response_bytes(RATE)),
+        "own interface": (f"{INTERFACE_QUANTA[RATE]} x 64", interface_bytes(RATE)),
         "headroom": ("sum", headroom_bytes(MTU, MTU, RATE, LENGTH)),
     }
     sizes = [size for _, size in parts.values()]

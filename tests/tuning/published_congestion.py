@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from simulators import run_scenario
 
-from rocefort.tune.model import Measures, Simulation
+from rocefort.tune.model import Completion, Measures, Simulation
 
 CELL_KBYTES = 0.208  # ByteTuning's switches
 SEEDS = (11, 12, 13, 14, 15)
@@ -79,7 +81,11 @@ def cells(
             "kmax_kbytes": top * CELL_KBYTES,
             "pmax_percent": pmax,
         },
-        "buffer": {"alpha": alpha, "headroom_kbytes": headroom * CELL_KBYTES},
+        "buffer": {
+            "alpha": alpha,
+            "headroom_kbytes": headroom * CELL_KBYTES,
+            "interface_quanta": 0,  # the prototype has the peer's response only
+        },
     }
 
 
@@ -137,13 +143,16 @@ def fixed_points(
     yield Case(f"{title}, cuts by CNP", FLUID, long_flows(senders), figures, tuple(range(1, 17)))
 
 
-def all_the_time(title: str, keys: dict[str, Any], pause: float) -> Case:
+def all_the_time(
+    title: str, keys: dict[str, Any], pause: float, percent: float | None = 25
+) -> Case:
     """Pauses of all 10 ms: whether the prototype counts those of the first is not published."""
+    name = "pauses" if percent is not None else "pauses (Pmax not published)"
     return Case(
         f"{title}, all 10 ms",
         PROTOTYPE,
         {**keys, "measure_from_ms": 0},
-        (Figure("pauses", pauses, pause, 25),),
+        (Figure(name, pauses, pause, percent),),
     )
 
 
@@ -173,7 +182,7 @@ CASES = (
         measured(None, 494, 424),
     ),
     all_the_time("24 to 1, start point", cells(24, 200, 20, 1 / 32, 140, 1200), 448),
-    all_the_time("24 to 1, Kmin 3500, alpha 1/64", cells(24, 3500, 20, 1 / 64, 500), 895),
+    all_the_time("24 to 1, Kmin 3500, alpha 1/64", cells(24, 3500, 20, 1 / 64, 500), 895, None),
     all_the_time("24 to 1, Kmin 0, Pmax 60 %, alpha 1/64", cells(24, 0, 60, 1 / 64, 500), 424),
     Case(
         "2 flows of 25 MB, Kmin 0, Pmax 90 %",
@@ -194,3 +203,45 @@ CASES = (
     *fixed_points(4, 41.8, 50.2, 51.7),
     *fixed_points(8, 93.8, 118.7, 113.7),
 )
+
+
+REFERENCE_FIGURES: dict[str, Reader] = {
+    "goodput_gbps": goodput,
+    "completion_mean_us": lambda result: completion(result).mean,
+    "completion_max_us": lambda result: completion(result).max,
+    "queue_mean_kbytes": queue,
+    "queue_p99_kbytes": lambda result: result.queue_kbytes.p99,
+    "queue_max_kbytes": lambda result: result.queue_kbytes.max,
+}
+
+
+def completion(result: Measures) -> Completion:
+    assert result.completion_us is not None
+    return result.completion_us
+
+
+def reference_cases() -> Iterator[Case]:
+    """Cases that tests/bench/hpcc_simulator.py ran: its pauses take effect at once."""
+    with Path(__file__).with_name("hpcc_simulator.csv").open(encoding="ascii", newline="") as file:
+        for row in csv.DictReader(file):
+            gbps, control = int(row["gbps"]), row["control"]
+            keys: dict[str, Any] = {
+                "congestion_control": control,
+                "flows": {"count": int(row["senders"]), "bytes": int(row["bytes"])},
+                "port_gbps": gbps,
+                "buffer": {
+                    "headroom_kbytes": 0.375 * gbps,  # 3 us
+                    "response_quanta": 0,
+                    "interface_quanta": 0,
+                    "cnp_queue": "data" if control in ("dctcp", "hpcc") else "strict",
+                },
+            }
+            thresholds = ("kmin_kbytes", "kmax_kbytes", "pmax_percent")
+            if row["kmin_kbytes"]:
+                keys["ecn"] = {key: float(row[key]) for key in thresholds}
+            title = f"{control}, {row['senders']} to 1 at {gbps} Gb/s"
+            figures = (
+                Figure(name, read, float(row[name]), None)
+                for name, read in REFERENCE_FIGURES.items()
+            )
+            yield Case(title, INDEPENDENT, keys, tuple(figures), tuple(range(1, 11)))

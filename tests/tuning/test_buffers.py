@@ -45,13 +45,6 @@ def pausing(draw: st.DrawFn) -> dict[str, Any]:
 
 @settings(max_examples=tries(200))
 @given(keys=pausing())
-def test_the_headroom_formula_loses_nothing(keys: dict[str, Any]) -> None:
-    result = run_scenario(**keys)
-    assert (result.drops, result.pauses > 0) == (0, True)
-
-
-@settings(max_examples=tries(200))
-@given(keys=pausing())
 @example(  # 32120 bytes are 32.12 kbytes, which as a float times 1000 is less
     keys={
         "congestion_control": "pfc_only",

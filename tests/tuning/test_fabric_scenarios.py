@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from efforts import tries
 
 from rocefort.base.errors import BadInput
+from rocefort.design.derive.derive import derive
 from rocefort.tune.fabric_scenarios import FabricServers, scenarios_of
 from rocefort.tune.fabric_search import FabricSearch, fabric_ground, fabric_of, fabric_search
 from rocefort.tune.run import load_scenario, simulate_file
@@ -42,6 +44,24 @@ def test_cables_have_the_speeds_and_lengths_of_the_fabric(tmp_path: Path) -> Non
     assert ways == {
         ("readout01", "leaf05", spine, "leaf04", "storage01") for spine in ("spine01", "spine02")
     }
+
+
+def test_all_to_all_on_heps_loses_nothing(tmp_path: Path) -> None:
+    """Pauses alone hold the senders, and data in both directions delays the pause frames."""
+    names = [server.name for server in derive(Path("heps")).network.servers or ()]
+    path = write(
+        tmp_path,
+        congestion_control="pfc_only",
+        flows={"pattern": "between", "senders": names, "receivers": [*names], "bytes": 500_000},
+        port_gbps=25,
+        packet_bytes=4158,
+        header_bytes=62,
+        buffer={"xoff_kbytes": 614.4, "xon_kbytes": 563.2},
+        seeds=list(range(1, tries(20) + 1)),
+    )
+    result = simulate_file(path)
+    assert result.pauses > 0
+    assert [run.drops for run in result.runs] == [0] * len(result.runs)
 
 
 def test_the_demand_is_carried_at_its_rates(tmp_path: Path) -> None:
@@ -130,7 +150,9 @@ def test_each_scenario_depends_on_the_thresholds(heps: FabricSearch) -> None:
             for each in settings
         )
         figures = [(r.goodput_gbps, r.queue_kbytes.mean, r.completion_us) for r in (low, high)]
-        assert abs(figures[0][0] / figures[1][0] - 1) > 0.01, base.scenario.scenario
+        # of an incast whose senders wait at a ConnectX's lowest rate, only the queue differs so much
+        ratios = [low.goodput_gbps / high.goodput_gbps, figures[0][1] / figures[1][1]]
+        assert max(abs(ratio - 1) for ratio in ratios) > 0.01, base.scenario.scenario
         assert all(a != b for a, b in zip(*figures, strict=True)), base.scenario.scenario
         assert (low.drops, high.drops, low.unfinished, high.unfinished) == (0, 0, 0, 0)
 

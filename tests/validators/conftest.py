@@ -125,7 +125,7 @@ def _bgp(asn: int, router_id: str, peers: dict[str, int]) -> Bgp:
 
 
 def _spine(number: int) -> Node:
-    ports = [_routed(f"100GE1/0/{n}", f"10.1.{n}.{2 * number}/31", 64) for n in (1, 2)]
+    ports = [_routed(f"100GE1/0/{n}", f"10.1.{n}.{2 * number}/31", 98) for n in (1, 2)]
     loopback = Interface(name="LoopBack0", addresses=(IPv4Interface(f"10.0.0.{number}/32"),))
     timer = PfcTimer(queue=4, detect_time=10, recovery_time=10)
     device = Device(

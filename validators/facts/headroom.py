@@ -18,8 +18,16 @@ PFC_FRAME_BYTES = 64 + GAP_BYTES
 DELAY_NS_PER_M = 5  # one way
 QUANTUM_BYTES = 512 // 8
 KIB = 1024
-# Quanta of 512 bit times in which a peer may still send after a PAUSE arrived (802.3, 31B.3.7).
+# Quanta of 512 bit times in which a peer may still send after a PAUSE arrived (802.3, 31B.3.7), as
+# SONiC's buffer_headroom_mellanox.lua has them. 10 Gb/s is its mean of 60 and 74 (10GBASE-T); that
+# of 800 Gb/s is 400's.
 RESPONSE_QUANTA = {10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
+# Delay of a port's own interface: that of its transmitter for the PAUSE, and of its receiver for
+# the last data. 802.3 bounds the sum of both for MAC and PHY, and the response of 31B.3.7 is this
+# bound of the peer: for 10GBASE-T 8,192 + 4,096 + 25,600 bit times are 74 quanta (the delays of
+# annex O in Linux, drivers/net/ethernet/intel/ixgbe/ixgbe_type.h, IXGBE_ID_X540). Both ends have
+# one speed.
+INTERFACE_QUANTA = RESPONSE_QUANTA
 
 
 def cable_bytes(rate_gbps: int, cable_m: float) -> Fraction:
@@ -32,17 +40,33 @@ def response_bytes(rate_gbps: int) -> int:
     return RESPONSE_QUANTA[rate_gbps] * QUANTUM_BYTES
 
 
+def interface_bytes(rate_gbps: int) -> int:
+    """Bytes that a port's own interface delays, out and in; KeyError for an unknown rate."""
+    return INTERFACE_QUANTA[rate_gbps] * QUANTUM_BYTES
+
+
+def headroom_of_terms(port_mtu: int, lossless_mtu: int, delayed: Fraction) -> int:
+    """Buffer that one lossless queue of a port needs beyond xoff, bytes, rounded up.
+
+    delayed: bytes that arrive in the delays of cable, peer and own interface. The other terms are a
+    frame of any class that has just begun here, the PFC frame, a lossless frame that has just begun
+    at the peer, and the lossless frame that crosses xoff: a switch counts it when it is complete,
+    and then sends the PFC frame. The last one is stored without preamble and gap.
+    """
+    frames = (port_mtu + GAP_BYTES) + PFC_FRAME_BYTES + (lossless_mtu + GAP_BYTES) + lossless_mtu
+    return ceil(frames + delayed)
+
+
 @cache
 def headroom_bytes(port_mtu: int, lossless_mtu: int, rate_gbps: int, cable_m: float) -> int:
     """Buffer that one lossless queue of a port needs beyond xoff, bytes, rounded up.
 
-    The sum of a frame of any class that has just begun here, a lossless frame that has just begun
-    at the peer, the PFC frame, the cable both ways and the peer's response. Frames are in bytes,
-    without the ASIC's own pipeline. Source: the terms of IEEE 802.1Qbb annex O. KeyError for an
-    unknown rate.
+    MTUs are in bytes. Source: the terms of IEEE 802.1Qbb annex O, and the frame that crosses xoff;
+    without the ASIC's own pipeline. KeyError for an unknown rate.
     """
-    frames = (port_mtu + GAP_BYTES) + (lossless_mtu + GAP_BYTES) + PFC_FRAME_BYTES
-    return ceil(frames + cable_bytes(rate_gbps, cable_m) + response_bytes(rate_gbps))
+    delayed = cable_bytes(rate_gbps, cable_m)
+    delayed += response_bytes(rate_gbps) + interface_bytes(rate_gbps)
+    return headroom_of_terms(port_mtu, lossless_mtu, delayed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,14 @@ Values = Mapping[str, float]
 # 208 and 256 bytes that H3C's guides name, 256 make it the 32 MiB of a Trident 3.
 CELL_KBYTES = 0.256
 SWITCH_AXES = tuple(name for name in SearchSpace.model_fields if name != "nic")
-# Further NIC values around ConnectX's defaults; field ranges of /Barre/ and DCQCN's paper.
+# Further NIC values around ConnectX's defaults; field ranges of /Barre/ and DCQCN's paper. Lowest
+# rates: a ConnectX's default, and those of the HPCC simulator's mix/config.txt and run.py.
 NIC_VALUES: Mapping[NicKey, tuple[int, ...]] = {
     "increase_timer_us": (55, 300, 1200),
     "additive_increase_mbps": (5, 20, 40),
     "min_decrease_percent": (50, 80, 95),
     "decrease_period_us": (4, 50),
+    "min_rate_mbps": (1, 100, 1000),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from math import ceil, log2
 
@@ -14,10 +15,10 @@ from rocefort.tune.simulator.kernel import columns as c
 from rocefort.tune.simulator.kernel.memory import Floats, Ints
 from rocefort.tune.simulator.layout import FlowSpec, Ground, RunLayout
 from rocefort.validators.facts.headroom import (
-    GAP_BYTES,
-    PFC_FRAME_BYTES,
+    INTERFACE_QUANTA,
     QUANTUM_BYTES,
     RESPONSE_QUANTA,
+    headroom_of_terms,
 )
 
 KB = 1000
@@ -218,27 +219,32 @@ def marking_of(scenario: Scenario) -> Marking:
     return Marking(kmin_kbytes=low, kmax_kbytes=high, pmax_percent=20, scale_with_speed=True)
 
 
-def response_quanta(buffer: Buffer, gbps: int) -> int:
-    """Return the quanta of 512 bit times between a pause frame's arrival and its effect."""
-    return RESPONSE_QUANTA[gbps] if buffer.response_quanta is None else buffer.response_quanta
+def pause_quanta(buffer: Buffer, gbps: int) -> int:
+    """Return the quanta of 512 bit times from a pause frame's arrival to the end of what it stops.
+
+    The peer's response, and the delay of the pauser's own interface, out and in. Other packets pass
+    interfaces in no time: only the pause loop has their bounds.
+    """
+    response, interface = buffer.response_quanta, buffer.interface_quanta
+    return (RESPONSE_QUANTA[gbps] if response is None else response) + (
+        INTERFACE_QUANTA[gbps] if interface is None else interface
+    )
 
 
 def headroom_of(scenario: Scenario, gbps: int, delay_us: float) -> int:
-    """Return the headroom of a port, bytes: as given, or by the formula's terms.
+    """Return the headroom of a port, bytes: as given, or by the formula of rule BUF001.
 
-    The formula is validators/facts/headroom.py, with a delay for the cable's length, and
-    with the packets and the response of the scenario.
+    The formula has a delay for the cable's length, and the scenario's packets and response.
     """
     buffer = scenario.buffer
     if not buffer.pfc:
         return 0
     if buffer.headroom_kbytes is not None:
         return round(buffer.headroom_kbytes * KB)
-    frame = packet_bytes(scenario) + GAP_BYTES
-    own = max(frame, scenario.tcp.packet_bytes + GAP_BYTES) if scenario.has_tcp else frame
-    cable = 2 * delay_us * gbps * 1000 / 8
-    response = response_quanta(buffer, gbps) * QUANTUM_BYTES
-    return ceil(own + frame + PFC_FRAME_BYTES + cable + response)
+    frame = packet_bytes(scenario)
+    own = max(frame, scenario.tcp.packet_bytes) if scenario.has_tcp else frame
+    cable = Fraction(2 * gbps * KB, 8) * Fraction(str(delay_us))
+    return headroom_of_terms(own, frame, cable + pause_quanta(buffer, gbps) * QUANTUM_BYTES)
 
 
 def _ports(
@@ -255,7 +261,7 @@ def _ports(
             row[c.DELAY] = round(cable.delay_us * PS_PER_US)
             row[c.SWITCH], row[c.PEER] = place.get(near, -1), place.get(far, -1)
             row[c.REVERSE] = number[far, near]
-            quanta = response_quanta(scenario.buffer, cable.gbps)
+            quanta = pause_quanta(scenario.buffer, cable.gbps)
             row[c.RESPONSE] = quanta * QUANTUM_BYTES * row[c.PS_PER_BYTE]
             if far in place:
                 _set_buffer(scenario, row, cable.gbps, cable.delay_us)

@@ -77,13 +77,15 @@ def _demands(
 def headroom(subject: Subject) -> Iterator[Verdict]:
     """Headroom holds the frames that arrive after a pause is sent.
 
-    After the queue crosses xoff, frames in transmission, the bits on the cable and frames from the
-    peer's response time still arrive. V300 G2 sets headroom by port and queue, out of a pool; G1
-    has a pool at most; on V200 no form is confirmed. Where the cell size of the buffer is
-    confirmed, a second finding (info) gives the need of the smallest packets, which fill a cell
-    each. It uses SONiC's formula with the terms of another vendor's chips.
+    The frame that crosses xoff is in the headroom. After it, frames in transmission, the bits on
+    the cable, frames from the peer's response time and from the delay of the port's own MAC and
+    PHY still arrive. V300 G2 sets headroom by port and queue, out of a pool; G1 has a pool at
+    most; on V200 no form is confirmed. A pool that is the largest of its family, and too small
+    for all ports at once, is a warning. Where the cell size of the buffer is confirmed, a second
+    finding (info) gives the need of the smallest packets, which fill a cell each. It uses SONiC's
+    formula with the terms of another vendor's chips.
 
-    Example: headroom of queue 4 is 54 KB; 100 Gb/s over 100 m and frames of 9216 bytes need 55 KB
+    Example: headroom of queue 4 is 88 KB; 100 Gb/s over 100 m and frames of 9216 bytes need 89 KB
     Fix: Raise «headroom» or the pool, shorten the cable or lower the MTU.
     """
     intent = subject.lossless
@@ -220,12 +222,14 @@ def _pool(
             path=path,
         )
     elif size * KBYTE < sum(demand.needed_bytes for demand in demands):
-        yield subject.finding(
-            node,
-            f"the headroom pool is {size} KB; {_summary(demands)}",
-            "enlarge the pool (lossless.headroom_pool_kbytes), shorten cables or lower the MTU",
-            path=path,
-        )
+        largest = limits is not None and size == limits.high
+        most, severity = "", Severity.ERROR
+        way = "enlarge the pool (lossless.headroom_pool_kbytes), shorten cables or lower the MTU"
+        if largest:  # it is too small only if its ports pause together
+            most, severity = f", the most of {family.name}", Severity.WARNING
+            way = "shorten cables, lower the MTU, or use fewer lossless ports"
+        what = f"the headroom pool is {size} KB{most}; {_summary(demands)}"
+        yield subject.finding(node, what, way, path=path, severity=severity)
 
 
 @rule(
@@ -241,8 +245,8 @@ def buffer_budget(subject: Subject) -> Iterator[Verdict]:
     packets before it pauses. A buffer of unknown size is not judged. A size that no vendor source
     confirms is judged only if the sum exceeds it.
 
-    Example: xoff and headroom of 3 lossless ports add up to 1954 KB; the buffer of CE8851-32CQ8DQ-P
-    is 1953 KB
+    Example: xoff and headroom of 3 lossless ports add up to 2055 KB; the buffer of CE8851-32CQ8DQ-P
+    is 2054 KB
     Fix: Lower xoff, or use fewer lossless ports.
     """
     for switch in subject.switches:

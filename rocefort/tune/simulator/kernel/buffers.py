@@ -49,7 +49,10 @@ def dequeue(m: Ints, x: Floats, port: int, now: int) -> int:
 
 @jit
 def congested(m: Ints, x: Floats, port: int) -> bool:
-    """Whether ECN marks the packet that leaves: by the queue behind it, at dequeue."""
+    """Whether ECN marks the packet that leaves: by the queue behind it, at dequeue.
+
+    The congestion point of DCQCN (SIGCOMM 2015, 3.1), which is RED on the instantaneous queue.
+    """
     queue, low, high = m[port + c.QUEUED], m[port + c.KMIN], m[port + c.KMAX]
     if queue > high:
         return True
@@ -67,7 +70,10 @@ def shared_use(m: Ints, port: int) -> int:
 
 @jit
 def threshold(m: Ints, x: Floats, port: int) -> int:
-    """Bytes beyond the reserve at which an ingress port pauses its peer."""
+    """Bytes beyond the reserve at which an ingress port pauses its peer.
+
+    Dynamic: alpha (B - Q) of Choudhury and Hahne, IEEE/ACM Trans. Networking 6(2), 1998.
+    """
     if m[port + c.XOFF] >= 0:
         return max(0, m[port + c.XOFF] - m[port + c.RESERVE])
     switch = m[port + c.PEER]
@@ -77,7 +83,10 @@ def threshold(m: Ints, x: Floats, port: int) -> int:
 
 @jit
 def admit(m: Ints, x: Floats, port: int, size: int) -> bool:
-    """Book a packet that arrives by an ingress port; False: no room, the packet is dropped."""
+    """Book a packet that arrives by an ingress port; False: no room, the packet is dropped.
+
+    The packet that crosses the threshold is booked whole as headroom.
+    """
     switch, limit = m[port + c.PEER], threshold(m, x, port)
     beyond = m[port + c.INGRESS] + size - m[port + c.RESERVE]
     share = min(size, max(0, beyond))

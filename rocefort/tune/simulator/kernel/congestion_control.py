@@ -1,4 +1,9 @@
-"""Reaction points: DCQCN as a ConnectX has it, and DCTCP, HPCC and TIMELY to compare with."""
+"""Reaction points: DCQCN as a ConnectX has it, and DCTCP, HPCC and TIMELY to compare with.
+
+DCQCN: Zhu et al., SIGCOMM 2015, equations 1 to 4. DCTCP: Alizadeh et al., SIGCOMM 2010. HPCC: Li et
+al., SIGCOMM 2019, algorithm 1. TIMELY: Mittal et al., SIGCOMM 2015, algorithm 1. What these leave
+open is as in the HPCC simulator's rdma-hw.cc (alibaba-edu/High-Precision-Congestion-Control).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,10 @@ from rocefort.tune.simulator.kernel.memory import Floats, Ints, set_time
 
 @jit
 def change_rate(m: Ints, x: Floats, flow: int, rate: float) -> None:
-    """Set a flow's rate; the gap after its last packet changes with it."""
+    """Set a flow's rate, and move the packet that is already paced: as rdma-hw.cc does for HPCC.
+
+    Its DCQCN, DCTCP and TIMELY set the rate alone: the next packet leaves when its gap ends.
+    """
     f = m[flow + c.FLOATS]
     bits = m[flow + c.LAST_SIZE] * 8e12
     m[flow + c.AVAILABLE] += int(bits / rate) - int(bits / x[f + c.RATE])
@@ -32,7 +40,10 @@ def set_timer(m: Ints, flow: int) -> None:
 
 @jit
 def update_alpha(m: Ints, x: Floats, flow: int, now: int) -> None:
-    """Bring alpha up to date: it grows after a period with a CNP, and decays after others."""
+    """Bring alpha up to date: it grows after a period with a CNP, and decays after others.
+
+    DCQCN, equation 1 (alpha) and equation 2, for all periods that have ended.
+    """
     period = int(x[c.ALPHA_PS])
     periods = (now - m[flow + c.ALPHA_AT]) // period
     if periods <= 0:
@@ -59,7 +70,7 @@ def notified(m: Ints, x: Floats, flow: int, now: int) -> None:
         m[flow + c.GRID] = m[flow + c.CUT_AT]
         if x[c.FIRST_RATE] > 0:
             x[f + c.TARGET] = x[c.FIRST_RATE]
-            change_rate(m, x, flow, x[c.FIRST_RATE])
+            x[f + c.RATE] = x[c.FIRST_RATE]
     else:
         update_alpha(m, x, flow, now)
         m[flow + c.ALPHA_MARK] = 1
@@ -73,14 +84,14 @@ def notified(m: Ints, x: Floats, flow: int, now: int) -> None:
 
 @jit
 def cut(m: Ints, x: Floats, flow: int, now: int) -> None:
-    """Reduce a flow's rate by its alpha, and begin its recovery again."""
+    """Reduce a flow's rate by its alpha, and begin its recovery again: DCQCN, equation 1."""
     f = m[flow + c.FLOATS]
     update_alpha(m, x, flow, now)
     by_timer = x[c.CLAMP_TIMER] == 1 and m[flow + c.TIME_STAGE] > 0
     if x[c.CLAMP] == 1 or by_timer or m[flow + c.BYTE_STAGE] > 0:
         x[f + c.TARGET] = x[f + c.RATE]
     kept = max(1 - x[f + c.ALPHA] * x[c.CUT_SHARE], x[c.LEAST_KEPT])
-    change_rate(m, x, flow, min(x[f + c.RATE], max(x[c.MIN_RATE], x[f + c.RATE] * kept)))
+    x[f + c.RATE] = min(x[f + c.RATE], max(x[c.MIN_RATE], x[f + c.RATE] * kept))
     m[flow + c.TIME_STAGE] = m[flow + c.BYTE_STAGE] = m[flow + c.CUT_MARK] = 0
     m[flow + c.CUT_AT] = c.NEVER
     m[flow + c.RAISE_AT] = now + int(x[c.RAISE_PS])
@@ -89,12 +100,15 @@ def cut(m: Ints, x: Floats, flow: int, now: int) -> None:
 
 @jit
 def increase(m: Ints, x: Floats, flow: int, low: int, high: int) -> None:
-    """Increase a flow's rate; low, high: the lower and the higher of its stages."""
+    """Increase a flow's rate; low, high: the lower and the higher of its stages.
+
+    DCQCN: fast recovery (equation 3), then additive (4) and hyper increase of the target.
+    """
     f = m[flow + c.FLOATS]
     if high >= x[c.STAGES]:
         step = x[c.STEP] if low <= x[c.STAGES] else x[c.HYPER_STEP]
         x[f + c.TARGET] = min(x[f + c.MAX_RATE], x[f + c.TARGET] + step)
-    change_rate(m, x, flow, (x[f + c.RATE] + x[f + c.TARGET]) / 2)
+    x[f + c.RATE] = (x[f + c.RATE] + x[f + c.TARGET]) / 2
 
 
 @jit
@@ -123,7 +137,10 @@ def count_bytes(m: Ints, x: Floats, flow: int, size: int) -> None:
 
 @jit
 def dctcp(m: Ints, x: Floats, flow: int, packet: int) -> None:
-    """React to an ACK: one cut by the share of marks a round trip, else one step."""
+    """React to an ACK: one cut by the share of marks a round trip, else one step.
+
+    DCTCP, equation 1 (alpha) and equation 2 (cut), for a rate instead of a window.
+    """
     f = m[flow + c.FLOATS]
     acked, mark = m[packet + c.SEQ], m[packet + c.MARK]
     m[flow + c.MARKED_ACKS] += mark
@@ -149,7 +166,10 @@ def dctcp(m: Ints, x: Floats, flow: int, packet: int) -> None:
 
 @jit
 def hop_load(m: Ints, x: Floats, flow: int, packet: int, hop: int) -> tuple[float, int]:
-    """Return the load of a hop since the last report, and the time between both, ps."""
+    """Return the load of a hop since the last report, and the time between both, ps.
+
+    HPCC, algorithm 1, MeasureInflight: the smaller queue of both reports, and the rate sent.
+    """
     new = packet + c.PACKET_COLUMNS + c.TELEMETRY * hop
     old = m[flow + c.REPORTS] + c.TELEMETRY * hop
     time = m[new + c.HOP_AT] - m[old + c.HOP_AT]
@@ -173,7 +193,10 @@ def keep_reports(m: Ints, flow: int, packet: int, hops: int) -> None:
 
 @jit
 def hpcc(m: Ints, x: Floats, flow: int, packet: int) -> None:
-    """React to an ACK: the rate that would load the fullest hop to the target."""
+    """React to an ACK: the rate that would load the fullest hop to the target.
+
+    HPCC, algorithm 1: MeasureInflight, and ComputeWind for a rate instead of a window.
+    """
     f = m[flow + c.FLOATS]
     full = m[packet + c.SEQ] > m[flow + c.UPDATE_SEQ]
     hops = m[flow + c.HOPS] - 1
@@ -207,7 +230,7 @@ def hpcc(m: Ints, x: Floats, flow: int, packet: int) -> None:
 
 @jit
 def timely_factor(x: Floats, trip: float, gradient: float) -> float:
-    """Return the factor of TIMELY's decrease; -1: the rate increases."""
+    """Return the factor of TIMELY's decrease; -1: the rate increases. TIMELY, algorithm 1."""
     if trip < x[c.RTT_LOW]:
         return -1.0
     if trip > x[c.RTT_HIGH]:

@@ -32,6 +32,7 @@ from rocefort.tune.simulator.kernel.tcp import may_send_segment, segment_of
 def serve(m: Ints, x: Floats, port: int, now: int) -> None:
     """Send the next packet of a port, if it is idle."""
     if m[port + c.BUSY] > now:
+        serve_when_idle(m, port)
         return
     packet = take(m, port, c.FRAMES)
     server, paused = m[port + c.SWITCH] < 0, m[port + c.PAUSED] == 1
@@ -44,7 +45,7 @@ def serve(m: Ints, x: Floats, port: int, now: int) -> None:
     elif packet < 0:
         set_time(m, m[port + c.SLOT], c.NEVER)
     if packet >= 0:
-        transmit(m, port, packet, now)
+        transmit(m, x, port, packet, now)
 
 
 @jit
@@ -54,17 +55,43 @@ def queued_control(x: Floats) -> bool:
 
 
 @jit
-def transmit(m: Ints, port: int, packet: int, now: int) -> None:
+def transmit(m: Ints, x: Floats, port: int, packet: int, now: int) -> None:
     """Put a packet on the cable."""
     size = m[packet + c.BYTES]
     m[port + c.BUSY] = now + size * m[port + c.PS_PER_BYTE]
     m[port + c.CARRIED] += size
-    set_time(m, m[port + c.SLOT], m[port + c.BUSY])
+    set_time(m, m[port + c.SLOT], next_service(m, x, port))
     arrival = m[port + c.BUSY] + m[port + c.DELAY]
     m[packet + c.AT] = arrival
     if m[port + c.FLIGHT] < 0:
         set_time(m, m[port + c.SLOT] + 1, arrival)
     append(m, port, c.FLIGHT, packet)
+
+
+@jit
+def next_service(m: Ints, x: Floats, port: int) -> int:
+    """Return when a port that transmits has to be served again; NEVER: when something comes.
+
+    Otherwise many events would find nothing to send: those of a paced flow, and after a CNP.
+    """
+    busy = m[port + c.BUSY]
+    if m[port + c.FRAMES] >= 0 or m[port + c.CONTROL] >= 0 or x[c.MIXED] == 1:
+        return busy
+    if m[port + c.SWITCH] >= 0:
+        return busy if m[port + c.DATA] >= 0 else c.NEVER
+    if m[port + c.FLOW_COUNT] == 0:
+        return c.NEVER
+    if m[port + c.FLOW_COUNT] == 1:
+        return max(busy, m[m[port + c.FIRST_FLOW] + c.AVAILABLE])
+    return busy
+
+
+@jit
+def serve_when_idle(m: Ints, port: int) -> None:
+    """Have a port that transmits served at its end, as it may have something to send."""
+    slot, busy = m[port + c.SLOT], m[port + c.BUSY]
+    if m[m[c.CALENDAR] + slot] > busy:
+        set_time(m, slot, busy)
 
 
 @jit
@@ -205,9 +232,11 @@ def send_frame(m: Ints, x: Floats, port: int, kind: int, now: int) -> None:
 
 @jit
 def serve_later(m: Ints, port: int, now: int) -> None:
-    """Have an idle port served at once, as an event of its own."""
+    """Have a port served as soon as it is idle, as an event of its own."""
     if m[port + c.BUSY] <= now:
         set_time(m, m[port + c.SLOT], now)
+    else:
+        serve_when_idle(m, port)
 
 
 @jit

@@ -89,7 +89,7 @@ LIV013: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda v: v.row("spine01", "thresholds", 0, headroom_kbytes=60),
-        ["error spine01 100GE1/0/1: queue 4: headroom 60 KB, intended 64 KB"],
+        ["error spine01 100GE1/0/1: queue 4: headroom 60 KB, intended 98 KB"],
     ),
     (lambda v: v.row("leaf01", "thresholds", 0, headroom_kbytes=60), []),  # none is intended
 ]
