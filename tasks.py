@@ -1,4 +1,4 @@
-"""Command line of `rocefort`: options before a command, and errors; `commands/` has the commands.
+"""Command line of `rocefort`: options before a command, its commands, and errors.
 
 Each command imports its own modules, so that `rocefort --help` prints at once.
 """

@@ -68,10 +68,6 @@ def watermark_report(result: WatermarkTable) -> Iterator[Block]:
     yield from _limits(result)
 
 
-def _objective_text(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
-
-
 def algorithm_report(result: AlgorithmTable) -> Iterator[Block]:
     """Show Table 2 beside the simulator's figures, the order, and what is not modelled."""
     yield Note(f"{result.publication}: published, and simulated on {result.fabric}")

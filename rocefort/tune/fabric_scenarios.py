@@ -9,7 +9,8 @@ from typing import Any
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.fabric.lossless import Lossless
 from rocefort.models.network.demand import Demand
-from rocefort.validators.capacity.traffic_matrix import spread
+from rocefort.models.network.network import Network
+from rocefort.validators.capacity.traffic_matrix import DemandMatrix, Term, spread
 from rocefort.validators.routing.engine import analyse
 
 INCAST_BYTES, READ_BYTES, MIXED_BYTES = 1_000_000, 1_000_000, 500_000  # of each sender
@@ -25,8 +26,8 @@ Keys = Mapping[str, Any]
 class FabricServers:
     """Servers of a fabric with what its scenarios are chosen by.
 
-    speeds: rate of one flow, Gb/s; leaves: first leaf; storage: those of storage segments; rates:
-    demand that each sends and receives, Gb/s.
+    Only those with RoCE. speeds: rate of one flow, Gb/s; leaves: first leaf; storage: those of
+    storage segments; rates: demand between them that each sends and receives, Gb/s.
     """
 
     speeds: dict[str, int]
@@ -44,7 +45,7 @@ class FabricServers:
             speeds={server.name: server.flow_gbps for server in servers},
             leaves={server.name: server.ports[0].device for server in servers},
             storage=tuple(server.name for server in servers if server.segment in kept),
-            rates=spread(demand, analyse(network)).by_server() if demand else {},
+            rates=_rates(demand, network) if demand else {},
         )
 
     @property
@@ -76,6 +77,21 @@ class FabricServers:
             for name, (_, into) in self.rates.items()
             if into
         )
+
+
+def _rates(demand: Demand, network: Network) -> dict[str, tuple[float, float]]:
+    """Return the demand between servers with RoCE that each of them sends and receives, Gb/s."""
+    own = {server.name: server for server in network.servers or () if server.roce}
+    terms = (
+        Term(
+            rates={name: rate for name, rate in term.rates.items() if name in own},
+            weights={name: weight for name, weight in term.weights.items() if name in own},
+            by_leaf={},
+            towards={},
+        )
+        for term in spread(demand, analyse(network)).terms
+    )
+    return DemandMatrix(tuple(terms), own, {}, {}).by_server()
 
 
 def scenarios_of(servers: FabricServers, lossless: Lossless) -> Iterator[Keys]:

@@ -96,7 +96,11 @@ def _cables(scenario: Scenario, network: Network) -> Iterator[Cable]:
 def _pairs(
     scenario: Scenario, document: Document, network: Network, demand: Demand | None
 ) -> Iterator[Pair]:
-    """Yield pairs of servers: those that the scenario names, or those of the demand."""
+    """Yield pairs of servers: those that the scenario names, or those of the demand.
+
+    A group of RoCE has the demand between servers with RoCE: the rest of it is other traffic.
+    """
+    without = {server.name for server in network.servers or () if not server.roce}
     for group, flows in scenario.groups.items():
         path: YamlPath = ("flows",) if group == MAIN_GROUP else ("beside", group)
         if flows.pattern == "between":
@@ -107,11 +111,19 @@ def _pairs(
         if demand is None:
             what, how = "the fabric has no demand.yaml", "write it beside it"
             raise _refused(document, what, how, (*path, "pattern"))
-        for term in spread(demand, analyse(network)).terms:
-            for sender, rate in term.rates.items():
-                for receiver, weight in term.weights.items():
-                    if sender != receiver:
-                        yield Pair(sender, receiver, rate * weight, group)
+        left_out = without if flows.transport == "roce" else set[str]()
+        own = [
+            Pair(sender, receiver, rate * weight, group)
+            for term in spread(demand, analyse(network)).terms
+            for sender, rate in term.rates.items()
+            for receiver, weight in term.weights.items()
+            if sender != receiver and left_out.isdisjoint((sender, receiver))
+        ]
+        if not own:
+            what = "the demand has no servers with RoCE at both ends"
+            how = "write transport: tcp, or name such servers in the demand"
+            raise _refused(document, what, how, (*path, "pattern"))
+        yield from own
 
 
 def _check_servers(flows: Flows, document: Document, network: Network, path: YamlPath) -> None:

@@ -358,9 +358,14 @@ class _Bench:
 
 
 def candidates(searched: Searched) -> list[Option]:
-    """Return candidates: the choice, the best for each objective, then the front."""
+    """Return candidates: the choice, the best for each objective, then the front.
+
+    A choice with a fault, such as dropped packets, is none.
+    """
     result = searched.result
     every = [result.chosen, *result.best.values(), *result.front]
+    if result.verdict.fault:
+        every = [option for option in every if option.settings != result.chosen.settings]
     return list({tuple(option.values.items()): option for option in reversed(every)}.values())[::-1]
 
 

@@ -250,12 +250,13 @@ class MeasureEffect(Frozen):
 
 
 class ReferenceComparison(Frozen):
-    """Best candidate beside a shipped reference, over the fresh seeds."""
+    """Best candidate beside a shipped reference, over the first 20 fresh seeds."""
 
     reference: str
     source: str
     refused: str = Field(default="", description="Why the rules refuse it; empty: they do not.")
     drops: float = Field(description="Mean packets that it drops, all scenarios.")
+    fault: str = Field(description="Why it is never recommended; empty: it may be.")
     gain_percent: ConfidenceInterval = Field(
         description="How much better the candidate is by the objective, percent."
     )
@@ -298,6 +299,7 @@ class SearchVerdict(Frozen):
     decision: Literal["keep", "change"]
     sentence: str = Field(description="The whole verdict in one sentence.")
     reason: str = Field(description="Why; the sentence contains it.")
+    fault: str = Field(description="Why the best candidate is never recommended; empty: it may be.")
     gain_percent: ConfidenceInterval = Field(
         description="How much better the best candidate is by the objective, percent of today's."
     )

@@ -240,7 +240,6 @@ def weights_text(betas: Sequence[float]) -> str:
 
 def counts(result: SearchResult) -> Iterator[str]:
     """Yield the numbers of candidates and simulations."""
-    yield from result.notes
     for reason, count in result.refused.items():
         yield f"{count_of(count, 'combination')} refused: {reason}"
     yield (

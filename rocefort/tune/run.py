@@ -29,7 +29,7 @@ from rocefort.tune.fabric_search import (
 )
 from rocefort.tune.model import SearchResult, Settings, Simulation
 from rocefort.tune.page import search_page
-from rocefort.tune.scenario import DEFAULT_SEEDS, Scenario, SearchSpace
+from rocefort.tune.scenario import DEFAULT_SEEDS, Scenario, SearchSpace, lowest_rate_mbps
 from rocefort.tune.search.byte_tuning import DEFAULT_WEIGHTS, Weights
 from rocefort.tune.search.comparison import TriedCandidate
 from rocefort.tune.search.evaluate import Evaluator
@@ -46,7 +46,7 @@ from rocefort.tune.search.points import (
 )
 from rocefort.tune.search.search import METHODS, ReferenceSettings, Search, SearchOptions
 from rocefort.tune.simulator.layout import ground_of
-from rocefort.tune.simulator.simulate import require_numba, simulate
+from rocefort.tune.simulator.simulate import require_numba, simulate, with_profile
 from rocefort.verification.page.fabric_page import provenance_of
 
 EvaluatorOf = Callable[[tuple[Base, ...]], Evaluator]
@@ -160,14 +160,30 @@ def search(request: SearchRequest) -> Searched:
         evaluator = evaluator_of(plan.bases)
         study = Search(plan.name, plan.space, plan.references, evaluator, options)
         result = study.run()
+    notes = (*result.notes, *_notes(plan, result))
+    result = result.model_copy(update={"notes": notes})
+    return Searched(result, plan, tuple(study.tried.values()))
+
+
+def _notes(plan: SearchPlan, result: SearchResult) -> Iterator[str]:
+    """Yield what a reader of the verdict must know of the ECN and of the NICs."""
     other_ecn = result.chosen.settings.ecn != result.start.settings.ecn
     if plan.fabric and plan.fabric.ai_ecn and other_ecn:
-        note = (
+        yield (
             f"AI-ECN ({plan.fabric.ai_ecn}) gives way to the choice's static thresholds; it is "
             "compared at the bounds of the vendor's sample"
         )
-        result = result.model_copy(update={"notes": (*result.notes, note)})
-    return Searched(result, plan, tuple(study.tried.values()))
+    base = plan.bases[0]
+    if plan.fabric and base.scenario.congestion_control == "pfc_only":
+        yield "the fabric names no DCQCN profile (congestion_control), so its senders ignore ECN"
+    if base.scenario.congestion_control == "dcqcn" and not result.chosen.settings.nic:
+        varied = any(axis.name == "nic.min_rate_mbps" for axis in plan.space.axes)
+        vary = "" if varied else ", or vary it by --nic"
+        lowest = lowest_rate_mbps(with_profile(base.scenario, base.profile))
+        yield (
+            f"a NIC's lowest rate is {lowest:g} Mb/s in this search; with many senders it decides "
+            "their goodput, so read it on the servers (rpg_min_rate)" + vary
+        )
 
 
 @contextmanager

@@ -259,6 +259,14 @@ class Nic(DcqcnParameters):
     )
 
 
+def lowest_rate_mbps(nic: DcqcnParameters) -> float:
+    """Return the rate below which DCQCN does not cut a flow, Mb/s.
+
+    1, the default of a ConnectX (NVIDIA, DCQCN CC Parameters), where the profile names none.
+    """
+    return 1 if nic.min_rate_mbps is None else max(1, nic.min_rate_mbps)
+
+
 class Topology(Frozen):
     """Servers and switches: one switch, or leaves and spines."""
 
@@ -413,4 +421,16 @@ class Scenario(Frozen):
             return f"{key}: pattern demand needs topology.kind fabric; add it"
         if group.pattern == "all_to_all" and group.count == 1:
             return f"{key}: all_to_all needs two servers or more; raise {key}.count"
+        if name := next((n for n in (*group.senders, *group.receivers) if self._is_switch(n)), ""):
+            return f"{key}: {name} is a switch of the topology; rename the server"
         return ""
+
+    def _is_switch(self, name: str) -> bool:
+        """Whether a topology that is not a fabric's has a switch of a name."""
+        topology = self.topology
+        if topology.kind == "leaf_spine":
+            return name in {
+                *(f"leaf{n + 1}" for n in range(topology.leaves)),
+                *(f"spine{n + 1}" for n in range(topology.spines)),
+            }
+        return topology.kind == "one_switch" and name == "switch"

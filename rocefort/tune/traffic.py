@@ -80,8 +80,9 @@ class Flows(Frozen):
         ge=1,
         le=1_000_000,
         examples=[100],
-        description="Length of the bursts of a flow that sends at `gbps`, us; none: it sends "
-        "without breaks. A burst that is late is made up, as a detector buffers it.",
+        description="Length of the bursts of a flow, which sends them at `gbps`, or at its port's "
+        "rate, us; none: it sends without breaks. A burst that is late is made up, as a detector "
+        "buffers it.",
     )
     duty_percent: float | None = Field(
         default=None,
@@ -114,6 +115,8 @@ class Flows(Frozen):
             raise ValueError(
                 "senders and receivers belong to pattern between; give both with it, or none"
             )
+        if self.pattern == "between" and len({*self.senders, *self.receivers}) == 1:
+            raise ValueError("senders and receivers are one server; name another one")
         if (self.burst_us is None) != (self.duty_percent is None):
             raise ValueError("burst_us and duty_percent belong together; give both or none")
         return self

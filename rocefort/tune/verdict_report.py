@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Cell, Items, Note, Section, Table, Tone, columns
 from rocefort.tune.model import MeasureEffect, SearchResult, SearchVerdict
+from rocefort.tune.search.verdict import LOOKS, best_reference
 from rocefort.tune.verdict_sentence import key_name, number, parameter_name, signed_percent
 
 
@@ -28,7 +29,7 @@ def verdict_report(result: SearchResult) -> Iterator[Block]:
         "Today's values and the best candidate", tuple(tables), lead=effects_lead(verdict)
     )
     if verdict.references:
-        lead = "How much better the best candidate is for the objective"
+        lead = f"How much better the best candidate is, over the first {LOOKS[0]} fresh seeds"
         yield Section("Shipped references", (references_table(verdict),), lead=lead)
 
 
@@ -51,10 +52,8 @@ def grounds(result: SearchResult) -> Iterator[str]:
     )
     rounds = (f"{each.candidates:,} with {count_of(each.seeds, 'seed')}" for each in verdict.race)
     yield f"race: {', '.join(rounds)}; the fresh seeds chose nothing"
-    for own in verdict.references:
-        gain = own.gain_percent
-        if gain.high < 0 and not own.refused and not own.drops:
-            yield f"the shipped reference {own.reference} is {-gain.mean:.1f} % better than it"
+    if better := best_reference(verdict.references):
+        yield f"the shipped reference {better[0]} is {better[1]:.1f} % better than it"
     for each in verdict.independent:
         what = "any searched parameter" if each.every else _names(each.parameters)
         yield f"{each.scenario} does not depend on {what}"
@@ -65,6 +64,7 @@ def grounds(result: SearchResult) -> Iterator[str]:
             f"border: {_names([hit.parameter])} {number(hit.value)} is the {hit.end} value tried, "
             "so a better one may lie beyond"
         )
+    yield from result.notes
 
 
 def _names(parameters: Iterable[str]) -> str:
@@ -105,7 +105,7 @@ def effects_table(effects: Sequence[MeasureEffect]) -> Table:
         ends = effect.difference.low, effect.difference.high
         if effect.today:
             ends = ends[0] / effect.today * 100, ends[1] / effect.today * 100
-        between = " to ".join(f"{end:+.3g}" for end in ends) + (" %" if effect.today else "")
+        between = " to ".join(signed(end) for end in ends) + (" %" if effect.today else "")
         judged = effect.judgement.removeprefix("within ")
         still = ends == (0, 0)
         rows.append(
@@ -119,6 +119,11 @@ def effects_table(effects: Sequence[MeasureEffect]) -> Table:
             )
         )
     return Table(columns("measure", "today", "new", "change", "interval", ""), tuple(rows))
+
+
+def signed(value: float) -> str:
+    """Return a number with its sign and about three digits."""
+    return f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+.3g}"
 
 
 def references_table(verdict: SearchVerdict) -> Table:

@@ -124,7 +124,7 @@ def _entries(
     name = profile_name(result)
     source = (
         f"rocefort tune search, {utc_now():%Y-%m-%d}, objective {result.objective}, simulated "
-        f"with {len(result.seeds)} seeds{measured}"
+        f"with {len(result.verdict.seeds)} fresh seeds{measured}"
     )
     if changes_ecn(result):
         yield (

@@ -18,6 +18,7 @@ from rocefort.tune.run import load_scenario, simulate_file
 from rocefort.tune.scenario import Buffer, Scenario
 from rocefort.tune.simulator.layout import Cable, Ground, layout_of
 from rocefort.tune.simulator.simulate import simulate
+from rocefort.verification.capacity import demand_of
 
 
 def write(directory: Path, **keys: Any) -> Path:
@@ -113,6 +114,58 @@ def test_a_scenario_that_does_not_fit_is_one_clear_error(
     with pytest.raises(BadInput) as raised:
         simulate_file(write(tmp_path, **keys))
     assert str(raised.value).endswith(message)
+
+
+def with_a_server_without_roce(directory: Path, senders: str) -> Path:
+    """HEPS, where readout04 has no RoCE, with a demand to it and storage01."""
+    shipped = Path("inventory/heps/fabric.yaml").read_text(encoding="utf-8")
+    name = "  - name: readout04\n"
+    assert shipped.count(name) == 1
+    fabric = directory / "fabric.yaml"
+    fabric.write_text(shipped.replace(name, name + "    roce: false\n"), encoding="utf-8")
+    (directory / "demand.yaml").write_text(
+        f"demand: mine\npeak: 30 Gb/s\nflows:\n  - senders: {{servers: [{senders}]}}\n"
+        "    receivers: {servers: [storage01, readout04]}\n    share: 1\n",
+        encoding="utf-8",
+    )
+    return fabric
+
+
+def test_a_search_has_only_servers_with_roce(tmp_path: Path) -> None:
+    fabric = with_a_server_without_roce(tmp_path, "readout01, readout02, readout04")
+    search = fabric_search(fabric, None, nic=False)
+    assert any("detector bursts" in base.scenario.scenario for base in search.bases)
+    for base in search.bases:
+        assert "readout04" not in {end for p in base.ground.pairs for end in (p.sender, p.receiver)}
+    derived = derive(fabric)
+    demand = demand_of(fabric, None, derived.network).demand
+    own = FabricServers.of(derived, demand)
+    assert own.rates.keys() == own.speeds.keys()
+    assert "readout04" not in own.rates
+    sent = sum(out for out, _ in own.rates.values())
+    assert sent == pytest.approx(sum(into for _, into in own.rates.values()))
+    assert own.rates["storage01"] == pytest.approx((0, sent))
+    assert 0 < sent < 30
+
+
+def test_a_group_of_roce_has_the_demand_between_servers_with_roce(tmp_path: Path) -> None:
+    fabric = with_a_server_without_roce(tmp_path, "readout01, readout04")
+    topology = {"kind": "fabric", "fabric": str(fabric)}
+    ends = {}
+    for transport in ("roce", "tcp"):
+        flows = {"pattern": "demand", "transport": transport}
+        _, own = ground(write(tmp_path, flows=flows, topology=topology))
+        ends[transport] = {(pair.sender, pair.receiver) for pair in own.pairs}
+    assert ends["roce"] == {("readout01", "storage01")}
+    assert ends["tcp"] == {
+        ("readout01", "storage01"),
+        ("readout01", "readout04"),
+        ("readout04", "storage01"),
+    }
+    with_a_server_without_roce(tmp_path, "readout04")
+    path = write(tmp_path, flows={"pattern": "demand"}, topology=topology)
+    with pytest.raises(BadInput, match=r"flows.pattern: the demand has no servers with RoCE at"):
+        simulate_file(path)
 
 
 # --- scenarios of a search ------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from rocefort.base.errors import BadInput
 from rocefort.base.repository import ROOT
 from rocefort.tasks import cli
 from rocefort.tune.run import load_scenario, simulate_file
+from rocefort.tune.search.objectives import BESIDE, GOALS
 
 PAYLOAD = 1000 / 1048  # of a packet
 VICTIM = {"pattern": "between", "senders": ["sender1"], "receivers": ["other"], "gbps": 5}
@@ -99,6 +100,49 @@ def test_a_run_ends_with_its_last_finite_flow_beside_endless_ones() -> None:
     assert (victim.completion_us, victim.unfinished, result.unfinished) == (None, 0, 0)
 
 
+@pytest.mark.parametrize("transport", ["roce", "tcp"])
+@pytest.mark.parametrize("measure_from_ms", [0, None, 1.9])
+def test_goodput_of_finite_flows_is_all_they_sent_in_the_time_they_took(
+    measure_from_ms: float | None, transport: str
+) -> None:
+    """Beside endless flows, and ended before the measured time begins."""
+    small = {"pattern": "between", "senders": ["a", "b"], "receivers": ["c", "d"]}
+    result = run_scenario(
+        congestion_control="pfc_only",
+        flows={"count": 2},
+        beside={"small": {**small, "bytes": 100_000, "transport": transport}},
+        duration_ms=2,
+        measure_from_ms=measure_from_ms,
+        seeds=[1],
+    )
+    own, main = result.groups["small"], result.groups["flows"]
+    assert own.completion_us is not None
+    assert own.completion_us.max < 200
+    assert own.goodput_gbps == pytest.approx(4 * 100_000 * 0.008 / own.completion_us.max)
+    assert own.slowest_gbps == pytest.approx(100_000 * 0.008 / own.completion_us.max)
+    assert main.goodput_gbps == pytest.approx(25 * PAYLOAD, rel=0.05)
+    assert main.goodput_gbps <= result.goodput_gbps < 30
+    beside = next(goal for goal in GOALS if goal.name == BESIDE)
+    assert beside.read(result) == pytest.approx(own.goodput_gbps)
+
+
+def test_goodput_of_a_finite_group_is_of_its_own_time() -> None:
+    """From its first start to its last end, or to the end of the run; fairness is of its flows."""
+    keys: dict[str, Any] = {"congestion_control": "pfc_only", "duration_ms": 1, "seeds": [1]}
+    keys["measure_from_ms"] = 0.9
+    spread = {"count": 2, "bytes": 10_000, "start_spread_us": 500}
+    late = run_scenario(flows={**spread, "pattern": "pairs"}, **keys)
+    assert late.completion_us is not None
+    assert late.fairness == pytest.approx(1)
+    assert late.flows.mean_gbps == pytest.approx(10_000 * 0.008 / late.completion_us.mean)
+    busy = late.runs[0].end_ms * 1000
+    assert 20_000 * 0.008 / busy < late.goodput_gbps < 20_000 * 0.008 / late.completion_us.max
+    cut = run_scenario(flows={"count": 2, "bytes": 10**8}, **keys)
+    assert (cut.unfinished, cut.completion_us) == (2, None)
+    assert cut.goodput_gbps == pytest.approx(25 * PAYLOAD, rel=0.02)
+    assert cut.flows.mean_gbps == pytest.approx(cut.goodput_gbps / 2)
+
+
 # --- bursts ---------------------------------------------------------------------------------------
 
 
@@ -169,6 +213,24 @@ def test_a_late_burst_is_made_up() -> None:
             "tcp: {weight: 20}",
             "tcp has no flows; give a group transport: tcp, or remove the key",
         ),
+        (
+            "beside: {web: {pattern: between, senders: [a, a], receivers: [a]}}",
+            "beside.web: senders and receivers are one server; name another one",
+        ),
+        (
+            "beside: {web: {pattern: between, senders: [a], receivers: [b, switch]}}",
+            "beside.web: switch is a switch of the topology; rename the server",
+        ),
+        (
+            "topology: {kind: leaf_spine, leaves: 3}\n"
+            "beside: {web: {pattern: between, senders: [leaf3], receivers: [b]}}",
+            "beside.web: leaf3 is a switch of the topology; rename the server",
+        ),
+        (
+            "topology: {kind: leaf_spine}\n"
+            "beside: {web: {pattern: between, senders: [spine2], receivers: [b]}}",
+            "beside.web: spine2 is a switch of the topology; rename the server",
+        ),
         ("topology: {kind: fabric}", "topology.kind fabric and topology.fabric belong together"),
         ("beside: {web: {count: 2, transport: tcp}}\ntcp: {weight: 0}", "tcp.weight: "),
     ],
@@ -180,6 +242,24 @@ def test_a_wrong_group_is_one_error_with_its_place(tmp_path: Path, text: str, me
         simulate_file(path)
     assert message in str(raised.value)
     assert str(raised.value).count(f"{path}:") == 1
+
+
+def test_wrong_names_of_the_first_group_are_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    for names, message in (
+        ("senders: [a], receivers: [a]", "flows: senders and receivers are one server; name"),
+        ("senders: [switch], receivers: [a]", "flows: switch is a switch of the topology; rename"),
+    ):
+        path.write_text(f"flows: {{pattern: between, {names}}}\n", encoding="utf-8")
+        with pytest.raises(BadInput, match=message):
+            simulate_file(path)
+
+
+def test_a_server_may_have_the_name_of_a_switch_that_the_topology_lacks() -> None:
+    for topology in ({"kind": "one_switch"}, {"kind": "leaf_spine", "leaves": 2, "spines": 2}):
+        names = {"senders": ["leaf3"], "receivers": ["spine3"]}
+        flows = {"pattern": "between", **names, "bytes": 10_000}
+        assert run_scenario(flows=flows, topology=topology, seeds=[1]).unfinished == 0
 
 
 def test_the_text_of_a_simulation_has_its_groups_and_paused_ports(tmp_path: Path) -> None:

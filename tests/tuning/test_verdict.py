@@ -184,7 +184,7 @@ def test_a_candidate_that_drops_is_never_recommended(found: Search) -> None:
     )
     verdict = found(text).verdict
     assert verdict.decision == "keep"
-    assert "it drops packets in eight-to-one" in verdict.reason
+    assert "the best drops packets in eight-to-one" in verdict.reason
 
 
 def test_one_that_a_shipped_reference_beats_on_every_measure_is_not_recommended(

@@ -18,6 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from rocefort.base.errors import BadInput
 from rocefort.models.fabric.congestion_control import DcqcnParameters
+from rocefort.tune import scenario as scenarios
+from rocefort.tune import traffic
 from rocefort.tune.model import SimulationRun
 from rocefort.tune.scenario import Scenario
 from rocefort.tune.simulator import layout
@@ -61,7 +63,8 @@ def code_digest() -> str:
     """Return the digest of the simulator's sources: another simulator has other results."""
     simulator = Path(layout.__file__).parent
     sources = [simulator / f"{name}.py" for name in ("layout", "tables", "simulate")]
-    sources += [*sorted((simulator / "kernel").glob("*.py")), Path(headroom.__file__)]
+    sources += sorted((simulator / "kernel").glob("*.py"))
+    sources += [Path(str(each.__file__)) for each in (headroom, scenarios, traffic)]
     return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 

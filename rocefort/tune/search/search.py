@@ -233,15 +233,15 @@ class Search:
         """Return on which parameters the scenarios do not depend, with the screening seeds.
 
         A grid has all pairs of candidates that differ in one parameter; other methods evaluate
-        those of the best candidate.
+        those of the best candidate, all with the same seeds.
         """
         logs = dict(race.logs)
         if method != "grid":
-            around = [point for point in neighbors(self.space, best) if point not in logs]
+            around = list(dict.fromkeys([best, *neighbors(self.space, best)]))
             settings = [self.references[0].settings, *map(self.space.at, around)]
             title = "vary one parameter at a time"
             start, *done = self.evaluator.evaluate(settings, race.screening, title)
-            logs |= {p: scenario_logs(own, start) for p, own in zip(around, done, strict=True)}
+            logs = {p: scenario_logs(own, start) for p, own in zip(around, done, strict=True)}
         names = [base.scenario.scenario for base in self.evaluator.bases]
         return tuple(independence(self.space, names, logs))
 

@@ -139,6 +139,7 @@ class Judge:
             source=option.source,
             refused=option.refused,
             drops=fmean(sum(run.drops for run in runs) for runs in _by_seed(its)),
+            fault=self._fault(its, today),
             gain_percent=gain_percent(score),
             dominates=not fault_of(its, today) and dominated(mean_logs(by_seed)),
         )
@@ -290,12 +291,15 @@ def verdict_of(judge: Judge, trial: Trial, facts: SearchFacts) -> SearchVerdict:
         reason = f"today's values drop packets in {loses}" if rescue else "the gain is real"
         sentence = change_sentence(changed, every, stated, loses)
     else:
-        reason = _why_keep(trial, gain, judge)
+        reason = _why_keep(trial, gain, judge, changed)
+        if better := best_reference(trial.references):
+            reason += f"; search around the shipped reference {better[0]}, {better[1]:.1f} % better"
         sentence = keep_sentence(reason, facts.tried, stated)
     return SearchVerdict(
         decision="change" if change else "keep",
         sentence=sentence,
         reason=reason,
+        fault=trial.fault,
         gain_percent=gain,
         confidence_percent=100 * CONFIDENCE,
         seeds=trial.seeds,
@@ -316,13 +320,31 @@ def _drops(results: Evaluation) -> str:
     return listing(each.scenario for each in results if each.drops)
 
 
-def _why_keep(trial: Trial, gain: ConfidenceInterval, judge: Judge) -> str:
+def best_reference(references: Sequence[ReferenceComparison]) -> tuple[str, float] | None:
+    """Return the shipped reference that is surely better than the candidate, by how many percent.
+
+    One that the rules refuse, or that has a fault, is left out. None: there is none.
+    """
+    better = [
+        (own.reference, 100 * (1 - 1 / (1 - own.gain_percent.mean / 100)))
+        for own in references
+        if own.gain_percent.high < 0 and not own.refused and not own.fault
+    ]
+    best = max(better, key=lambda each: each[1], default=("", 0.0))
+    return best if best[1] >= LEAST_GAIN_PERCENT else None
+
+
+def _why_keep(
+    trial: Trial, gain: ConfidenceInterval, judge: Judge, changed: Sequence[ChangedKey]
+) -> str:
     """Return why today's values stay: the end of a sentence about the best candidate."""
     if trial.fault:
         others = len(judge.trials) - 1
-        return f"it {trial.fault}" + (f", and the next {others} have faults, too" if others else "")
+        more = f", and the next {others} have faults, too" if others else ""
+        return f"the best {trial.fault}{more}"
     if all(abs(value) < TIE for value in (gain.mean, gain.low, gain.high)):
-        return "no searched value changes the objective"
+        same = "no searched value changes the objective"
+        return same if changed else "the best candidate has today's values"
     if gain.mean <= 0:
         return f"the best is worse by {-gain.mean:.1f} %"
     if gain.low > 0:

@@ -128,8 +128,8 @@ def measured(memory: Memory, seed: int) -> SimulationRun:
     return SimulationRun(
         seed=seed,
         end_ms=end / 1e9,
-        goodput_gbps=float(flows[own, c.MEASURED].sum()) * 8000 / span,
-        fairness=_jain(_rates(memory, own, span)),
+        goodput_gbps=whole.goodput_gbps,
+        fairness=_jain(_rates(memory, own, begin, end)),
         completion_us=whole.completion_us,
         unfinished=whole.unfinished,
         groups={name: _group(memory, rows, begin, end) for name, rows in members.items()}
@@ -150,34 +150,46 @@ def measured(memory: Memory, seed: int) -> SimulationRun:
         tcp_drops=int(ports[:, c.LOSSY_DROPS].sum()),
         resent_kbytes=float(flows[own, c.RESENT].sum()) / 1000,
         switches=tuple(_switches(memory, own, span)),
-        flows=_flows(memory, own, span),
+        flows=_flows(memory, own, begin, end),
         events=int(memory.integers[c.EVENTS]),
     )
 
 
-def _rates(memory: Memory, members: Any, span: int) -> Any:  # noqa: ANN401 - arrays of numpy
-    """Return the goodput of flows, bytes/ps: until a flow's end, or over the measured time."""
+def _rates(memory: Memory, members: Any, begin: int, end: int) -> Any:  # noqa: ANN401 - arrays of numpy
+    """Return the goodput of flows, bytes/ps.
+
+    Of finite flows: all payload, from a flow's start to its end. begin, end: of the measured time,
+    ps, which is that of endless flows.
+    """
     import numpy as np  # noqa: PLC0415 - numba's
 
     from rocefort.tune.simulator.kernel import columns as c  # noqa: PLC0415 - numba is optional
 
     flows = memory.flows[members]
-    done = flows[:, c.FINISHED] >= 0
-    times = np.where(done, np.maximum(1, flows[:, c.FINISHED] - flows[:, c.START]), span)
-    return flows[:, c.MEASURED].astype(float) / times
+    finite = flows[:, c.SIZE] < c.NEVER
+    ends = np.where(flows[:, c.FINISHED] >= 0, flows[:, c.FINISHED], end)
+    times = np.maximum(1, np.where(finite, ends - flows[:, c.START], end - begin))
+    return np.where(finite, flows[:, c.EXPECTED], flows[:, c.MEASURED]) / times
 
 
 def _group(memory: Memory, members: Any, begin: int, end: int) -> GroupMeasures:  # noqa: ANN401 - the same
-    """Return the measures of some flows; begin, end: of the measured time, ps."""
+    """Return the measures of some flows; begin, end: of the measured time, ps.
+
+    Goodput of finite flows: all payload, from the first start to the last end.
+    """
     from rocefort.tune.simulator.kernel import columns as c  # noqa: PLC0415 - numba is optional
 
     flows = memory.flows[members]
     done, finite = flows[:, c.FINISHED] >= 0, flows[:, c.SIZE] < c.NEVER
-    end = int(flows[:, c.FINISHED].max()) if done.all() else end
+    slowest = float(_rates(memory, members, begin, end).min()) * 8000
+    payload = flows[:, c.EXPECTED if finite.all() else c.MEASURED].sum()
+    if finite.all():
+        begin = int(flows[:, c.START].min())
+        end = int(flows[:, c.FINISHED].max()) if done.all() else end
     times = (flows[done, c.FINISHED] - flows[done, c.START]) / 1e6
     return GroupMeasures(
-        goodput_gbps=float(flows[:, c.MEASURED].sum()) * 8000 / max(1, end - begin),
-        slowest_gbps=float(_rates(memory, members, max(1, end - begin)).min()) * 8000,
+        goodput_gbps=float(payload) * 8000 / max(1, end - begin),
+        slowest_gbps=slowest,
         completion_us=_completion(times) if done.any() else None,
         unfinished=int((finite & ~done).sum()),
     )
@@ -203,11 +215,12 @@ def _switches(memory: Memory, members: Any, span: int) -> Iterator[SwitchUse]:  
 LEAST_KBYTES = 0.001  # a shorter queue counts as one byte, as objectives divide by queues
 
 
-def _flows(memory: Memory, members: Any, span: int) -> FlowsUse:  # noqa: ANN401 - the same
+def _flows(memory: Memory, members: Any, begin: int, end: int) -> FlowsUse:  # noqa: ANN401 - the same
     """Return the statistics of the goodput and queues of some flows."""
     import numpy as np  # noqa: PLC0415 - numba's
 
-    gbps, queues = _rates(memory, members, span) * 8000, _port_queues(memory, span)
+    gbps = _rates(memory, members, begin, end) * 8000
+    queues = _port_queues(memory, max(1, end - begin))
     specs = [spec for spec, counts in zip(memory.specs, members, strict=True) if counts]
     own = np.array([sum(queues.get(hop, 0) for hop in pairwise(spec.nodes)) for spec in specs])
     own = np.maximum(own, LEAST_KBYTES)

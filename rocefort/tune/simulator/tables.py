@@ -10,7 +10,7 @@ from math import ceil, log2
 import numpy as np
 
 from rocefort.models.fabric.congestion_control import DcqcnParameters
-from rocefort.tune.scenario import Buffer, Marking, Scenario
+from rocefort.tune.scenario import Buffer, Marking, Scenario, lowest_rate_mbps
 from rocefort.tune.simulator.kernel import columns as c
 from rocefort.tune.simulator.kernel.memory import Floats, Ints
 from rocefort.tune.simulator.layout import FlowSpec, Ground, RunLayout
@@ -402,7 +402,7 @@ def _set_dcqcn(p: Floats, scenario: Scenario, nic: DcqcnParameters) -> None:
 
     scale = scenario.port_gbps / 25
     p[c.CNP_GAP] = of(nic.cnp_interval_us, 0) * PS_PER_US
-    p[c.MIN_RATE] = max(1, of(nic.min_rate_mbps, 1)) * 1e6
+    p[c.MIN_RATE] = lowest_rate_mbps(nic) * 1e6
     p[c.STEP] = of(nic.additive_increase_mbps, 5 * scale) * 1e6
     p[c.HYPER_STEP] = of(nic.hyper_increase_mbps, 50 * scale) * 1e6
     p[c.ALPHA_KEPT] = of(nic.alpha_kept_of_1024, 1020) / 1024
