@@ -25,8 +25,8 @@ from rocefort.validators.routing_results import RoutingChange, RoutingState
 from rocefort.validators.rules.certainty import NetworkReadings, certain, readings
 from rocefort.validators.rules.registry import registered
 from rocefort.validators.rules.verification.answers import verify, verify_change, verify_segments
-from rocefort.validators.rules.verification.batfish import verify_checks
-from rocefort.validators.rules.verification.engine_comparison import (
+from rocefort.validators.rules.verification.batfish_subject import verify_checks
+from rocefort.validators.rules.verification.engine_difference import (
     EngineDifference,
     disagreement,
     disagreements,

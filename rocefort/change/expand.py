@@ -35,7 +35,7 @@ from rocefort.validators.capacity.bisection import Bandwidth
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.reachability_matrix import reachability_of
 from rocefort.validators.routing_results import Reachability, SessionStatus
-from rocefort.validators.rules.verification.growth import prove
+from rocefort.validators.rules.verification.growth_subject import prove
 
 ISOLATED, CABLED, SESSIONS, TRAFFIC = "isolated", "cabled", "sessions up", "taking traffic"
 

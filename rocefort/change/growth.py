@@ -19,7 +19,7 @@ from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone, columns
 from rocefort.reports.wording import group_items, name_ranges
 from rocefort.validators.capacity.bisection import Bandwidth
-from rocefort.validators.rules.verification.growth import Addition, Proof
+from rocefort.validators.rules.verification.growth_subject import Addition, Proof
 
 
 class ListedSwitch(Frozen):

@@ -353,8 +353,8 @@ class Scenario(Frozen):
         ge=0,
         le=10_000,
         examples=[2],
-        description="Goodput, queues, marks, pauses and drops count from here, ms; none: a tenth "
-        "of the duration, and 0 with `flows.bytes`.",
+        description="Goodput of endless flows, queues, marks, pauses and drops count from "
+        "here, ms; none: a tenth of the duration, and 0 with `flows.bytes`.",
     )
     seeds: tuple[int, ...] = Field(
         default=DEFAULT_SEEDS,

@@ -23,7 +23,7 @@ from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.network.network import Network
-from rocefort.validators.rules.verification.growth import prove
+from rocefort.validators.rules.verification.growth_subject import prove
 
 HEPS = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")
 STARTS = {

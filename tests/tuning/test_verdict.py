@@ -32,9 +32,9 @@ from rocefort.tune.verdict_report import verdict_report
 Search = Callable[..., SearchResult]
 GAIN = """\
 scenario: eight-to-one
-flows: {count: 8, bytes: 150000}
+flows: {count: 8, bytes: 500000}
 packet_bytes: 1500
-nic: {profile: connectx-dcqcn}
+nic: {profile: connectx-dcqcn, min_rate_mbps: 100}
 ecn: {kmin_kbytes: 7, kmax_kbytes: 150, pmax_percent: 30}
 buffer: {xoff_kbytes: 614.4, xon_kbytes: 563.2}
 seeds: [3, 4]
@@ -207,14 +207,14 @@ search: {kmin_kbytes: [110], width_kbytes: [0]}
     assert verdict.decision == "keep"
     better = [each.reference for each in verdict.references if each.dominates]
     assert "hpcc-dctcp" in better
-    sentence = f"it is beaten on every measure by the shipped reference {better[0]}"
+    sentence = f"the best is beaten on every measure by the shipped reference {better[0]}"
     assert verdict.reason == sentence
     assert sentence in verdict.sentence
 
 
 def test_scenarios_that_depend_on_nothing_are_named_and_keep_today(found: Search) -> None:
     """One flow fills no queue."""
-    alone = GAIN.replace("count: 8, bytes: 150000", "count: 1, bytes: 5000")
+    alone = GAIN.replace("count: 8, bytes: 500000", "count: 1, bytes: 5000")
     verdict = found(alone).verdict
     (only,) = verdict.independent
     assert only.every
@@ -231,7 +231,7 @@ def test_scenarios_that_depend_on_nothing_are_named_and_keep_today(found: Search
 def test_a_key_that_moves_nothing_keeps_todays_value(found: Search) -> None:
     """No queue comes near xoff, and today's value is none of those that are tried."""
     text = GAIN.replace("[7, 200]", "[7]").replace("[143, 400]", "[400]")
-    result = found(text.replace("search: {", "search: {xoff_kbytes: [350, 550], "))
+    result = found(text.replace("search: {", "search: {xoff_kbytes: [900, 1000], "))
     assert result.verdict.independent[0].parameters == ("xoff_kbytes",)
     assert result.verdict.decision == "change"
     assert [change.key for change in result.verdict.changes] == ["kmax_kbytes", "pmax_percent"]

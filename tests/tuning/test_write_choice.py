@@ -149,7 +149,9 @@ def test_a_choice_that_the_verdict_does_not_recommend_is_not_written(
     assert isinstance(run.exception, Refused)
     first, last = run.exception.problems
     assert first.what.startswith("Keep today's values: none of 3 candidates is better for goodput")
-    assert first.what.endswith("fresh seeds of incast): no searched value changes the objective")
+    assert first.what.endswith(
+        "fresh seeds of incast 1:1 at 100G): no searched value changes the objective"
+    )
     assert last.how == "the file is untouched"
     assert tiny.read_bytes() == before
 

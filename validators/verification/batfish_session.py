@@ -49,7 +49,7 @@ from rocefort.validators.routing_results import (
     RoutingState,
     Timing,
 )
-from rocefort.validators.rules.verification.engine_comparison import EngineDifference
+from rocefort.validators.rules.verification.engine_difference import EngineDifference
 
 DEFAULT = "single:8"
 CIRCLES = "not judged: Batfish does not model buffers"

@@ -291,8 +291,9 @@ def verdict_of(judge: Judge, trial: Trial, facts: SearchFacts) -> SearchVerdict:
         reason = f"today's values drop packets in {loses}" if rescue else "the gain is real"
         sentence = change_sentence(changed, every, stated, loses)
     else:
-        reason = _why_keep(trial, gain, judge, changed)
-        if better := best_reference(trial.references):
+        idle = {each.scenario for each in facts.independent if each.every} >= set(scenarios)
+        reason = _why_keep(trial, gain, judge, idle=idle)
+        if not trial.fault and (better := best_reference(trial.references)):
             reason += f"; search around the shipped reference {better[0]}, {better[1]:.1f} % better"
         sentence = keep_sentence(reason, facts.tried, stated)
     return SearchVerdict(
@@ -334,17 +335,18 @@ def best_reference(references: Sequence[ReferenceComparison]) -> tuple[str, floa
     return best if best[1] >= LEAST_GAIN_PERCENT else None
 
 
-def _why_keep(
-    trial: Trial, gain: ConfidenceInterval, judge: Judge, changed: Sequence[ChangedKey]
-) -> str:
-    """Return why today's values stay: the end of a sentence about the best candidate."""
+def _why_keep(trial: Trial, gain: ConfidenceInterval, judge: Judge, *, idle: bool) -> str:
+    """Return why today's values stay: the end of a sentence about the best candidate.
+
+    idle: no scenario depends on a searched parameter.
+    """
     if trial.fault:
         others = len(judge.trials) - 1
         more = f", and the next {others} have faults, too" if others else ""
         return f"the best {trial.fault}{more}"
     if all(abs(value) < TIE for value in (gain.mean, gain.low, gain.high)):
         same = "no searched value changes the objective"
-        return same if changed else "the best candidate has today's values"
+        return same if idle else "the best candidate has today's values"
     if gain.mean <= 0:
         return f"the best is worse by {-gain.mean:.1f} %"
     if gain.low > 0:

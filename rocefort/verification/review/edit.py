@@ -43,7 +43,7 @@ from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Items, Note, Section, Table, Tone, columns
 from rocefort.reports.wording import group_items, name_ranges
-from rocefort.validators.rules.verification.growth import prove
+from rocefort.validators.rules.verification.growth_subject import prove
 from rocefort.verification.review.advice_section import advice_section
 from rocefort.verification.review.review import retired_ids
 

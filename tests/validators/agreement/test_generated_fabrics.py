@@ -17,7 +17,7 @@ import pytest
 from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import SessionStatus
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 from rocefort.validators.verification.batfish_recording import load, record, replay
 
 SEEDS = range(1, 41)

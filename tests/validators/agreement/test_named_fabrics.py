@@ -18,7 +18,7 @@ from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import RoutingState
 from rocefort.validators.rules.verification.answers import verify
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 from rocefort.validators.verification.batfish_recording import record, replay
 
 Intent = dict[str, Any]

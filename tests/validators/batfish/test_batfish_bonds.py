@@ -14,7 +14,7 @@ from rocefort.models.device.packet_filters import Flow
 from rocefort.models.network.network import End, Network
 from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 
 Clos = Callable[..., Network]
 PORTS = ("25GE1/0/1", "25GE1/0/2")

@@ -20,7 +20,7 @@ from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.rules.verification.answers import verify
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 from rocefort.validators.verification.batfish_recording import record, replay
 
 TESTS = Path(__file__).parents[2]

@@ -32,7 +32,7 @@ from rocefort.validators.batfish.snapshot import (
     TextRow,
     snapshot_files,
 )
-from rocefort.validators.rules.verification.batfish import verify_checks
+from rocefort.validators.rules.verification.batfish_subject import verify_checks
 
 Clos = Callable[..., Network]
 

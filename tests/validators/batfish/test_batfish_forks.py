@@ -34,7 +34,7 @@ from rocefort.validators.routing_results import (
     WidthLoss,
 )
 from rocefort.validators.rules.verification.answers import verify_change
-from rocefort.validators.rules.verification.engine_comparison import disagreement
+from rocefort.validators.rules.verification.engine_difference import disagreement
 from rocefort.validators.verification.batfish_session import choose, deactivated, disagreeing
 
 Clos = Callable[..., Network]

@@ -24,7 +24,7 @@ from rocefort.models.device.routing import (
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 from rocefort.validators.verification.batfish_recording import record, replay
 
 pytestmark = pytest.mark.batfish

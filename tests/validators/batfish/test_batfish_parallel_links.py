@@ -12,7 +12,7 @@ from rocefort.dialects.network_text import read_back, render_all
 from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import SessionStatus
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 
 pytestmark = pytest.mark.batfish
 

@@ -13,7 +13,7 @@ from rocefort.base.errors import BadInput
 from rocefort.models.network.network import Network
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import RoutingState
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 from rocefort.validators.verification.batfish_recording import load, replay
 
 Recorded = Callable[[str], tuple[Network, Path]]

@@ -21,7 +21,7 @@ from rocefort.models.network.network import Network, Node, Position, Sources
 from rocefort.validators.batfish.batfish_engine import ask
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.verification.answers import verify
-from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.engine_difference import disagreements
 from rocefort.validators.verification.batfish_recording import record, replay
 
 RECORDED = Path(__file__).parents[2] / "recorded"

@@ -16,7 +16,7 @@ from rocefort.models.network.network import Network, Sources
 from rocefort.validators.engine_choice import engine_comparison
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing_results import Route, RoutingState, SessionStatus, reachability
-from rocefort.validators.rules.verification.engine_comparison import HINT, disagreements
+from rocefort.validators.rules.verification.engine_difference import HINT, disagreements
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,96 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date
-from functools import cached_property
-from typing import ClassVar
+from collections.abc import Iterator
 
-from rocefort.base.errors import BadInput
-from rocefort.dialects.eos import EosNames, access_name, applied_policies, rules_of
+from rocefort.dialects.eos import access_name, applied_policies, rules_of
 from rocefort.models.base import natural
 from rocefort.models.device.device import Device
-from rocefort.models.finding import Report, Severity
-from rocefort.models.network.network import Network, Node, Sources
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Network
 from rocefort.models.wording import listing
-from rocefort.validators.batfish.snapshot import Checks, Files, host_name
 from rocefort.validators.facts.links import effective_mtu
-from rocefort.validators.facts.overview import Overview
 from rocefort.validators.routing.underlay import DevicePlace
-from rocefort.validators.rules.registry import Verdict, registered, rule
-from rocefort.validators.rules.verification.answers import BGP, AnswerSubject, answer_report
-
-# Blocks of the translation, each with the field of the Device from which it was translated.
-BLOCKS = {
-    "route-map RP-": "route_policies[{}]",
-    "ip prefix-list PL-": "prefix_lists[{}]",
-    "ip access-list TP-": "filters.policies[{}]",
-    "vrf instance VRF-": "vrfs[{}]",
-    "router bgp ": "bgp",
-    "ip route ": "static_routes",
-}
-
-
-def verify_checks(
-    network: Network,
-    files: Files,
-    checks: Checks,
-    sources: Sources | None = None,
-    today: date | None = None,
-) -> Report:
-    """Judge the checks of Batfish. files: the snapshot, to map its lines to Devices."""
-    overview = Overview(network, sources or Sources())
-    subjects = [BatfishSubject(overview, one, files, checks) for one in registered(BatfishSubject)]
-    return answer_report(subjects, today)
-
-
-@dataclass(frozen=True)
-class BatfishSubject(AnswerSubject):
-    """Checks of Batfish, and the mapping of its names, files and lines to Devices."""
-
-    files: Files
-    checks: Checks
-
-    given: ClassVar[str] = "a Batfish service"
-
-    @cached_property
-    def nodes(self) -> Mapping[str, Node]:
-        """Switches by Batfish's name."""
-        return {host_name(node.name): node for node in self.network.nodes}
-
-    def name(self, node: str) -> str:
-        """Name of a switch or a server in the network."""
-        if node in self.nodes:
-            return self.nodes[node].name
-        return self._servers.get(node, node)
-
-    @cached_property
-    def _servers(self) -> Mapping[str, str]:
-        return {host_name(server.name): server.name for server in self.network.servers or ()}
-
-    def port(self, node: str, interface: str) -> DevicePlace:
-        """Position of an interface that Batfish names."""
-        try:
-            ours = EosNames.to_vrp(interface)
-        except BadInput:
-            ours = interface  # of a server
-        return DevicePlace(self.name(node), f"interfaces[{ours}]", ours)
-
-    def line(self, file: str, number: int) -> DevicePlace:
-        """Position in a Device from which a line of the snapshot was translated."""
-        node = self.name(file.rpartition("/")[2].removesuffix(".cfg").removesuffix(".json"))
-        lines = self.files.get(file, b"").decode().splitlines()[:number]
-        head = next((line for line in reversed(lines) if line[:1] not in (" ", "!", "")), "")
-        if match := re.fullmatch(r"interface (\S+)", head):
-            return self.port(host_name(node), match[1])
-        for start, path in BLOCKS.items():
-            if head.startswith(start):
-                return DevicePlace(node, path.format(head.removeprefix(start).split()[0]))
-        return DevicePlace(node)
-
+from rocefort.validators.rules.registry import Verdict, rule
+from rocefort.validators.rules.verification.answers import BGP
+from rocefort.validators.rules.verification.batfish_subject import BatfishSubject
 
 # Status words of Batfish's question bgpSessionCompatibility, as reasons in messages.
 MEANING = {

@@ -21,7 +21,7 @@ from rocefort.validators.routing_results import Pair, Reachability, SessionStatu
 from rocefort.validators.rules.missing import FILTER, ROUTES, Need
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.verification.answers import EngineSubject, GatewaySubject
-from rocefort.validators.rules.verification.reachability import Cause, lacks_route, silence
+from rocefort.validators.rules.verification.causes import Cause, lacks_route, silence
 
 ClassPair = tuple[int, int]
 _Key = tuple[str, str, bool, PathEnd | None]  # segments, whether allowed, cause of a drop

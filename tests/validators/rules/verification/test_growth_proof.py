@@ -13,7 +13,7 @@ from rocefort.dialects.network_text import render_all
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.routing import BgpPeer
 from rocefort.models.network.network import Network
-from rocefort.validators.rules.verification.growth import prove
+from rocefort.validators.rules.verification.growth_subject import prove
 
 Change = Callable[[Network], Network]
 
