@@ -16,7 +16,7 @@ from napalm_cloudengine.displays import commits, interfaces, lldp, lossless, rou
 from napalm_cloudengine.displays.lines import DisplayAnswer, UnreadableError
 from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
-MODULES = (lossless, routing, commits, interfaces, lldp, routing, system)
+MODULES = (lossless, commits, interfaces, lldp, routing, system)
 ROUTES = "display ip routing-table"  # has a reader of its own
 TABLES = [
     (f"{module.__name__.rpartition('.')[2]}.{name}", table)

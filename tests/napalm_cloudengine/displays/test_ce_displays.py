@@ -509,7 +509,7 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
     _interface("interface-port-v200", PORT_V200, PORT_10GE | V200),
     _interface("interface-management", MANAGEMENT, METH),
 ]
-MODULES = (lossless, lldp, routing, routing, system, commits, interfaces)
+MODULES = (lossless, lldp, routing, system, commits, interfaces)
 NAMES = [case[0] for case in CASES]
 
 

@@ -38,7 +38,7 @@ STAGES: tuple[Stage, ...] = ("user", "two-stage")
 EXCEPTIONS = {
     "rocefort/verification/page/findings_section.py": "finds the view of an interface in the text that it shows",
     "rocefort/verification/review/sections.py": "finds the port of a view in the lines that it counts",
-    "validators/rules/verification/batfish.py": "finds a line of the EOS text that Batfish was given",
+    "validators/rules/verification/batfish_subject.py": "finds a line of the EOS text that Batfish was given",
 }
 
 
