@@ -231,7 +231,7 @@ def test_scenarios_that_depend_on_nothing_are_named_and_keep_today(found: Search
 def test_a_key_that_moves_nothing_keeps_todays_value(found: Search) -> None:
     """No queue comes near xoff, and today's value is none of those that are tried."""
     text = GAIN.replace("[7, 200]", "[7]").replace("[143, 400]", "[400]")
-    result = found(text.replace("search: {", "search: {xoff_kbytes: [900, 1000], "))
+    result = found(text.replace("search: {", "search: {xoff_kbytes: [700, 800], "))
     assert result.verdict.independent[0].parameters == ("xoff_kbytes",)
     assert result.verdict.decision == "change"
     assert [change.key for change in result.verdict.changes] == ["kmax_kbytes", "pmax_percent"]
