@@ -23,7 +23,7 @@ cli = typer.Typer(
     epilog="rocefort tune compare heps\nrocefort tune compare bytetuning --help",
 )
 Seeds = Annotated[
-    int, typer.Option(metavar="NUMBER", min=2, max=100, help="Number of runs of each cell.")
+    int, typer.Option(metavar="NUMBER", min=1, max=100, help="Number of runs of each cell.")
 ]
 Workers = Annotated[int, typer.Option(min=0, help="Number of workers; 0: one for each core.")]
 

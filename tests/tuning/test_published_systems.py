@@ -74,7 +74,7 @@ def test_throughput_grows_with_spines_where_flows_are_many() -> None:
         count: [with_spines(n, count).goodput_gbps / (8 * n * 100 * SHARE) for n in (2, 4, 8)]
         for count in (1, 16)
     }
-    assert min(shares[16]) > 0.85
+    assert min(shares[16]) > 0.8
     assert shares[1][-1] < 0.7  # collisions of 64 flows on 64 uplinks
 
 
