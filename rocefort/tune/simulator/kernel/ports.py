@@ -34,7 +34,7 @@ def serve(m: Ints, x: Floats, port: int, now: int) -> None:
     if m[port + c.BUSY] > now:
         serve_when_idle(m, port)
         return
-    packet = take(m, port, c.FRAMES)
+    packet = next_frame(m, x, port, now)
     server, paused = m[port + c.SWITCH] < 0, m[port + c.PAUSED] == 1
     if packet < 0 and not (server and paused and queued_control(x)):
         packet = take(m, port, c.CONTROL)
@@ -211,23 +211,36 @@ def packet_of(m: Ints, x: Floats, flow: int, now: int) -> int:
 
 @jit
 def send_frame(m: Ints, x: Floats, port: int, kind: int, now: int) -> None:
-    """Send a pause or resume frame to the peer of an ingress port."""
-    frame = new_packet(m, kind, -1, c.PFC_FRAME)
-    if frame < 0:
-        return
+    """Send a pause or resume frame to the peer of an ingress port.
+
+    A frame that still waits has the opposite kind, and the peer has the wanted state: neither is
+    sent. A queue of frames would delay the last one by more than the headroom formula allows.
+    """
     pause = kind == c.PAUSE
     m[port + c.PAUSING] = 1 if pause else 0
-    measured = int(x[c.MEASURE_FROM])
     if pause:
         m[port + c.PAUSED_SINCE] = now
-        if now >= measured:
-            m[port + c.PAUSES] += 1
     else:
-        since = max(m[port + c.PAUSED_SINCE], measured)
+        since = max(m[port + c.PAUSED_SINCE], int(x[c.MEASURE_FROM]))
         m[port + c.PAUSED_PS] += max(0, now - since)
     back = m[port + c.REVERSE]
-    append(m, back, c.FRAMES, frame)
-    serve_later(m, back, now)
+    waiting = take(m, back, c.FRAMES)
+    if waiting >= 0:
+        discard(m, waiting)
+        return
+    frame = new_packet(m, kind, -1, c.PFC_FRAME)
+    if frame >= 0:
+        append(m, back, c.FRAMES, frame)
+        serve_later(m, back, now)
+
+
+@jit
+def next_frame(m: Ints, x: Floats, port: int, now: int) -> int:
+    """Return the pause or resume frame that waits at a port, and count a pause; -1: none."""
+    frame = take(m, port, c.FRAMES)
+    if frame >= 0 and m[frame + c.KIND] == c.PAUSE and now >= x[c.MEASURE_FROM]:
+        m[m[port + c.REVERSE] + c.PAUSES] += 1
+    return frame
 
 
 @jit
