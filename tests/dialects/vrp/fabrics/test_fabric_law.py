@@ -10,6 +10,7 @@ from canonical import canonical
 from efforts import tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from refused_nodes import family_of, lacks_pool
 
 from rocefort.dialects.network_text import read_back, render_all, render_node
 from rocefort.dialects.vrp.parse.parser import parse
@@ -25,21 +26,6 @@ Strategy = Callable[..., st.SearchStrategy[Any]]
 MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], frozenset[tuple[str, ...]]]
 
 UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)  # to shrink a whole fabric takes minutes
-
-
-def family_of(node: Node) -> SyntaxFamily:
-    assert node.family is not None
-    return node.family.syntax
-
-
-def lacks_pool(node: Node) -> bool:
-    """Whether a rule (BUF) refuses the switch: V300 G2 has no PFC without a headroom pool.
-
-    A pool that is there stays while a port has PFC (V300R023C00, `qos buffer headroom-pool`).
-    """
-    has_pfc = any(port.pfc for port in node.device.interfaces)
-    pool = node.device.pfc.headroom_pool_kbytes
-    return family_of(node) is SyntaxFamily.V300_G2 and has_pfc and pool is None
 
 
 def saved(text: str, family: SyntaxFamily) -> str:
