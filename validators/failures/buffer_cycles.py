@@ -130,7 +130,7 @@ class Buffers:
         weak = after.weak
         same = all(self.prefixes.isdisjoint(local.changed) for local in weak.local.values())
         if same and self.bgp_alone:
-            left = {p for name, own in self.served.items() if name not in weak.dead for p in own}
+            left = {p for name in self.served.keys() - weak.dead for p in self.served[name]}
             lost = {p for name in weak.dead for p in self.served.get(name, ())} - left
             fates = (fate for fate in after.fates if fate.number in self.wanted)
             if all(lost.issuperset(f.prefixes) or self._in_order(f, after) for f in fates):

@@ -93,6 +93,22 @@ def test_one_bounce_closes_none(clos: Clos, edits: Edits, spine: str) -> None:
     assert study(network).circles == ""
 
 
+@pytest.mark.parametrize(
+    ("prefix", "alone"),
+    [
+        ("10.3.10.0/24", False),
+        ("10.3.0.0/16", False),
+        ("10.3.10.128/25", False),
+        ("0.0.0.0/0", False),
+        ("192.0.2.0/24", True),
+    ],
+)
+def test_bgp_decides_alone_where_no_static_route_overlaps_a_subnet(
+    clos: Clos, edits: Edits, prefix: str, *, alone: bool
+) -> None:
+    assert bgp_alone(_routed(_clos(clos), edits, ("leaf2", prefix, "spine1"))) is alone
+
+
 def test_a_floating_route_closes_a_cycle_after_a_failure(clos: Clos, edits: Edits) -> None:
     """spine1 sends packets for leaf3 by leaf1 only once its link to leaf3 is lost."""
     network = _routed(

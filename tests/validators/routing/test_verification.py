@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import TYPE_CHECKING
 
 import pytest
 
-from rocefort.models.device.routing import BgpGroup
+from rocefort.models.device.routing import BgpGroup, StaticRoute
 from rocefort.models.finding import Finding, Severity, Waiver
 from rocefort.models.network.network import Network, Sources
 from rocefort.validators.routing.engine import solve, with_servers_of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Fault = Callable[[Network, Edits], Network]
 
 TODAY = date(2026, 11, 20)
+DEFAULT_ROUTE = IPv4Network("0.0.0.0/0")
 
 
 def wrong_as(network: Network, edits: Edits) -> Network:
@@ -259,6 +260,32 @@ def test_each_fault_is_found_with_device_line_and_cause(
     assert [line(finding) for finding in report.findings] == lines
     assert {finding.severity for finding in report.findings} == {Severity.ERROR}
     assert all(finding.hint for finding in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("hop", "why"),
+    [
+        (None, "drops what it attracts (NULL0)"),
+        (IPv4Address("172.16.0.0"), "sends what it attracts to 172.16.0.0, which is inside"),
+        (IPv4Address("10.1.10.250"), None),  # a router in the segment
+    ],
+)
+def test_an_announced_default_route_leads_out(
+    clos: Clos, edits: Edits, hop: IPv4Address | None, why: str | None
+) -> None:
+    network = clos(2, 3)
+    bgp = network.by_name["leaf1"].device.bgp
+    assert bgp is not None
+    routed = edits["device"](
+        network, "leaf1", static_routes=(StaticRoute(prefix=DEFAULT_ROUTE, next_hop=hop),)
+    )
+    quiet = verify(routed, solve(routed))
+    assert [finding for finding in quiet.findings if finding.rule == "BGP202"] == []
+    announces = edits["bgp"](routed, "leaf1", networks=(*bgp.networks, DEFAULT_ROUTE))
+    report = verify(announces, solve(announces))
+    found = [line(finding) for finding in report.findings if finding.rule == "BGP202"]
+    place = "BGP202 leaf1: leaf1 announces a default route, and "
+    assert found == ([f"{place}{why}"] if why else [])
 
 
 def test_a_whole_fabric_has_no_finding(clos: Clos, sources: Sources) -> None:
