@@ -19,10 +19,10 @@ from rocefort.rdma.rdma_plan import Program
 from rocefort.tune.compare_model import AlgorithmFigures, AlgorithmRow, AlgorithmTable
 from rocefort.tune.fabric_search import (
     HEADERS,
-    PAYLOADS,
     FabricSearch,
     fabric_ground,
     fabric_search,
+    roce_payload,
 )
 from rocefort.tune.model import ConfidenceInterval, Measures, Settings, Simulation
 from rocefort.tune.run import EvaluatorOf
@@ -138,8 +138,7 @@ def _situations(
     if control == "dcqcn" and own.congestion_control is None:
         what = "the fabric's NICs have no DCQCN"
         raise BadInput(what, file=str(own.file), how="set congestion_control, or leave dcqcn out")
-    mtu = own.derived.fabric.mtu
-    payload = next(size for size in PAYLOADS if size + 100 <= mtu or size == PAYLOADS[-1])
+    payload = roce_payload(own.derived.fabric.mtu)
     settings = own.references[0].settings
     for names, keys in (
         (senders[:1], LONG),

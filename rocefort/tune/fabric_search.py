@@ -23,7 +23,7 @@ from rocefort.models.network.network import Network
 from rocefort.models.units import KBYTE
 from rocefort.tune.fabric_scenarios import FabricServers, scenarios_of
 from rocefort.tune.model import Settings, SwitchValue
-from rocefort.tune.scenario import MAIN_GROUP, Limits, Marking, Scenario, SearchSpace
+from rocefort.tune.scenario import KB, MAIN_GROUP, Limits, Marking, Scenario, SearchSpace
 from rocefort.tune.search.jobs import Base
 from rocefort.tune.search.limits import FabricLimits, Refusal
 from rocefort.tune.search.points import CELL_KBYTES, NIC_VALUES, Space, Values, axes_of
@@ -213,12 +213,16 @@ def byte_tuning_start(refusal: Refusal) -> ReferenceSettings:
     return ReferenceSettings("bytetuning-start", source, settings, refusal(settings))
 
 
-KB = 1000
 HEADERS = 62  # Ethernet 18, IPv4 20, UDP 8, InfiniBand 16 bytes
 PAYLOADS = (4096, 1024)  # MTU of RoCE, by that of the fabric
 # Candidates at the speed of the slowest port, kbytes of 1,024; others have them in proportion.
 KMIN, WIDTH, PMAX = (4, 8, 16, 32, 64, 128), (32, 64, 128, 256, 512), (1, 5, 10, 20, 50, 100)
 XOFF, XON_GAP = (128, 256, 512, 1024, 2048), (32, 64)
+
+
+def roce_payload(mtu: int) -> int:
+    """Return the payload of a RoCE packet in a fabric of an MTU, bytes."""
+    return next(size for size in PAYLOADS if size + 100 <= mtu or size == PAYLOADS[-1])
 
 
 @dataclass(frozen=True)
@@ -362,7 +366,7 @@ def _bases(  # noqa: PLR0913, PLR0917 - parts of a fabric
     """Yield the scenarios of the fabric on its ground."""
     network, fabric = derived.network, derived.fabric
     dcqcn = _dcqcn(derived, library)
-    payload = next(size for size in PAYLOADS if size + 100 <= fabric.mtu or size == PAYLOADS[-1])
+    payload = roce_payload(fabric.mtu)
     common = {
         "port_gbps": base_gbps,
         "packet_bytes": payload + HEADERS,

@@ -16,6 +16,7 @@ from rocefort.models.fabric.congestion_control import DcqcnParameters, Mbps
 from rocefort.models.fabric.lossless import SpeedGbps
 from rocefort.tune.traffic import Flows, Tcp
 
+KB = 1000  # bytes of a kbyte in scenarios and settings
 Size = Annotated[float, Field(ge=0, le=1_000_000)]
 Percent = Annotated[float, Field(ge=0, le=100)]
 NicKey = Literal[

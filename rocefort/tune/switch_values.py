@@ -8,10 +8,9 @@ from typing import get_args
 from rocefort.models.fabric.congestion_control import DcqcnParameters
 from rocefort.models.units import KBYTE
 from rocefort.tune.model import Settings, SwitchValue
-from rocefort.tune.scenario import Limits, NicKey, Scenario
+from rocefort.tune.scenario import KB, Limits, NicKey, Scenario
 from rocefort.tune.simulator.simulate import with_profile
 
-KB = 1000  # bytes of a kbyte in settings
 NIC_UNITS = {"us": "us", "mbps": "Mb/s", "percent": "%"}  # by the last word of a NIC's key
 
 

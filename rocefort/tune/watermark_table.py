@@ -14,7 +14,7 @@ from rocefort.base.repository import this_site
 from rocefort.design.load.profiles import profiles_of
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.tune.compare_model import WatermarkColumn, WatermarkRow, WatermarkTable
-from rocefort.tune.fabric_search import byte_tuning_start
+from rocefort.tune.fabric_search import HEADERS, byte_tuning_start
 from rocefort.tune.model import Measures, Settings, Simulation
 from rocefort.tune.run import EvaluatorOf
 from rocefort.tune.scenario import Control, Marking, Scenario
@@ -42,7 +42,7 @@ ACCESS_GBPS, AGGREGATION_GBPS = 25, 100
 ACCESS_US, AGGREGATION_US = 0.05, 0.25  # cables of 10 and 50 m
 VALUE_BYTES, VALUES = 65_536, 16  # of each client
 BUFFER_CELLS = 131_072
-PAYLOAD, HEADERS = 1024, 62
+PAYLOAD = 1024
 NIC_PROFILE = "hpcc-simulator"
 CONFIDENCE = 0.95
 SEARCH_SEED = 1

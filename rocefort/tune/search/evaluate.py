@@ -13,6 +13,7 @@ from rocefort.tune.search.executors import Workers
 from rocefort.tune.search.jobs import Base, Job, ResultFolder, base_digest, batches_of, job_key
 from rocefort.tune.simulator.simulate import simulation_of
 
+Evaluation = tuple[Simulation, ...]  # of one candidate: a simulation for each scenario
 LARGEST_BATCH = 32  # simulations that a worker runs before it reports
 
 
@@ -40,7 +41,7 @@ class Evaluator:
         seeds: Sequence[int],
         title: str,
         scenarios: Sequence[int] | None = None,
-    ) -> list[tuple[Simulation, ...]]:
+    ) -> list[Evaluation]:
         """Return the results of each candidate: a simulation for each scenario, over the seeds.
 
         scenarios: numbers of those to simulate; None: all.

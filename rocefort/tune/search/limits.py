@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from rocefort.models.network.network import Network, Node, Port
 from rocefort.models.units import KBYTE
 from rocefort.tune.model import Settings
-from rocefort.tune.scenario import Scenario
+from rocefort.tune.scenario import KB, Scenario
 from rocefort.tune.simulator.layout import Ground
 from rocefort.validators.facts.ecn_grades import Grade, Thresholds, congestions_of, grades
 from rocefort.validators.facts.headroom import PortDemand, port_demands
 from rocefort.validators.facts.roce_ports import ports_by_device
 
-KB = 1000
 HEADROOM = "headroom below the formula"
 BUDGET = "xoff and headroom beyond the buffer"
 ECN_AFTER_PFC = "PFC may pause before ECN marks"

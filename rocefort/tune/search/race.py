@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from math import sqrt
 from statistics import fmean, stdev
 
-from rocefort.tune.model import RaceRound, Settings, Simulation
-from rocefort.tune.search.evaluate import Evaluator
+from rocefort.tune.model import RaceRound, Settings
+from rocefort.tune.search.evaluate import Evaluation, Evaluator
 from rocefort.tune.search.objectives import shortfall
 from rocefort.tune.search.paired import (
     Logs,
@@ -29,7 +29,6 @@ from rocefort.tune.search.paired import (
 )
 from rocefort.tune.search.points import Point
 
-Evaluation = tuple[Simulation, ...]
 ROUNDS = (2, 4, 8, 16, 32)  # seeds
 KEPT = 4  # one of so many stays in a round
 LEAST_KEPT = 12  # candidates that a rank alone does not end

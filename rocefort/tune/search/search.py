@@ -18,7 +18,6 @@ from rocefort.tune.model import (
     OtherObjective,
     SearchResult,
     Settings,
-    Simulation,
     SwitchValue,
 )
 from rocefort.tune.search import methods
@@ -33,7 +32,7 @@ from rocefort.tune.search.comparison import (
     noise_percent,
     ratios_to,
 )
-from rocefort.tune.search.evaluate import Evaluator
+from rocefort.tune.search.evaluate import Evaluation, Evaluator
 from rocefort.tune.search.jobs import base_digest
 from rocefort.tune.search.objectives import (
     WORST,
@@ -71,7 +70,6 @@ TOGETHER: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (  # parameters a
     (frozenset({"headroom_kbytes"}), ("headroom_kbytes",)),
 )
 EQUAL = 1e-9  # scores and distances that differ by less are equal
-Evaluation = tuple[Simulation, ...]
 
 
 @dataclass(frozen=True)
@@ -125,9 +123,8 @@ class Search:
         self.tried = self._tried(references[0])
         members, resolution = short_front(scored, LARGEST_FRONT)
         leaders = [self._best(scored, name) for name in OBJECTIVES]
-        rated = {point: self.ratios(own, self._start) for point, own in self.table.items()}
         race = self._race()
-        best = race.order[:FINALISTS] or (self._best(rated, o.objective),)
+        best = race.order[:FINALISTS] or (self._best_rated(),)
         still = self._independence(method, race, best[0])
         finalists = list(dict.fromkeys([*members, *leaders, *best]))
         settings = [self.space.at(point) for point in finalists]
@@ -145,13 +142,7 @@ class Search:
             for n, (point, own) in enumerate(zip(finalists, known, strict=True), 1)
         }
         contenders = [
-            self._option(
-                f"{options[point].name}{', reduced' * (changed != options[point].settings)}",
-                changed,
-                values,
-                own,
-                start,
-            )
+            self._contender(options[point], changed, values, own, start)
             for point, (changed, values), own in zip(best, lean, all_of[-len(lean) :], strict=True)
         ]
         compared = [
@@ -159,14 +150,7 @@ class Search:
             for reference, own in zip(self.references, all_of, strict=False)
         ]
         on_front, _ = short_front(final, LARGEST_FRONT)
-        judge = Judge(
-            self.evaluator,
-            o.objective,
-            compared,
-            self._all_values,
-            (*o.seeds, *race.seeds),
-            self._own_value(),
-        )
+        judge = self._judge(compared, race)
         trial = judge.judge(contenders)
         winner = best[contenders.index(trial.candidate)]
         edges = tuple(border(self.space, winner, still, len(self.evaluator.bases)))
@@ -235,7 +219,7 @@ class Search:
         A grid has all pairs of candidates that differ in one parameter; other methods evaluate
         those of the best candidate, all with the same seeds.
         """
-        logs = dict(race.logs)
+        logs = race.logs
         if method != "grid":
             around = list(dict.fromkeys([best, *neighbors(self.space, best)]))
             settings = [self.references[0].settings, *map(self.space.at, around)]
@@ -298,6 +282,11 @@ class Search:
         distances = {point: distance(self.space.at(point), today, base) for point in equal}
         nearest = min(distances.values())
         return next(point for point in equal if distances[point] <= nearest + EQUAL)
+
+    def _best_rated(self) -> Point:
+        """Return the best point for the objective, of all that were screened."""
+        rated = {point: self.ratios(own, self._start) for point, own in self.table.items()}
+        return self._best(rated, self.options.objective)
 
     def _early_end(self, method: str) -> Iterator[str]:
         """Yield why fewer candidates are evaluated than the options allow."""
@@ -384,19 +373,28 @@ class Search:
         base = self.evaluator.bases[0]
         return self._switch_values(completed(base.scenario, base.profile, settings))
 
+    def _contender(
+        self,
+        whole: Option,
+        settings: Settings,
+        values: dict[str, float],
+        own: Evaluation,
+        start: Evaluation,
+    ) -> Option:
+        """Return a candidate with today's values where they do nothing; its name differs then."""
+        name = whole.name if settings == whole.settings else f"{whole.name}, reduced"
+        return self._option(name, settings, values, own, start)
+
+    def _judge(self, references: Sequence[Option], race: RaceResult) -> Judge:
+        seeds = (*self.options.seeds, *race.seeds)
+        values, own = self._all_values, self._own_value()
+        return Judge(self.evaluator, self.options.objective, references, values, seeds, own)
+
     def _reference(
         self, reference: ReferenceSettings, own: Evaluation, start: Evaluation
     ) -> Option:
-        return Option(
-            name=reference.name,
-            source=reference.source,
-            refused=reference.refused,
-            settings=reference.settings,
-            values={},
-            switch_values=self._switch_values(reference.settings),
-            ratios=ratios_to(own, start),
-            scenarios=figures(own),
-        )
+        option = self._option(reference.name, reference.settings, {}, own, start)
+        return option.like(source=reference.source, refused=reference.refused)
 
     def _byte_tuning(self) -> Iterator[OtherObjective]:
         """Yield the best candidates by ByteTuning's objectives, with the weights that do so."""

@@ -16,7 +16,6 @@ from rocefort.tune.model import (
     ConfidenceInterval,
     Independence,
     MeasureEffect,
-    Measures,
     Option,
     RaceRound,
     ReferenceComparison,
@@ -24,7 +23,7 @@ from rocefort.tune.model import (
     Settings,
     SwitchValue,
 )
-from rocefort.tune.search.evaluate import Evaluator
+from rocefort.tune.search.evaluate import Evaluation, Evaluator
 from rocefort.tune.search.objectives import DROPS, GOALS, RATES, shortfall
 from rocefort.tune.search.paired import (
     Logs,
@@ -35,7 +34,7 @@ from rocefort.tune.search.paired import (
     scores_by_seed,
 )
 from rocefort.tune.search.points import Point, Space
-from rocefort.tune.search.race import Evaluation, fault_of
+from rocefort.tune.search.race import fault_of
 from rocefort.tune.verdict_sentence import Stated, change_sentence, keep_sentence
 
 LOOKS = (20, 60)  # fresh seeds; the second number only if the first do not decide
@@ -58,7 +57,7 @@ def further_seeds(used: Sequence[int], number: int, distance: int = 1) -> tuple[
 
 
 @dataclass
-class Trial:
+class CandidateTrial:
     """Comparison of one candidate with today's values and the references, over fresh seeds."""
 
     candidate: Option
@@ -80,9 +79,9 @@ class Judge:
     values: Callable[[Settings], Sequence[SwitchValue]]  # of switches, complete
     used: Sequence[int]  # seeds that chose
     value: OwnValue | None = None  # of the objective
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[CandidateTrial] = field(default_factory=list)
 
-    def judge(self, candidates: Sequence[Option]) -> Trial:
+    def judge(self, candidates: Sequence[Option]) -> CandidateTrial:
         """Return the trial that the verdict is about: the first without a fault, or the first."""
         for candidate in candidates[:ATTEMPTS]:
             self.trials.append(self._trial(candidate))
@@ -90,7 +89,7 @@ class Judge:
                 return self.trials[-1]
         return self.trials[0]
 
-    def _trial(self, candidate: Option) -> Trial:
+    def _trial(self, candidate: Option) -> CandidateTrial:
         """Compare with the first look's seeds, and with those of the second if they decide."""
         used = [*self.used, *(seed for trial in self.trials for seed in trial.seeds)]
         seeds = further_seeds(used, LOOKS[-1], FRESH)
@@ -114,7 +113,7 @@ class Judge:
             today, own = self.evaluator.evaluate([settings[0], settings[-1]], looked, title)
             score = interval_of(self._scores(own, today), CONFIDENCE)
             fault = self._fault(own, today)
-        return Trial(candidate, looked, today, own, score, compared, fault)
+        return CandidateTrial(candidate, looked, today, own, score, compared, fault)
 
     def _fault(self, own: Evaluation, today: Evaluation) -> str:
         """Return why a candidate is never recommended."""
@@ -138,15 +137,11 @@ class Judge:
             reference=option.name,
             source=option.source,
             refused=option.refused,
-            drops=fmean(sum(run.drops for run in runs) for runs in _by_seed(its)),
+            drops=sum(each.drops for each in its),
             fault=self._fault(its, today),
             gain_percent=gain_percent(score),
             dominates=not fault_of(its, today) and dominated(mean_logs(by_seed)),
         )
-
-
-def _by_seed(results: Evaluation) -> Iterator[tuple[Measures, ...]]:
-    yield from zip(*(each.runs for each in results), strict=True)
 
 
 def dominated(logs: Logs) -> bool:
@@ -276,7 +271,7 @@ class SearchFacts:
     border: tuple[BorderHit, ...]
 
 
-def verdict_of(judge: Judge, trial: Trial, facts: SearchFacts) -> SearchVerdict:
+def verdict_of(judge: Judge, trial: CandidateTrial, facts: SearchFacts) -> SearchVerdict:
     """Return the verdict on a trial."""
     gain = gain_percent(trial.score)
     scenarios = tuple(each.scenario for each in trial.own)
@@ -335,7 +330,7 @@ def best_reference(references: Sequence[ReferenceComparison]) -> tuple[str, floa
     return best if best[1] >= LEAST_GAIN_PERCENT else None
 
 
-def _why_keep(trial: Trial, gain: ConfidenceInterval, judge: Judge, *, idle: bool) -> str:
+def _why_keep(trial: CandidateTrial, gain: ConfidenceInterval, judge: Judge, *, idle: bool) -> str:
     """Return why today's values stay: the end of a sentence about the best candidate.
 
     idle: no scenario depends on a searched parameter.

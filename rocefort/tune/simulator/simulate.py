@@ -298,9 +298,7 @@ def _means(runs: Sequence[SimulationRun]) -> dict[str, Any]:
 
     numbers = [n for n, field in Measures.model_fields.items() if field.annotation is float]
     out: dict[str, Any] = {n: mean(lambda run, n=n: getattr(run, n)) for n in numbers}  # type: ignore[misc]
-    out["queue_kbytes"] = QueueUse(
-        **{n: mean(lambda run, n=n: getattr(run.queue_kbytes, n)) for n in QueueUse.model_fields}  # type: ignore[misc]
-    )
+    out["queue_kbytes"] = _mean_use([run.queue_kbytes for run in runs])
     out["completion_us"] = _mean_completion([run.completion_us for run in runs])
     out["groups"] = {
         name: _mean_group([run.groups[name] for run in runs]) for name in runs[0].groups
@@ -323,18 +321,15 @@ def _means(runs: Sequence[SimulationRun]) -> dict[str, Any]:
 
 def _mean_completion(times: Sequence[Completion | None]) -> Completion | None:
     ended = [each for each in times if each is not None]
-    names = Completion.model_fields
-    of = {n: sum(getattr(each, n) for each in ended) / max(1, len(ended)) for n in names}
-    return Completion(**of) if ended else None
+    return _mean_use(ended) if ended else None
 
 
 def _mean_group(runs: Sequence[GroupMeasures]) -> GroupMeasures:
-    names = ("goodput_gbps", "slowest_gbps", "unfinished")
-    of = {name: sum(getattr(run, name) for run in runs) / len(runs) for name in names}
-    return GroupMeasures(**of, completion_us=_mean_completion([r.completion_us for r in runs]))
+    completion = _mean_completion([run.completion_us for run in runs])
+    return _mean_use(runs).model_copy(update={"completion_us": completion})
 
 
-Use = TypeVar("Use", SwitchUse, FlowsUse)
+Use = TypeVar("Use", Completion, QueueUse, GroupMeasures, SwitchUse, FlowsUse)
 
 
 def _mean_use(uses: Sequence[Use]) -> Use:

@@ -10,7 +10,7 @@ from math import ceil, log2
 import numpy as np
 
 from rocefort.models.fabric.congestion_control import DcqcnParameters
-from rocefort.tune.scenario import Buffer, Marking, Scenario, lowest_rate_mbps
+from rocefort.tune.scenario import KB, Buffer, Marking, Scenario, lowest_rate_mbps
 from rocefort.tune.simulator.kernel import columns as c
 from rocefort.tune.simulator.kernel.memory import Floats, Ints
 from rocefort.tune.simulator.layout import FlowSpec, Ground, RunLayout
@@ -21,7 +21,6 @@ from rocefort.validators.facts.headroom import (
     headroom_of_terms,
 )
 
-KB = 1000
 PS_PER_US = 1_000_000
 CONTROL_BYTES = 64
 TELEMETRY_BYTES = 42  # of HPCC
