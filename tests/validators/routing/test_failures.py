@@ -309,6 +309,9 @@ def test_a_failure_that_closes_a_circle_is_an_error(
         f"after loss of {LEAF1_SPINE2} there is a cyclic buffer dependency in queue 4: "
         "leaf3 > spine1 > leaf4 > spine2 > leaf3"
     )
+    for spine in ("spine1", "spine2"):
+        network = edits["bgp"](network, spine, networks=())  # no packet goes to its loopback
+    assert [str(e.failure) for e in _single(network).effects if e.circle] == bad
     whole = _single(_bouncing(clos, edits))
     assert [effect.failure for effect in whole.effects if effect.circle] == []
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from ipaddress import IPv4Network
 
 import pytest
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.models.device.routing import PrefixList
+from rocefort.models.device.routing import PrefixList, StaticRoute
 from rocefort.models.finding import Finding, NotJudged, Report, Where
 from rocefort.models.network.network import Network, Sources, TextLine
 from rocefort.validators.batfish.snapshot import snapshot_files
@@ -68,6 +69,16 @@ def with_line(network: Network, name: str, view: str, form: str) -> Network:
         for node in network.nodes
     )
     return network.model_copy(update={"nodes": tuple(nodes)})
+
+
+def test_a_line_about_one_prefix_leaves_other_static_routes(clos: Clos, edits: Edits) -> None:
+    route = StaticRoute(prefix=IPv4Network("192.0.2.0/24"), next_hop=None)
+    network = edits["device"](clos(1, 2), "leaf1", static_routes=(route,))
+    line = "ip route-static 10.99.0.0 16 10.1.10.9 track nqa a b"
+    found = verified(with_line(network, "leaf1", "system", line)).readings.all
+    kept = [route in each.network.by_name["leaf1"].device.static_routes for each in found]
+    assert len(kept) > 1
+    assert all(kept)
 
 
 def without_policy(network: Network, edits: Edits, name: str) -> Network:
