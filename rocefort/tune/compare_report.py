@@ -20,8 +20,7 @@ def watermark_report(result: WatermarkTable) -> Iterator[Block]:
         (f"{row.measure}, {row.unit}" if row.unit else row.measure, *map(with_half, row.values))
         for row in result.rows
     ]
-    lead = f"Means over {count_of(len(result.seeds), 'seed')}, ± half of the 95 % interval"
-    yield Section("Table", (Table(_right("", *names), tuple(rows)),), lead=lead)
+    yield Section("Table", (Table(_right("", *names), tuple(rows)),), lead=_lead(result))
     marks: list[tuple[Cell, ...]] = [
         (
             column.name,
@@ -81,8 +80,7 @@ def algorithm_report(result: AlgorithmTable) -> Iterator[Block]:
             theirs = "-" if published is None else f"{published:g}"
             ours = (with_half(read(of)) for of in (row.alone, row.loaded))
             rows.append((row.control.upper(), measure, theirs, *ours))
-    lead = f"Means over {count_of(len(result.seeds), 'seed')}, ± half of the 95 % interval"
-    yield Section("Table", (Table(_right("", "", *titles), tuple(rows)),), lead=lead)
+    yield Section("Table", (Table(_right("", "", *titles), tuple(rows)),), lead=_lead(result))
     if result.order:
         yield Section("Order", (Items(result.order),))
     servers = (
@@ -114,6 +112,12 @@ def simulations(result: WatermarkTable | AlgorithmTable) -> str:
         f"{count_of(result.simulated, 'simulation')} run, "
         f"{count_of(result.reused, 'result')} of earlier commands used"
     )
+
+
+def _lead(result: WatermarkTable | AlgorithmTable) -> str:
+    """Return what the cells of a table are; one seed has no interval."""
+    means = f"Means over {count_of(len(result.seeds), 'seed')}"
+    return means if len(result.seeds) == 1 else f"{means}, ± half of the 95 % interval"
 
 
 def _limits(result: WatermarkTable | AlgorithmTable) -> Iterator[Block]:

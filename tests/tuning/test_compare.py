@@ -225,6 +225,7 @@ def test_an_algorithm_without_published_figures_has_ours(compare: Compare) -> No
     assert done.exit_code == 0, done.exception
     (line,) = re.findall(r"(?m)^ +TIMELY +Gb/s .*$", done.stdout)
     assert line.split()[2] == "-"
+    assert "Means over 1 seed\n" in done.stdout
     assert "Order" not in done.stdout
 
 
