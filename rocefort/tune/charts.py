@@ -35,7 +35,7 @@ from rocefort.tune.report import (
 )
 from rocefort.tune.search.comparison import TriedCandidate
 from rocefort.tune.search.objectives import GOODPUT, PAUSES
-from rocefort.tune.verdict_sentence import parameter_name
+from rocefort.tune.verdict_sentence import parameter_name, signed
 
 BEST = "best candidate"
 MOST_DOTS = 1200
@@ -135,7 +135,7 @@ def _effects(measure: str, effects: Sequence[MeasureEffect]) -> EffectChart:
                 high=scale.percent(high),
                 kind=KINDS[effect.judgement],
                 words=f"{short(effect.today)} today, {short(effect.new)} {effect.unit} with the "
-                f"best candidate: {mean:+.3g} {unit}, {low:+.3g} to {high:+.3g}, "
+                f"best candidate: {signed(mean)} {unit}, {signed(low)} to {signed(high)}, "
                 f"{effect.judgement}",
             )
             for effect, (low, mean, high) in zip(effects, three, strict=True)

@@ -8,7 +8,13 @@ from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Cell, Items, Note, Section, Table, Tone, columns
 from rocefort.tune.model import MeasureEffect, SearchResult, SearchVerdict
 from rocefort.tune.search.verdict import LOOKS, best_reference
-from rocefort.tune.verdict_sentence import key_name, number, parameter_name, signed_percent
+from rocefort.tune.verdict_sentence import (
+    key_name,
+    number,
+    parameter_name,
+    signed,
+    signed_percent,
+)
 
 
 def verdict_report(result: SearchResult) -> Iterator[Block]:
@@ -119,11 +125,6 @@ def effects_table(effects: Sequence[MeasureEffect]) -> Table:
             )
         )
     return Table(columns("measure", "today", "new", "change", "interval", ""), tuple(rows))
-
-
-def signed(value: float) -> str:
-    """Return a number with its sign and about three digits."""
-    return f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+.3g}"
 
 
 def references_table(verdict: SearchVerdict) -> Table:

@@ -56,6 +56,11 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def signed(value: float) -> str:
+    """Return a number with its sign and about three digits."""
+    return f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+.3g}"
+
+
 def signed_percent(value: float) -> str:
     """Return a change in percent with its sign."""
     return f"{value:+,.0f} %" if abs(value) >= 9.5 else f"{value:+.1f} %"
@@ -130,8 +135,8 @@ def costs(effects: Sequence[MeasureEffect]) -> Iterator[str]:
         unit = f" {worst.unit}" if worst.unit else ""
         percent = "" if worst.percent is None else f" ({signed_percent(worst.percent)})"
         others = [effect.scenario for effect in own if effect is not worst]
-        more = f", also in {listing(others)}" if others else ""
+        named = others if len(others) == 1 else [count_of(len(others), "more scenario")]
         yield (
             f"{measure} {number(worst.today)} to {number(worst.new)}{unit}{percent} in "
-            f"{worst.scenario}{more}"
+            f"{listing([worst.scenario, *(named if others else ())])}"
         )

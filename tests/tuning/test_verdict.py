@@ -17,7 +17,7 @@ from verdict_study import StudyRow, figure_of, studied, summary
 
 from rocefort.reports.writers.terminal import text_of
 from rocefort.tasks import cli
-from rocefort.tune.model import ConfidenceInterval, SearchResult, SwitchValue
+from rocefort.tune.model import ConfidenceInterval, MeasureEffect, SearchResult, SwitchValue
 from rocefort.tune.search.paired import interval_of, t_quantile
 from rocefort.tune.search.verdict import (
     LOOKS,
@@ -28,6 +28,7 @@ from rocefort.tune.search.verdict import (
     worthwhile,
 )
 from rocefort.tune.verdict_report import verdict_report
+from rocefort.tune.verdict_sentence import costs
 
 Search = Callable[..., SearchResult]
 GAIN = """\
@@ -135,6 +136,43 @@ def test_only_keys_with_another_value_are_changes() -> None:
     (kmin, xoff) = changes(rows(8, None), rows(16, 512))
     assert (kmin.gbps, kmin.today, kmin.new) == (25, 8, 16)
     assert (xoff.gbps, xoff.key, xoff.today, xoff.new) == (None, "xoff_kbytes", None, 512)
+
+
+def effect(scenario: str, measure: str, today: float, new: float) -> MeasureEffect:
+    interval = ConfidenceInterval(mean=new - today, low=new - today, high=new - today)
+    return MeasureEffect(
+        scenario=scenario,
+        measure=measure,
+        unit="kbytes",
+        today=today,
+        new=new,
+        difference=interval,
+        higher_is_better=False,
+        judgement="better" if new < today else "worse",
+    )
+
+
+@pytest.mark.parametrize(
+    ("worse", "sentence"),
+    [
+        ([], []),
+        ([("reads", 200)], ["queue 100 to 200 kbytes (+100 %) in reads"]),
+        (
+            [("reads", 150), ("incast", 200)],
+            ["queue 100 to 200 kbytes (+100 %) in incast and reads"],
+        ),
+        (
+            [("reads", 150), ("incast", 200), ("bursts", 120)],
+            ["queue 100 to 200 kbytes (+100 %) in incast and 2 more scenarios"],
+        ),
+    ],
+)
+def test_a_cost_names_the_worst_scenario_and_counts_the_others(
+    worse: list[tuple[str, float]], sentence: list[str]
+) -> None:
+    effects = [effect("all-to-all", "queue", 100, 90)]
+    effects += [effect(scenario, "queue", 100, new) for scenario, new in worse]
+    assert list(costs(effects)) == sentence
 
 
 # --- verdicts -------------------------------------------------------------------------------------
