@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from rocefort.base.command_line import values
 from rocefort.base.command_line.completion import answer
@@ -129,7 +128,7 @@ def test_a_name_that_a_shell_would_read_is_not_offered(
 ) -> None:
     fabric = site / "inventory/heps/fabric.yaml"
     servers = [{"name": name}, {"name": "good01"}]
-    fabric.write_text(yaml.safe_dump({"servers": servers, "segments": servers}))
+    fabric.write_text(json.dumps({"servers": servers, "segments": servers}))
     assert complete("rocefort host render heps --server ") == ["good01"]
     assert complete("rocefort trace heps ") == ["good01", "good01"]
     plan = {"waves": servers}
