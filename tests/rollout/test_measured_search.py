@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -341,36 +342,41 @@ def test_ratios_are_figures_by_todays_and_costs_are_below_one_for_what_is_better
 # --- a dead tuner ---------------------------------------------------------------------------------
 
 
-def on_trial(bench: Bench, folder: Path) -> subprocess.Popen[bytes]:
-    """Process that measures, with a candidate on trial."""
+@contextmanager
+def on_trial(bench: Bench, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Process that measures, with a candidate on trial; it ends with the test."""
     words = ("tune", "measure", bench.fabric, "--connections", bench.lab.file, "--trials", "1")
     quick = ("--method", "annealing", "--evaluations", "3", "--results", folder / "results")
     load = ("--servers", ",".join(SERVERS), "--history", folder / "tuning.db")
     command = [sys.executable, "-m", "rocefort", *words, *quick, *load]
-    tuner = subprocess.Popen(list(map(str, command)), cwd=folder, stdout=subprocess.DEVNULL)
-    switch, began = bench.lab.switches[CANARY], time.monotonic()
-    while switch.trial is None and tuner.poll() is None and time.monotonic() - began < HANGS_S:
-        time.sleep(0.1)
-    assert switch.trial is not None
-    return tuner
+    with subprocess.Popen(list(map(str, command)), cwd=folder, stdout=subprocess.DEVNULL) as tuner:
+        try:
+            switch, began = bench.lab.switches[CANARY], time.monotonic()
+            while switch.trial is None and tuner.poll() is None:
+                assert time.monotonic() - began < HANGS_S
+                time.sleep(0.1)
+            assert switch.trial is not None
+            yield tuner
+        finally:
+            tuner.kill()
 
 
 @pytest.mark.thorough
 def test_ctrl_c_ends_the_measurements_as_an_operators_stop(bench: Bench, tmp_path: Path) -> None:
     before = bench.runs
-    tuner = on_trial(bench, tmp_path)
-    tuner.send_signal(signal.SIGINT)
-    assert tuner.wait(timeout=HANGS_S) == 5
+    with on_trial(bench, tmp_path) as tuner:
+        tuner.send_signal(signal.SIGINT)
+        assert tuner.wait(timeout=HANGS_S) == 5
     assert (bench.runs, bench.lab.switches[CANARY].trial) == (before, None)
 
 
 @pytest.mark.thorough
 def test_the_timer_restores_the_leaf_after_a_killed_tuner(bench: Bench, tmp_path: Path) -> None:
     before = bench.runs
-    tuner, began = on_trial(bench, tmp_path), time.monotonic()
-    tuner.send_signal(signal.SIGKILL)
-    tuner.wait()
+    with on_trial(bench, tmp_path) as tuner:
+        tuner.kill()
     assert bench.runs != before
+    began = time.monotonic()
     while bench.runs != before and time.monotonic() - began < HANGS_S:
         time.sleep(5)
         running_of(bench.fabric, bench.lab.connections, None)  # a login: it ends an old trial
