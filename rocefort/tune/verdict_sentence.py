@@ -135,8 +135,8 @@ def costs(effects: Sequence[MeasureEffect]) -> Iterator[str]:
         unit = f" {worst.unit}" if worst.unit else ""
         percent = "" if worst.percent is None else f" ({signed_percent(worst.percent)})"
         others = [effect.scenario for effect in own if effect is not worst]
-        named = others if len(others) == 1 else [count_of(len(others), "more scenario")]
+        more = others if len(others) < 2 else [count_of(len(others), "more scenario")]
         yield (
             f"{measure} {number(worst.today)} to {number(worst.new)}{unit}{percent} in "
-            f"{listing([worst.scenario, *(named if others else ())])}"
+            f"{listing([worst.scenario, *more])}"
         )

@@ -71,16 +71,6 @@ def with_line(network: Network, name: str, view: str, form: str) -> Network:
     return network.model_copy(update={"nodes": tuple(nodes)})
 
 
-def test_a_line_about_one_prefix_leaves_other_static_routes(clos: Clos, edits: Edits) -> None:
-    route = StaticRoute(prefix=IPv4Network("192.0.2.0/24"), next_hop=None)
-    network = edits["device"](clos(1, 2), "leaf1", static_routes=(route,))
-    line = "ip route-static 10.99.0.0 16 10.1.10.9 track nqa a b"
-    found = verified(with_line(network, "leaf1", "system", line)).readings.all
-    kept = [route in each.network.by_name["leaf1"].device.static_routes for each in found]
-    assert len(kept) > 1
-    assert all(kept)
-
-
 def without_policy(network: Network, edits: Edits, name: str) -> Network:
     """The network with a switch whose export policy is not defined."""
     return edits["device"](network, name, route_policies=())
@@ -126,6 +116,16 @@ def check_laws(before: Network, after: Network, switch: str, *, local: bool) -> 
             if switch not in of_leaf(before, pair):
                 answers = {solved.state.reachability.delivers(*pair) for solved in now.solutions}
                 assert answers == {was.state.reachability.delivers(*pair)}, pair
+
+
+def test_a_line_about_one_prefix_leaves_other_static_routes(clos: Clos, edits: Edits) -> None:
+    route = StaticRoute(prefix=IPv4Network("192.0.2.0/24"), next_hop=None)
+    network = edits["device"](clos(1, 2), "leaf1", static_routes=(route,))
+    line = "ip route-static 10.99.0.0 16 10.1.10.9 track nqa a b"
+    found = verified(with_line(network, "leaf1", "system", line)).readings.all
+    kept = [route in each.network.by_name["leaf1"].device.static_routes for each in found]
+    assert len(kept) > 1
+    assert all(kept)
 
 
 @st.composite

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocefort.models.device.routing import BgpGroup, StaticRoute
+from rocefort.models.device.routing import DEFAULT_ROUTE, BgpGroup, StaticRoute
 from rocefort.models.finding import Finding, Severity, Waiver
 from rocefort.models.network.network import Network, Sources
 from rocefort.validators.routing.engine import solve, with_servers_of
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Fault = Callable[[Network, Edits], Network]
 
 TODAY = date(2026, 11, 20)
-DEFAULT_ROUTE = IPv4Network("0.0.0.0/0")
 
 
 def wrong_as(network: Network, edits: Edits) -> Network:
