@@ -238,11 +238,11 @@ def _model(text: str) -> NewSwitchModel:
     return NewSwitchModel(hardware, software)
 
 
-def expand(name: Path, wanted: GrowthRequest) -> Expansion:
+def expand(name: Path, request: GrowthRequest) -> Expansion:
     """Grow a fabric in memory; a refusal gives the numbers, and no file is written."""
     file = read_fabric(name, "it cannot grow so")
     catalogue = load_catalogue(file.loaded.site)
-    versions = versions_of(file, lambda: grow(file.text, file.loaded, catalogue, wanted))
+    versions = versions_of(file, lambda: grow(file.text, file.loaded, catalogue, request))
     old, new, grown = versions.old, versions.new, versions.edited
     proof, moved = prove(old.network, new.network, old.texts, new.texts)
     versions.refuse(moved)

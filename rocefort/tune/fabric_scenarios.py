@@ -70,10 +70,10 @@ class FabricServers:
 
     def fills_a_port(self) -> bool:
         """Whether the demand, as far as its senders' ports carry it, fills a receiver's port."""
-        wanted = sum(out for out, _ in self.rates.values())
+        offered = sum(out for out, _ in self.rates.values())
         carried = sum(min(out, self.speeds[name]) for name, (out, _) in self.rates.items())
         return any(
-            into * carried / wanted >= self.speeds[name]
+            into * carried / offered >= self.speeds[name]
             for name, (_, into) in self.rates.items()
             if into
         )

@@ -196,7 +196,7 @@ class Option(Frozen):
     scenarios: tuple[ScenarioFigures, ...]
 
 
-class Parameter(Frozen):
+class SearchedParameter(Frozen):
     """Searched parameter with its values, and the share of each goal's variance that it explains.
 
     The shares are of the evaluated candidates, by the logarithm of the ratio, first order.
@@ -384,7 +384,7 @@ class SearchResult(Frozen):
     front: tuple[Option, ...] = Field(description="Candidates that no other dominates.")
     references: tuple[Option, ...]
     byte_tuning: tuple[OtherObjective, ...]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[SearchedParameter, ...]
     heat_maps: tuple[HeatMap, ...]
     queues: tuple[QueueSeries, ...]
     not_modelled: tuple[str, ...]

@@ -60,9 +60,9 @@ def rules_named(
     words: Sequence[str] = (), severities: Iterable[Severity] = tuple(Severity)
 ) -> RulesOutput:
     """Texts of rules by id and family, as `--select` takes them, and by severity; or BadInput."""
-    wanted = frozenset(severities)
+    shown = frozenset(severities)
     rules = selected(registered(), words)
-    return RulesOutput(rules=tuple(_text(rule) for rule in rules if rule.severity in wanted))
+    return RulesOutput(rules=tuple(_text(rule) for rule in rules if rule.severity in shown))
 
 
 def _text(rule: Rule) -> RuleText:

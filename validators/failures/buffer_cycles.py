@@ -92,7 +92,7 @@ class Buffers:
         return frozenset(prefix for address in parts for prefix in table.holding(address))
 
     @cached_property
-    def wanted(self) -> frozenset[int]:
+    def server_classes(self) -> frozenset[int]:
         """Classes of routes to subnets of servers."""
         class_of = self.base.class_of
         return frozenset(class_of[prefix] for prefix in self.prefixes if prefix in class_of)
@@ -132,7 +132,7 @@ class Buffers:
         if same and self.bgp_alone:
             left = {p for name in self.served.keys() - weak.dead for p in self.served[name]}
             lost = {p for name in weak.dead for p in self.served.get(name, ())} - left
-            fates = (fate for fate in after.fates if fate.number in self.wanted)
+            fates = (fate for fate in after.fates if fate.number in self.server_classes)
             if all(lost.issuperset(f.prefixes) or self._in_order(f, after) for f in fates):
                 return ""
         served = gateways(weak.underlay)

@@ -51,8 +51,8 @@ class _SessionEndState:
         is_host = self.broadcast_of is None
         return is_host and self.settings.active and self.settings.asn is not None
 
-    def place(self, field: str = "") -> DevicePlace:
-        return DevicePlace(self.device.name, f"bgp.peers[{self.peer.address}]{field}")
+    def field(self, name: str = "") -> DevicePlace:
+        return DevicePlace(self.device.name, f"bgp.peers[{self.peer.address}]{name}")
 
 
 _Ends = Mapping[str, Mapping[int, _SessionEndState]]  # by device and address of the peer, ascending
@@ -106,10 +106,10 @@ def _ends(device: Device, sources: Sources, closed: _Closed) -> Iterator[_Sessio
         end = _SessionEndState(device, bgp, peer, bgp.settings(peer), local, broadcast, line)
         if peer.group is not None and peer.group not in groups:
             what = f"peer {peer.address} is in group {peer.group}, which is not defined"
-            raise refuse(what, end.place(".group"), sources)
+            raise refuse(what, end.field(".group"), sources)
         if source := table.other_source(peer.address, end.settings):
             what = f"the session with {peer.address} starts from {source}, not from their link"
-            raise refuse(f"{what}; this is not modelled", end.place(".source_interface"), sources)
+            raise refuse(f"{what}; this is not modelled", end.field(".source_interface"), sources)
         yield end
 
 
@@ -181,7 +181,7 @@ def _session_of(
         return ConfiguredSession(*key, SessionStatus.NOT_ESTABLISHED, reason, place)
     if matches:
         names = " and ".join(" ".join(owner) for owner in matches)
-        return ConfiguredSession(*key, _MISMATCH, f"{end.peer.address} is on {names}", end.place())
+        return ConfiguredSession(*key, _MISMATCH, f"{end.peer.address} is on {names}", end.field())
     return ConfiguredSession(
         *key, _MISMATCH, *(reasons[0] if reasons else _no_owner(end, underlay))
     )
@@ -206,17 +206,17 @@ def _unfinished(end: _SessionEndState) -> tuple[str, DevicePlace] | None:
         port = end.local[0][1]
         return f"{what} {port}", DevicePlace(name, f"interfaces[{port}].addresses", port)
     if end.settings.asn is None:
-        return f"{name} gives the peer {address} no AS number", end.place(".asn")
+        return f"{name} gives the peer {address} no AS number", end.field(".asn")
     if end.closed_by is not None:
         what = f"{name} closes it by `{end.closed_by.shown_text}`"
         return what, DevicePlace(name, f"unmodelled[{end.closed_by.line}]")
     if not end.settings.active:
-        return f"{name} does not enable the peer {address} for IPv4", end.place(".active")
+        return f"{name} does not enable the peer {address} for IPv4", end.field(".active")
     return None
 
 
 def _no_local(end: _SessionEndState) -> tuple[str, DevicePlace]:
-    return f"no interface of {end.device.name} is in the subnet of {end.peer.address}", end.place()
+    return f"no interface of {end.device.name} is in the subnet of {end.peer.address}", end.field()
 
 
 def _no_owner(end: _SessionEndState, underlay: Underlay) -> tuple[str, DevicePlace]:
@@ -227,7 +227,7 @@ def _no_owner(end: _SessionEndState, underlay: Underlay) -> tuple[str, DevicePla
             unused = port not in underlay.up or not interface.layer3
             if unused and end.peer.address in {address.ip for address in interface.addresses}:
                 return underlay.why_down(port)
-    return f"no other switch has the address {end.peer.address}", end.place()
+    return f"no other switch has the address {end.peer.address}", end.field()
 
 
 def _broken_there(
@@ -244,14 +244,14 @@ def _broken_there(
         return f"{name} runs no BGP", DevicePlace(name)
     if end.settings.asn != bgp.asn:
         reason = f"{end.device.name} expects AS {end.settings.asn}, {name} is AS {bgp.asn}"
-        return reason, end.place(".asn")
+        return reason, end.field(".asn")
     if other is None:
         return f"{name} has no peer {address}", DevicePlace(name, "bgp.peers")
     if broken := _unfinished(other) or _elsewhere(other, owner):
         return broken
     if other.settings.asn != end.bgp.asn:
         reason = f"{name} expects AS {other.settings.asn}, {end.device.name} is AS {end.bgp.asn}"
-        return reason, other.place(".asn")
+        return reason, other.field(".asn")
     return None
 
 
@@ -262,7 +262,7 @@ def _elsewhere(other: _SessionEndState, owner: Port) -> tuple[str, DevicePlace] 
     port = other.local[0]
     if port == owner:
         return None
-    return f"{port[0]} reaches {other.peer.address} by {port[1]}", other.place()
+    return f"{port[0]} reaches {other.peer.address} by {port[1]}", other.field()
 
 
 def _check_modelled(
@@ -271,11 +271,11 @@ def _check_modelled(
     if end.settings.asn == end.bgp.asn:
         raise refuse(
             f"peer {end.peer.address} is in the same AS {end.bgp.asn}; iBGP is not modelled",
-            end.place(".asn"),
+            end.field(".asn"),
             sources,
         )
     kinds = {underlay.interface(side).kind for side in (port, owner)}
     if kinds != {"ethernet"}:
         what = f"peer {end.peer.address} is reached by {port[1]} and {' '.join(owner)}"
         how = "peer over routed ports: sessions over anything else are not modelled"
-        raise refuse(what, end.place(), sources, how)
+        raise refuse(what, end.field(), sources, how)

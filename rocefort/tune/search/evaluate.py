@@ -51,8 +51,8 @@ class Evaluator:
             [[self._job(number, settings, seed) for seed in seeds] for number in numbers]
             for settings in candidates
         ]
-        wanted = {job.key: job for own in jobs for runs in own for job in runs}
-        self._simulate([job for key, job in wanted.items() if key not in self._known], title)
+        required = {job.key: job for own in jobs for runs in own for job in runs}
+        self._simulate([job for key, job in required.items() if key not in self._known], title)
         return [
             tuple(
                 simulation_of(runs[0].scenario, tuple(self._known[job.key] for job in runs))
@@ -66,9 +66,9 @@ class Evaluator:
     ) -> list[list[SimulationRun]]:
         """Return the runs of variants of one scenario, for each candidate."""
         jobs = [[self._job(number, s, seed, each) for each in scenarios] for s in candidates]
-        wanted = {job.key: job for own in jobs for job in own}
+        required = {job.key: job for own in jobs for job in own}
         self._simulate(
-            [job for key, job in wanted.items() if key not in self._known], "simulate windows"
+            [job for key, job in required.items() if key not in self._known], "simulate windows"
         )
         return [[self._known[job.key] for job in own] for own in jobs]
 

@@ -11,9 +11,9 @@ from rocefort.tune.model import (
     Figure,
     HeatMap,
     Option,
-    Parameter,
     QueueSeries,
     ScenarioFigures,
+    SearchedParameter,
     Simulation,
 )
 from rocefort.tune.search.comparison import TriedCandidate, thresholds
@@ -49,7 +49,7 @@ def _figures(result: Simulation) -> Iterator[Figure]:
 
 def parameters(
     space: Space, scored: Scored, tried: Tried, noise: Mapping[str, float]
-) -> tuple[Parameter, ...]:
+) -> tuple[SearchedParameter, ...]:
     """Return each parameter with its share of the variance of each goal.
 
     noise: percent by goal, as of `noise_percent`.
@@ -62,7 +62,7 @@ def parameters(
     names = next(iter(logs.values()), {})
     equal = {name for name in names if _spread_percent(tried, name) <= noise.get(name, 0)}
     return tuple(
-        Parameter(
+        SearchedParameter(
             name=axis.name,
             values=axis.values,
             shares={

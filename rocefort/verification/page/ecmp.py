@@ -131,12 +131,12 @@ def _tables(
     network: Network,
     state: RoutingState,
     numbers: Mapping[str, int],
-    wanted: Mapping[IPv4Network, object],
+    required: Mapping[IPv4Network, object],
 ) -> tuple[tuple[Links, ...], dict[IPv4Network, Table]]:
     """All sets of links, and the set of each switch by prefix."""
     link_of = _links_by_far_address(network)
     sets: dict[Links, int] = {}
-    tables: dict[IPv4Network, Table] = {prefix: {} for prefix in wanted}
+    tables: dict[IPv4Network, Table] = {prefix: {} for prefix in required}
     seen: dict[tuple[str, tuple[IPv4Address, ...]], int] = {}
     for route in state.routes:
         table = tables.get(route.prefix)

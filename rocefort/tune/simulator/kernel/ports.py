@@ -213,7 +213,7 @@ def packet_of(m: Ints, x: Floats, flow: int, now: int) -> int:
 def send_frame(m: Ints, x: Floats, port: int, kind: int, now: int) -> None:
     """Send a pause or resume frame to the peer of an ingress port.
 
-    A frame that still waits has the opposite kind, and the peer has the wanted state: neither is
+    A frame that still waits has the opposite kind, and the peer has this state: neither is
     sent. A queue of frames would delay the last one by more than the headroom formula allows.
     """
     pause = kind == c.PAUSE
