@@ -9,6 +9,7 @@ from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
 from rocefort.models.fabric.approvals import Approvals
+from rocefort.models.fabric.beamlines import Beamline
 from rocefort.models.fabric.congestion_control import CongestionControl
 from rocefort.models.fabric.hosts import Adapter, HostProfile, NicProfile
 from rocefort.models.fabric.lossless import EcnProfile, Lossless
@@ -170,6 +171,10 @@ class Fabric(Frozen):
         default=(), description="Links with something given by hand; the others follow from ids."
     )
     servers: tuple[ServerIntent, ...] = Field(default=(), description="What is on leaf ports.")
+    beamlines: tuple[Beamline, ...] = Field(
+        default=(),
+        description="Beamlines; servers, gateways, demand and policy follow from each of them.",
+    )
     management: Management = Field(
         default=Management(), description="How the management ports reach the rest of the site."
     )

@@ -35,6 +35,16 @@ class Capacity(Frozen):
         description="Most links that a leaf will ever have to each spine; raising it moves "
         "nothing, but takes ports and addresses of pools.links.",
     )
+    beamline_ports: int | None = Field(
+        default=None,
+        ge=1,
+        le=64,
+        json_schema_extra=named("a number of ports"),
+        description="Leaf ports kept for each beamline: `beamline add` then gives beamline N "
+        "block N of the leaves of its segment, in whatever order beamlines are added. None: the "
+        "first free ports.",
+        examples=[3],
+    )
     retired_spines: tuple[Id, ...] = Field(
         default=(),
         examples=[[3]],

@@ -1,63 +1,21 @@
-"""Demand: the traffic matrix of a facility, as its planner writes it (demand.yaml).
-
-Rates and volumes carry their unit in the value, as publications print them: `3.2 Tb/s`, `800 TB`.
-All prefixes are decimal: 1 TB is 10^12 bytes, 1 Tb/s is 10^12 bits a second.
-"""
+"""Demand: the traffic matrix of a facility, as its planner writes it (demand.yaml)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import Annotated, Literal, Self
+from collections.abc import Iterable, Iterator
+from typing import Literal, Self
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
 from rocefort.models.base import Description, Frozen, Name
+from rocefort.models.fabric.beamlines import Beamline
 from rocefort.models.network.network import Network, Server
+from rocefort.models.units import Rate, Volume
 from rocefort.models.wording import named
 
-RATES = {"Gb/s": 1.0, "Tb/s": 1000.0}  # in Gb/s
-VOLUMES = {"GB": 0.001, "TB": 1.0, "PB": 1000.0}  # in TB
-NUMBER = re.compile(r"([-+]?)(\d{1,9}(?:\.\d{1,9})?) *(\S*)", re.ASCII)
 DAY_S = 86_400
 GBPS_OF_TB_A_DAY = 8000 / DAY_S  # 1 TB is 8,000 Gb
-
-
-def gbps(value: object) -> float:
-    """Convert `3.2 Tb/s` to 3200.0; raises ValueError if not above 0 or without a unit of RATES."""
-    return _quantity(value, RATES, "3200 Gb/s or 3.2 Tb/s")
-
-
-def terabytes(value: object) -> float:
-    """Convert `1 PB` to 1000.0; raises ValueError if not above 0 or without a unit of VOLUMES."""
-    return _quantity(value, VOLUMES, "800 TB or 1 PB")
-
-
-def _quantity(value: object, units: dict[str, float], example: str) -> float:
-    text = str(value).strip()
-    match = NUMBER.fullmatch(text)
-    if isinstance(value, bool) or match is None:
-        raise ValueError(f"{text[:40]!r} is not a number with a unit; write {example}")
-    sign, number, unit = match.groups()
-    if not unit:
-        raise ValueError(f"{text} has no unit; write {example}")
-    if unit not in units:
-        raise ValueError(f"unit {unit[:20]!r} is not {' or '.join(units)}; write {example}")
-    if sign == "-":
-        raise ValueError(f"{text} is negative; a demand is more than 0")
-    if not float(number):
-        raise ValueError(f"{text} is no demand; write more than 0, or leave it out")
-    return float(number) * units[unit]
-
-
-def _written(units: Iterable[str]) -> WithJsonSchema:
-    """Return the JSON schema of a number with a unit, with the pattern that validators accept."""
-    pattern = rf"^ *\+?[0-9]{{1,9}}(\.[0-9]{{1,9}})? *({'|'.join(units)}) *$"
-    return WithJsonSchema({"type": "string", "pattern": pattern})
-
-
-Rate = Annotated[float, BeforeValidator(gbps), _written(RATES)]
-Volume = Annotated[float, BeforeValidator(terabytes), _written(VOLUMES)]
+OF_BEAMLINES = "beamlines of the fabric"
 Published = Literal["peak", "daily", "busiest_day", "flows"]
 
 
@@ -144,6 +102,45 @@ class Demand(Frozen):
     def all_flows(self) -> tuple[DemandFlow, ...]:
         """Flows of the demand; without any, one from every server to every other."""
         return self.flows or (DemandFlow(share=1),)
+
+
+def with_beamlines(demand: Demand | None, network: Network) -> Demand | None:
+    """Return a demand with the flows of the fabric's beamlines; of them alone if it is None.
+
+    Their detectors send at their peak, all at once.
+    """
+    if not network.beamlines:
+        return demand
+    flows = tuple(beamline_flows(network.beamlines))
+    is_assumed = any({"detectors", "sends_to"} & {*one.assumed} for one in network.beamlines)
+    assumed: tuple[Published, ...] = ("flows",) if is_assumed else ()
+    if demand is None:
+        peak = sum(beamline.peak_gbps for beamline in network.beamlines)
+        return Demand(
+            demand=network.name, peak=_rate(peak), flows=flows, assumed=assumed, source=OF_BEAMLINES
+        )
+    update = {
+        "flows": (*demand.flows, *flows),
+        "assumed": tuple(dict.fromkeys((*demand.assumed, *assumed))),
+    }
+    return demand.model_copy(update=update)
+
+
+def beamline_flows(beamlines: Iterable[Beamline]) -> Iterator[DemandFlow]:
+    """Yield the flows of beamlines at their peak: one for each data path."""
+    for beamline in beamlines:
+        for path in beamline.sends_to:
+            yield DemandFlow(
+                name=f"{beamline.name} to {path.to}",
+                senders=Group(servers=beamline.servers),
+                receivers=Group(segments=(path.to,)),
+                peak=_rate(beamline.peak_gbps * path.share),
+            )
+
+
+def _rate(value: float) -> Rate:
+    """Return a rate as the models read it."""
+    return f"{value:.6f} Gb/s"  # type: ignore[return-value]  # validated to a number
 
 
 def members(group: Group | None, network: Network) -> tuple[Server, ...]:

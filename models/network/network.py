@@ -16,6 +16,7 @@ from pydantic import Field
 from rocefort.models.base import Frozen, natural
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
+from rocefort.models.fabric.beamlines import Beamline
 from rocefort.models.fabric.hosts import Hosts, NicProfile
 from rocefort.models.fabric.policy import SegmentPolicy
 from rocefort.models.finding import IntentLine, Waiver, Where
@@ -361,6 +362,7 @@ class Network(Frozen):
     nodes: tuple[Node, ...]
     links: tuple[Link, ...] | None = None
     servers: tuple[Server, ...] | None = None
+    beamlines: tuple[Beamline, ...] = ()  # by id; their servers are among `servers`
     segments: tuple[Segment, ...] | None = None
     exits: tuple[Exit, ...] | None = None  # cables out of the fabric
     lossless: LosslessIntent | None = None

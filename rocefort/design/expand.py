@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from rocefort.base.documents.edit import Insertion, Item, appended, spliced
-from rocefort.base.documents.read import document_of
+from rocefort.base.documents.read import YamlPath, document_of
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.check_consistency import releases_of
@@ -79,7 +79,8 @@ def grow(
     data = loaded.document.data
     if not isinstance(data, dict):
         raise TypeError("a fabric that is loaded is a mapping")
-    growth = _Growth(loaded.fabric, data, loaded.document.file, catalogue, request)
+    document = loaded.document
+    growth = _Growth(loaded.fabric, data, document.file, catalogue, request, document.written)
     groups = [group for group in GROUPS if request.number(group)]
     growth.check_request(groups)
     lists = {group: list(growth.switches(group)) for group in groups}
@@ -104,6 +105,7 @@ class _Growth:
     file: str
     catalogue: Catalogue
     request: GrowthRequest
+    written: Mapping[YamlPath, YamlPath]  # rows that follow from beamlines
 
     def _members(self, group: str) -> Sequence[Switch]:
         return self.fabric.spines if group == SPINES else self.fabric.leaves
@@ -254,6 +256,8 @@ class _Growth:
         """Copy of the neighbour's last server with one port; a plain one if it has none."""
         for index in reversed(range(len(self.fabric.servers))):
             server = self.fabric.servers[index]
+            if (SERVERS, index) in self.written:  # of a beamline
+                continue
             if server.leaf == leaf.name and server.port:
                 row = self.data[SERVERS][index]
                 return {k: v for k, v in row.items() if k not in SERVER_OF_ONE}

@@ -14,6 +14,7 @@ from rocefort.base.documents.read import YamlPath, document_of, path_text
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.design.expand import GROUPS, LEAVES, SERVERS, SINGULAR, SPINES
+from rocefort.design.load.beamlines import BEAMLINES
 from rocefort.design.load.documents import LoadedFabric, loaded_fabric
 from rocefort.models.base import check_name
 from rocefort.models.fabric.fabric import Fabric
@@ -47,9 +48,14 @@ def remove(text: str, loaded: LoadedFabric, names: Sequence[str]) -> EditedFabri
     gone = set(names)
     _check_names(fabric, gone)
     items: Indexes = {
-        (group,): {i for i, item in enumerate(getattr(fabric, group)) if item.name in gone}
-        for group in (SPINES, LEAVES, SERVERS)
+        (group,): {
+            i
+            for i, item in enumerate(getattr(fabric, group))
+            if item.name in gone and (group, i) not in loaded.document.written
+        }
+        for group in (SPINES, LEAVES, SERVERS, BEAMLINES)
     }
+    gone |= {name for b in fabric.beamlines if b.name in gone for name in b.servers}
     if problems := list(_problems(loaded, gone)):
         raise Refused(problems=problems)
     references = _references(fabric, gone)
@@ -75,8 +81,9 @@ def remove(text: str, loaded: LoadedFabric, names: Sequence[str]) -> EditedFabri
 
 
 def names_of(fabric: Fabric) -> list[str]:
-    """Names of all switches and servers."""
-    return [*(s.name for s in (*fabric.spines, *fabric.leaves)), *(s.name for s in fabric.servers)]
+    """Names of all switches, servers and beamlines."""
+    switches = [switch.name for switch in (*fabric.spines, *fabric.leaves)]
+    return [*switches, *(s.name for s in fabric.servers), *(b.name for b in fabric.beamlines)]
 
 
 def _check_names(fabric: Fabric, gone: set[str]) -> None:
@@ -92,6 +99,7 @@ def _check_names(fabric: Fabric, gone: set[str]) -> None:
 def _problems(loaded: LoadedFabric, gone: set[str]) -> Iterator[Problem]:
     """Yield reasons against a removal."""
     fabric = loaded.fabric
+    yield from _parts(fabric, gone)
     for leaf in fabric.leaves:
         left = [s.name for s in fabric.servers if s.leaf == leaf.name and s.name not in gone]
         if leaf.name in gone and left:
@@ -109,6 +117,15 @@ def _problems(loaded: LoadedFabric, gone: set[str]) -> Iterator[Problem]:
     if fabric.rollout.canary in gone:
         what = f"{fabric.rollout.canary} is the canary of rollouts"
         yield loaded.problem(("rollout", "canary"), what, "name another leaf first")
+
+
+def _parts(fabric: Fabric, gone: set[str]) -> Iterator[Problem]:
+    """Yield the problem of a server that follows from a beamline, which stays."""
+    for beamline in fabric.beamlines:
+        own = [name for name in beamline.servers if name in gone]
+        if own and not gone.issuperset(beamline.servers):
+            what = f"{listing(own)} follows from beamline {beamline.name}"
+            yield Problem("", what, "remove the beamline, or its port in `beamlines`")
 
 
 def _references(fabric: Fabric, gone: set[str]) -> Indexes:
@@ -173,17 +190,18 @@ def read_back(text: str, before: LoadedFabric, expected: object) -> LoadedFabric
     return loaded_fabric(document, before.site)
 
 
-REFERENCES = {  # keys of list items whose value is the name of a switch or server
+REFERENCES = {  # keys of list items whose value is the name of a switch, server or beamline
     "spines": ("name",),
     "leaves": ("name",),
     "servers": ("name", "leaf"),
+    "beamlines": ("name", "leaf"),
     "links": ("spine", "leaf"),
     "waivers": ("device",),
 }
 
 
 def rename(text: str, loaded: LoadedFabric, old: str, new: str) -> EditedFabric:
-    """Rename a switch or server in the text of `loaded`; it does not derive.
+    """Rename a switch, server or beamline in the text of `loaded`; it does not derive.
 
     Raises BadInput for an unknown name, and for a new one that is invalid or in use.
     """
@@ -197,7 +215,11 @@ def rename(text: str, loaded: LoadedFabric, old: str, new: str) -> EditedFabric:
         check_name(new)
     except ValueError as error:
         raise BadInput(str(error), how="choose another name") from None
-    places = list(_places(fabric, old))
+    places = [path for path in _places(fabric, old) if path[:2] not in loaded.document.written]
+    if any(old in beamline.servers for beamline in fabric.beamlines):
+        owner = next(one.name for one in fabric.beamlines if old in one.servers)
+        what = f"{old} follows from beamline {owner}"
+        raise BadInput(what, how="rename the beamline")
     edited = spliced(text, with_values(text, dict.fromkeys(places, new)))
     expected = _with_values(loaded.document.data, (), set(places), new)
     beside = tuple(path_text(path) for path in places)
@@ -205,7 +227,7 @@ def rename(text: str, loaded: LoadedFabric, old: str, new: str) -> EditedFabric:
 
 
 def _places(fabric: Fabric, name: str) -> Iterator[YamlPath]:
-    """Paths of all values that name a switch or server."""
+    """Paths of all values that name a switch, server or beamline."""
     values: list[tuple[YamlPath, str | None]] = [(("rollout", "canary"), fabric.rollout.canary)]
     for group, keys in REFERENCES.items():
         for index, item in enumerate(getattr(fabric, group)):

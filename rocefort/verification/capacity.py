@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rocefort.design.load.documents import demand_beside, load_demand
 from rocefort.design.subject import ReadNetwork, subject_of
-from rocefort.models.network.demand import Demand
+from rocefort.models.network.demand import Demand, with_beamlines
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn
@@ -33,11 +33,13 @@ class DemandFile:
 
 
 def demand_of(fabric: Path | None, named: Path | None, network: Network) -> DemandFile:
-    """Load the named demand, or the one beside the fabric; raises as `load_demand` does."""
+    """Load the named demand, or the one beside the fabric, and add that of its beamlines.
+
+    Raises as `load_demand` does.
+    """
     path = named or (demand_beside(fabric) if fabric else None)
-    if path is None:
-        return DemandFile()
-    return DemandFile(load_demand(path, network).demand, str(path))
+    demand = load_demand(path, network).demand if path else None
+    return DemandFile(with_beamlines(demand, network), str(path or ""))
 
 
 def judge_capacity(fabric: Path, named: Path | None, scope: str | None = None) -> CapacityReport:

@@ -45,29 +45,38 @@ class Document:
     """Immutable data of one YAML file; `values` and `keys` are positions by YAML path.
 
     Files with the same text share its data: hardware and profiles are mostly equal on both sides of
-    a review.
+    a review. written: the path that the author wrote, by the path of a value that follows from it.
     """
 
     file: str
     data: object
     values: Mapping[YamlPath, Mark]
     keys: Mapping[YamlPath, Mark]
+    written: Mapping[YamlPath, YamlPath] = field(default_factory=dict)
+
+    def source(self, path: YamlPath) -> YamlPath:
+        """Return the path that the author wrote, of a path that may follow from it."""
+        for length in range(len(path), 0, -1) if self.written else ():
+            if (start := self.written.get(path[:length])) is not None:
+                return (*start, *path[length:])
+        return path
 
     def at(self, path: YamlPath) -> Position:
         """Return the position of the value at a path, or of the nearest one that encloses it."""
+        path = self.source(path)
         while path and path not in self.values:
             path = path[:-1]
         return Position(self.file, *self.values.get(path, (1, 1)))
 
     def key_at(self, path: YamlPath) -> Position:
         """Return the position of the key (or list item) at a path."""
-        mark = self.keys.get(path)
+        mark = self.keys.get(self.source(path))
         return Position(self.file, *mark) if mark else self.at(path)
 
     def problem(self, path: YamlPath, what: str, how: str = "", *, of_key: bool = False) -> Problem:
         """Return a problem of the value at a path, or of its key."""
         at = self.key_at(path) if of_key else self.at(path)
-        return masked(Problem(path_text(path), what, how, at.file, at.line, at.column))
+        return masked(Problem(path_text(self.source(path)), what, how, at.file, at.line, at.column))
 
 
 def path_text(path: YamlPath) -> str:

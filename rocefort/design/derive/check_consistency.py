@@ -10,6 +10,7 @@ from itertools import chain, combinations
 from rocefort.base.documents.read import YamlPath
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import NameFault, Problem
+from rocefort.design.derive.check_beamlines import beamline_problems
 from rocefort.design.derive.check_capacity import capacity_problems, check_as_numbers
 from rocefort.design.derive.check_profiles import profile_problems
 from rocefort.design.derive.context import Context
@@ -45,6 +46,7 @@ def allocation_problems(context: Context) -> Iterator[Problem]:
         _pools,
         _segments,
         _servers,
+        beamline_problems,
         bond_problems,
         _links,
     )

@@ -18,7 +18,13 @@ from rocefort.design.derive.check_conflicts import border_problems, fit_problems
 from rocefort.design.derive.check_consistency import allocation_problems, value_problems
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.switch_context import LeafSpineLink, Scope, joints_of
-from rocefort.design.load.documents import Catalogue, LoadedFabric, find_fabric, load_catalogue
+from rocefort.design.load.documents import (
+    Catalogue,
+    LoadedFabric,
+    fabric_of,
+    find_fabric,
+    load_catalogue,
+)
 from rocefort.design.load.profiles import profiles_of
 from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.routing import StaticRoute
@@ -152,7 +158,7 @@ def derive_document(document: Document, site: Site | None = None) -> DerivedNetw
     """
     of_file = site or site_of(Path(document.file)) or SHIPPED
     examined = examine(Fabric, document)
-    copies = [LoadedFabric(fabric, copy, of_file) for fabric, copy in examined.copies]
+    copies = [fabric_of(fabric, copy, of_file) for fabric, copy in examined.copies]
     if not examined.problems:
         return derive_loaded(copies[0])
     problems = list(examined.problems)
@@ -194,7 +200,7 @@ def _contradictions(context: Context) -> tuple[list[Problem], tuple[LeafSpineLin
     if not problems:
         joints = tuple(joints_of(context))
         problems = list(fit_problems(context, joints))
-    problems += value_problems(context)
+    problems = list(dict.fromkeys([*problems, *value_problems(context)]))
     if any(problem.fault is NameFault.TWICE for problem in problems):  # one of the two is unknown
         problems = [problem for problem in problems if problem.fault is not NameFault.UNKNOWN]
     return sorted(problems, key=lambda problem: problem.line), joints
@@ -247,6 +253,7 @@ def _network(context: Context, joints: Sequence[LeafSpineLink]) -> Network:
         nodes=tuple(node for node, _ in pairs),
         links=tuple(joint.link for joint in joints),
         servers=tuple(servers[server.name] for server in fabric.servers),
+        beamlines=tuple(sorted(fabric.beamlines, key=lambda beamline: beamline.id)),
         segments=tuple(_segments(context)),
         exits=tuple(exits.exits(context)),
         lossless=lossless.intent(context),

@@ -20,6 +20,7 @@ from rocefort.base.repository import (
     shortest,
     site_of,
 )
+from rocefort.design.load.beamlines import with_beamlines
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.models.fabric.fabric import Fabric, Profiles
 from rocefort.models.hardware.site_data import SiteCommands
@@ -73,7 +74,12 @@ def load_fabric(name: Path, site: Site | None = None) -> LoadedFabric:
 def loaded_fabric(document: Document, site: Site | None = None) -> LoadedFabric:
     """Return the fabric of a document; raises as `load_fabric` does."""
     of_file = site or site_of(Path(document.file)) or SHIPPED
-    return LoadedFabric(validate(Fabric, document), document, of_file)
+    return fabric_of(validate(Fabric, document), document, of_file)
+
+
+def fabric_of(fabric: Fabric, document: Document, site: Site) -> LoadedFabric:
+    """Return a fabric with what follows from its beamlines."""
+    return LoadedFabric(*with_beamlines(fabric, document), site)
 
 
 DEMAND_FILE = "demand.yaml"

@@ -11,7 +11,8 @@ from rocefort.base.errors import BadInput
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.load.documents import demand_beside, load_demand
-from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, gbps, terabytes
+from rocefort.models.network.demand import GBPS_OF_TB_A_DAY
+from rocefort.models.units import gbps, terabytes
 
 HEAD = "demand: trial\npeak: 1 Tb/s\n"
 FLOW = HEAD + "flows:\n  - senders: {%s}\n    receivers: {segments: [compute]}\n    share: 1\n"
