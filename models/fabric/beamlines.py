@@ -182,5 +182,5 @@ class Beamline(Frozen):
 
     @property
     def sent_gbps(self) -> float:
-        """What its servers send at peak, Gb/s: the raw data once for each data path."""
+        """Traffic of its servers at peak, Gb/s: the raw data once for each data path."""
         return self.peak_gbps * sum(path.share for path in self.sends_to)
