@@ -23,7 +23,13 @@ from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.git_revisions import checked_out, looks_like_revision, revision_of, site_beside
 from rocefort.design.load.documents import load_fabric
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.subject import subject_of_texts, with_template_lines
+from rocefort.design.subject import (
+    ReadNetwork,
+    live_configs,
+    subject_of_configs,
+    subject_of_texts,
+    with_template_lines,
+)
 from rocefort.dialects.changes import Paths, change_of, conditions_of, replaced_lines
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.secrets import with_known_secrets
@@ -355,15 +361,23 @@ def compare_sides(before: str, after: str, say: Say | None = None) -> FabricDiff
     return difference(*sides, load_catalogue().families)
 
 
-def drift_of(fabric: Path, configs: Path, say: Say | None = None) -> FabricDifference:
-    """Drift: compare a directory of running configurations with the intended fabric.
+def drift_of(
+    fabric: Path, running: Path | Mapping[str, str], say: Say | None = None
+) -> FabricDifference:
+    """Drift: compare running configurations with the intended fabric.
 
-    say: as in `compare_sides`.
+    running: a directory, or the texts that the switches run now, by name. say: as in
+    `compare_sides`.
     """
     loaded = load_fabric(fabric)
     intended = side_of_derived(derive_loaded(loaded), str(fabric))
-    running = side_of_texts(configs, str(configs), loaded.site, say)
-    return difference(running, intended, load_catalogue(loaded.site).families)
+    catalogue = load_catalogue(loaded.site)
+    if isinstance(running, Path):
+        side = side_of_texts(running, str(running), loaded.site, say)
+    else:
+        subject = subject_of_configs(live_configs(running), loaded.fabric.fabric, catalogue)
+        side = _side_of_subject(subject, "the switches")
+    return difference(side, intended, catalogue.families)
 
 
 def side_of(text: str, other: str, say: Say | None = None) -> ComparedSide:
@@ -400,6 +414,10 @@ def side_of_texts(
     if say is not None:
         for note in subject.unread:
             say(note)
+    return _side_of_subject(subject, name)
+
+
+def _side_of_subject(subject: ReadNetwork, name: str) -> ComparedSide:
     switches = dict(switches_of(subject.network, subject.sources, subject.texts))
     return ComparedSide(name, switches, subject.sources)
 

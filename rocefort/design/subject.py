@@ -329,7 +329,11 @@ def subject_of_texts(directory: Path, site: Site | None = None) -> ReadNetwork:
     site: whose hardware they have if the directory is in none; by default that of the current one.
     """
     catalogue = load_catalogue(site_of(directory) or site or this_site())
-    saved = read_directory(directory)
+    return subject_of_configs(read_directory(directory), directory.resolve().name, catalogue)
+
+
+def subject_of_configs(saved: ConfigDirectory, name: str, catalogue: Catalogue) -> ReadNetwork:
+    """Infer a Network from configurations and outputs; name: of the network."""
     table: dict[str, Position] = {}
     for config in saved.configs:
         table |= sources_of(config.parsed, str(config.path))
@@ -338,11 +342,26 @@ def subject_of_texts(directory: Path, site: Site | None = None) -> ReadNetwork:
             position = Position(str(file.path), neighbour.line)
             table[f"{file.device}/interfaces[{neighbour.local}].lldp"] = position
     nodes = [_node(config, saved.displays, catalogue) for config in saved.configs]
-    network = infer(directory.resolve().name, nodes, _lldp_neighbours(saved))
+    network = infer(name, nodes, _lldp_neighbours(saved))
     texts = {config.parsed.device.name: config.text for config in saved.configs}
     configs = {config.parsed.device.name: config for config in saved.configs}
     notes = (*coverage_notes(configs, nodes), *saved.notes)
     return ReadNetwork(network, Sources(table), texts, notes, unread=saved.notes)
+
+
+def live_configs(texts: Mapping[str, str]) -> ConfigDirectory:
+    """Configurations that were read from switches; the file's name is that of the switch."""
+    configs = []
+    for name, text in texts.items():
+        read_by = reader_of(text)
+        parsed = load_dialect(read_by).parse(text, live_file(name))
+        configs.append(ConfigFile(Path(live_file(name)), parsed, text, read_by))
+    return ConfigDirectory(tuple(configs))
+
+
+def live_file(name: str) -> str:
+    """Name of the running configuration of a switch, in the place of a file's."""
+    return f"{name} (running)"
 
 
 def _node(config: ConfigFile, displays: Sequence[DisplayFile], catalogue: Catalogue) -> Node:

@@ -11,11 +11,12 @@ from rocefort.base import options, output
 from rocefort.base.command_line import values
 from rocefort.base.command_line.help import Topic, documented
 from rocefort.base.command_line.verbosity import end
+from rocefort.base.errors import BadInput
 from rocefort.reports.output import write_blocks
 from rocefort.verification.batfish_service import announce_service
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from rocefort.change.results import FabricDifference
     from rocefort.reports.blocks import Block
@@ -55,7 +56,7 @@ def diff(
 
 @cli.command(
     **documented(
-        "rocefort drift heps --configs configs",
+        "rocefort drift heps --connections connections.yaml",
         "rocefort drift heps --configs configs --patch --format markdown",
         topic=Topic.CHANGE,
     )
@@ -63,21 +64,37 @@ def diff(
 def drift(
     fabric: options.Fabric,
     configs: Annotated[
-        Path, typer.Option(help="Directory of the running configurations.", **values.DIR)
-    ],
+        Path | None, typer.Option(help="Directory of the running configurations.", **values.DIR)
+    ] = None,
+    connections: options.MaybeConnections = None,
     patch: Annotated[bool, typer.Option("--patch", help=options.PATCH)] = False,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
 ) -> None:
-    """Compare the running configurations with the intent."""
+    """Compare the running configurations with the intent.
+
+    Reads them from a directory, or without one from the switches now.
+    """
     from rocefort.change.difference import drift_of
     from rocefort.change.differences_report import DifferenceOptions, drift_report, drift_summary
 
-    difference = drift_of(fabric, configs, output.write_note)
+    running = configs or _texts_of_switches(fabric, connections)
+    difference = drift_of(fabric, running, output.write_note)
     blocks = drift_report(difference, DifferenceOptions(patch=patch, places=True))
     title = f"{difference.before} beside {difference.after}"
     _write_difference(difference, blocks, title, drift_summary(difference), form)
     end(failed=difference.drifts)
+
+
+def _texts_of_switches(fabric: Path, connections: Path | None) -> Mapping[str, str]:
+    """Read what the switches run now; raises BadInput without connections."""
+    if connections is None:
+        how = "name one of them: --connections FILE, or --configs DIR"
+        raise BadInput("neither the switches nor a directory of their texts is named", how=how)
+    from rocefort.fleet.connections import load_connections
+    from rocefort.fleet.running_configs import running_of
+
+    return running_of(fabric, load_connections(connections), None)
 
 
 @cli.command(

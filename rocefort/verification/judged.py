@@ -18,11 +18,12 @@ from rocefort.design.subject import (
     ReadNetwork,
     coverage_notes,
     hardware_of,
+    live_configs,
     read_directory,
     subject_of,
     with_template_lines,
 )
-from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
+from rocefort.dialects.choose import dialect_of, load_dialect
 from rocefort.dialects.data import sources_of
 from rocefort.dialects.network_text import with_commands
 from rocefort.dialects.secrets import with_known_secrets
@@ -52,7 +53,7 @@ def judged_subject(
     if fabric is None or (configs is None and running is None):
         return subject_of(fabric, configs)
     if running is not None:
-        saved, source = _live_texts(running), SWITCHES
+        saved, source = live_configs(running), SWITCHES
     else:
         saved, source = read_directory(configs or Path()), str(configs)
     return subject_of_running(derive(fabric), saved, source)
@@ -78,20 +79,6 @@ def _announced(network: Network) -> Iterator[tuple[str, IPv4Network]]:
         for prefix in node.device.bgp.networks if node.device.bgp else ():
             if prefix not in static:
                 yield node.name, prefix
-
-
-def _live_texts(texts: Mapping[str, str]) -> ConfigDirectory:
-    """Texts read from switches; the file's name is that of the switch."""
-    configs = []
-    for name, text in texts.items():
-        read_by = reader_of(text)
-        parsed = load_dialect(read_by).parse(text, _live_file(name))
-        configs.append(ConfigFile(Path(_live_file(name)), parsed, text, read_by))
-    return ConfigDirectory(tuple(configs))
-
-
-def _live_file(name: str) -> str:
-    return f"{name} (running)"
 
 
 def subject_of_running(derived: DerivedNetwork, saved: ConfigDirectory, source: str) -> ReadNetwork:

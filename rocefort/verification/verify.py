@@ -38,6 +38,8 @@ from rocefort.verification.failures import NONE, FailureReport, study_failures
 TEXT_OF_EACH = "TXT201"
 TOKEN = "ROCEFORT_BATFISH_TOKEN"  # noqa: S105 - the name of a variable
 
+NOT_ASKED = "Batfish was not asked: no service is named; to ask it: --batfish HOST:PORT"
+
 
 @dataclass(frozen=True)
 class VerifyRequest:
@@ -79,7 +81,8 @@ def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> Ver
     subject = replace(subject, network=verified.readings.first.network)
     done = _with_failures(subject, verified, asked)
     designs = map(str, designs_in(subject.network))  # those that change no answer
-    done = replace(done, notes=(*sentences(verified.readings), *done.notes, *designs))
+    unasked = [NOT_ASKED] if asked.engine is Engine.AUTO and service is None else []
+    done = replace(done, notes=(*sentences(verified.readings), *done.notes, *designs, *unasked))
     if subject.running is None:
         return done
     # A switch without a text counts as intended; a verification of what runs reports it, too.

@@ -12,6 +12,7 @@ from batfish_server import HOST, answering, serving, without_end
 
 Rocefort = Callable[..., Any]
 NOWHERE = "127.0.0.1:1"
+UNASKED = "Batfish was not asked: no service is named; to ask it: --batfish HOST:PORT\n"
 DELIVERED = "server pairs delivered by every path: 132 of 132\n"
 
 
@@ -22,9 +23,11 @@ def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_auto_asks_no_service_that_nobody_names(rocefort: Rocefort, heps_file: Path) -> None:
     done = rocefort("verify", heps_file)
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, UNASKED)
     assert "verified by: embedded\n" in done.out
     assert DELIVERED in done.out
+    chosen = rocefort("verify", heps_file, "--engine", "embedded")
+    assert (chosen.code, chosen.err, chosen.out) == (0, "", done.out)
 
 
 def test_auto_asks_the_service_of_the_environment(
