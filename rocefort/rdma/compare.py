@@ -23,6 +23,7 @@ from rocefort.rdma.judge.regression import LEAST_HISTORY, paired, regression
 from rocefort.rdma.judge.run_store import LAST, RdmaHistory
 from rocefort.rdma.judge.verdicts import GoodRuns, measured_words
 from rocefort.rdma.plan.command_lines import DEFAULT_BYTES
+from rocefort.rdma.plan.message_sizes import SizeSet
 from rocefort.rdma.plan.site import FAR, NEAR
 from rocefort.rdma.rdma_plan import Program, RdmaRun
 from rocefort.rdma.results import Measurement, RdmaResult, RunComparison
@@ -60,6 +61,7 @@ class Publication(Frozen):
     conditions: Conditions = Field(default_factory=dict)
     caution: Description | None = Field(default=None, description="What a reader must know of it.")
     figures: tuple[PublishedFigure, ...] = Field(min_length=1)
+    sizes: tuple[SizeSet, ...] = Field(default=(), description="Sizes of its tests, by name.")
 
     def conditions_of(self, figure: PublishedFigure) -> Conditions:
         """Return all conditions of one figure."""
@@ -173,6 +175,11 @@ def load_reference(name: str, directory: Path = REFERENCES) -> Publication:
             f"reference: {reference.reference}", where=f"{name}.yaml", how="call it as its file"
         )
     return reference
+
+
+def published_sizes() -> tuple[SizeSet, ...]:
+    """Sizes of all published tests of the package."""
+    return tuple(each for name in reference_names() for each in load_reference(name).sizes)
 
 
 def compare(result: RdmaResult, reference: Publication) -> tuple[Comparison, ...]:

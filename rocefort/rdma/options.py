@@ -67,6 +67,18 @@ Iterations = Annotated[
 Qps = Annotated[
     int | None, typer.Option(min=1, max=1024, help="Queue pairs of each bandwidth test.")
 ]
+Repeat = Annotated[
+    int,
+    typer.Option(min=1, max=1000, metavar="N", help="Run all rounds N times; report the spread."),
+]
+Sizes = Annotated[
+    str,
+    typer.Option(
+        metavar="BYTES,..|NAME",
+        help="Suites sweep, storage, mpi: message sizes, or those of a published test, such as"
+        " eantc-table-1, eantc-table-4 or redigo.",
+    ),
+]
 Covering = Annotated[
     bool, typer.Option("--covering", help="Suite mesh: measure each pair of leaves once.")
 ]

@@ -25,8 +25,10 @@ from rocefort.rdma.options import (
     MaybeServers,
     ProgramName,
     Qps,
+    Repeat,
     Run,
     Servers,
+    Sizes,
     SuiteName,
     SuiteOption,
     Target,
@@ -68,6 +70,8 @@ def plan(
     duration: Duration = None,
     iterations: Iterations = None,
     qps: Qps = None,
+    repeat: Repeat = 1,
+    sizes: Sizes = "",
     covering: Covering = False,
     target: Target = None,
     directory: Directory = None,
@@ -85,7 +89,18 @@ def plan(
 
     from rocefort.rdma.rdma_report import plan_report
 
-    asked = _request(suite, servers, duration, iterations, qps, covering, target, directory)
+    asked = _request(
+        suite,
+        servers,
+        sizes,
+        duration_s=duration,
+        iterations=iterations,
+        qps=qps,
+        repeat=repeat,
+        covering=covering,
+        target=target,
+        storage_directory=directory,
+    )
     asked = replace(asked, drained=tuple(drained or ()))
     if connections is None:
         from rocefort.rdma.designed_plan import designed_plan
@@ -114,6 +129,8 @@ def run(
     duration: Duration = None,
     iterations: Iterations = None,
     qps: Qps = None,
+    repeat: Repeat = 1,
+    sizes: Sizes = "",
     covering: Covering = False,
     target: Target = None,
     directory: Directory = None,
@@ -140,7 +157,18 @@ def run(
     from rocefort.fleet.connections import load_connections
     from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
 
-    asked = _request(suite, servers, duration, iterations, qps, covering, target, directory)
+    asked = _request(
+        suite,
+        servers,
+        sizes,
+        duration_s=duration,
+        iterations=iterations,
+        qps=qps,
+        repeat=repeat,
+        covering=covering,
+        target=target,
+        storage_directory=directory,
+    )
     asked = replace(asked, drained=tuple(drained or ()), switches=switches)
     access = load_connections(connections)
     lost: HistoryNotWritten | None = None
@@ -405,29 +433,17 @@ def _names(servers: str) -> tuple[str, ...]:
     return tuple(filter(None, (name.strip() for name in servers.split(","))))
 
 
-def _request(
-    suite: SuiteName,
-    servers: str,
-    duration: int | None,
-    iterations: int | None,
-    qps: int | None,
-    covering: bool,
-    target: str | None,
-    directory: str | None,
-) -> RdmaRequest:
+def _request(suite: SuiteName, servers: str, sizes: str, **chosen: object) -> RdmaRequest:
+    """Return the request of the options; chosen: fields of RdmaPlanOptions."""
+    from rocefort.rdma.compare import published_sizes
     from rocefort.rdma.designed_plan import RdmaRequest
+    from rocefort.rdma.plan.message_sizes import size_set
     from rocefort.rdma.plan.site import RdmaPlanOptions
     from rocefort.rdma.rdma_plan import Suite
 
-    chosen = RdmaPlanOptions(
-        covering=covering,
-        duration_s=duration,
-        iterations=iterations,
-        qps=qps,
-        target=target,
-        storage_directory=directory,
-    )
-    return RdmaRequest(Suite(suite.value), _names(servers), chosen)
+    named = size_set(sizes, published_sizes) if sizes else None
+    options = RdmaPlanOptions.model_validate(chosen | {"sizes": named})
+    return RdmaRequest(Suite(suite.value), _names(servers), options)
 
 
 def _message_writer(form: options.TraceFormat) -> Callable[[str], None]:

@@ -8,6 +8,7 @@ depend on the planner.
 from __future__ import annotations
 
 import json
+import math
 from enum import StrEnum
 from functools import cached_property
 
@@ -116,7 +117,8 @@ class RdmaRun(Frozen):
     every_s: int | None = None  # a row every so many seconds instead of one at the end
     storage: StorageJob | None = None
     collective: str = ""  # of MPI: alltoall, allgather, allreduce, gather, reduce
-    ranks: tuple[str, ...] = ()  # servers of an MPI run, one process each
+    ranks: tuple[str, ...] = ()  # servers of an MPI run
+    sizes: tuple[int, ...] = ()  # of an MPI run, powers of two in a row; empty: the usual ones
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -131,6 +133,20 @@ class RdmaRun(Frozen):
         return self.collective
 
     @property
+    def label(self) -> str:
+        """Program, distinct from its other runs: `IMB-MPI1 alltoall`."""
+        return f"{self.program} {self.detail}".rstrip()
+
+    @property
+    def least_s(self) -> float:
+        """Least duration, s: as planned, or that of its messages at the rate that it can reach."""
+        if self.duration_s is not None:
+            return self.duration_s
+        if self.reach_gbps and self.iterations and self.size_bytes:
+            return max(1.0, self.iterations * self.qps * self.size_bytes * 8e-9 / self.reach_gbps)
+        return 1.0
+
+    @property
     def pair(self) -> str:
         """Client and server, as text."""
         if self.ranks:
@@ -141,7 +157,7 @@ class RdmaRun(Frozen):
 class Round(Frozen):
     """Runs at the same time. total_gbps: rate that they share, if they share one port.
 
-    fault: intended failure during the round, as text.
+    fault: intended failure during the round, as text. repetition: of the plan, from 1.
     """
 
     number: int
@@ -150,6 +166,7 @@ class Round(Frozen):
     total_gbps: float | None = None
     fault: str = ""
     fault_links: tuple[str, ...] = ()  # `DEVICE INTERFACE` of the leaf's end; any one of them
+    repetition: int = 1
 
 
 class Coverage(Frozen):
@@ -167,7 +184,10 @@ class Coverage(Frozen):
 
 
 class RdmaPlan(Frozen):
-    """All rounds of one suite. unmeasured: what cannot be measured, with the reasons."""
+    """All rounds of one suite. unmeasured: what cannot be measured, with the reasons.
+
+    repeat: how often its rounds are run; all of them once, then all of them again.
+    """
 
     fabric: str
     suite: Suite
@@ -176,6 +196,7 @@ class RdmaPlan(Frozen):
     coverage: Coverage | None = None
     unmeasured: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    repeat: int = 1
 
     @cached_property
     def by_host(self) -> dict[str, RdmaHost]:
@@ -198,11 +219,14 @@ class RdmaPlan(Frozen):
     @property
     def least_seconds(self) -> int:
         """Least duration of the plan, s: each round lasts as long as its longest run."""
-        return sum(max((run.duration_s or 1 for run in r.runs), default=0) for r in self.rounds)
+        longest = (max((run.least_s for run in each.runs), default=0) for each in self.rounds)
+        return math.ceil(sum(longest))
 
 
 def _shape(run: RdmaRun, beside: Round) -> str:
     rows = (run.qps, run.limit_gbps, run.reach_gbps, run.every_s, run.collective)
     depth = run.storage.depth if run.storage else None
     ranks = [list(run.ranks)] if run.ranks else []
-    return json.dumps([*rows, depth, len(beside.runs) if beside.total_gbps else 1, *ranks])
+    more = {"sizes": run.sizes} if run.sizes else {}
+    rest = [len(beside.runs) if beside.total_gbps else 1, *ranks, *([more] if more else [])]
+    return json.dumps([*rows, depth, *rest])

@@ -14,6 +14,7 @@ from rocefort.rdma.rdma_plan import UNPROBED, RdmaPlan, RdmaRun, Round, Suite
 from rocefort.rdma.results import (
     EndedProcesses,
     Figures,
+    FigureSpread,
     JudgedOutputs,
     Measurement,
     MeasurementVerdict,
@@ -35,6 +36,10 @@ from rocefort.reports.blocks import (
     columns,
 )
 
+SPREAD_COLUMNS = (
+    *(TableColumn(name, "right") for name in ("minimum", "median", "maximum")),
+    TableColumn("runs", "right"),
+)
 MOST_ROWS = 60
 MOST_COLUMNS = 5  # of a table by size
 BY_ROUND = (Suite.INCAST, Suite.MIXED, Suite.FAILOVER)  # one pair in rounds of other load
@@ -50,14 +55,50 @@ WORDS = {
 def measured_tables(result: RdmaResult) -> Iterator[Block]:
     """All that was measured; nothing where nothing was."""
     measured = [m for m in result.measurements if m.value is not None]
-    if measured:
+    if result.spreads:
+        yield Section("", tuple(_spread_tables(result)))
+    elif measured:
         by_size = _collectives(measured) or _sweep(result, measured)
         yield by_size or Section("", tuple(_rows(result, measured)))
 
 
-def label(run: RdmaRun) -> str:
-    """Return the program, distinct from its other runs: `IMB-MPI1 alltoall`."""
-    return f"{run.program} {run.detail}".rstrip()
+def _spread_tables(result: RdmaResult) -> Iterator[Block]:
+    """Minimum, median and maximum of every figure: a table a kind, where kinds have sizes."""
+    by_round = result.plan.suite in BY_ROUND
+    groups: dict[tuple[str, ...], list[FigureSpread]] = {}
+    for each in result.spreads:
+        sized = (each.program, each.pair, each.figure, each.beside if by_round else "")
+        groups.setdefault(sized, []).append(each)
+    yield Note(f"minimum, median and maximum of {count_of(result.plan.repeat, 'repetition')}")
+    if any(len({each.size_bytes for each in group}) > 1 for group in groups.values()):
+        for (program, pair, figure_name, note), group in groups.items():
+            words = ", ".join(filter(None, (program, pair, figure_name, note)))
+            yield Note(f"{words}, {group[0].unit}")
+            yield Table(
+                (TableColumn("bytes"), *SPREAD_COLUMNS),
+                tuple((each.size_bytes, *spread_cells(each)) for each in group),
+            )
+        return
+    for note in dict.fromkeys(each.beside if by_round else "" for each in result.spreads):
+        if note:
+            yield Note(note)
+        shown = [each for each in result.spreads if not by_round or each.beside == note]
+        yield Table(
+            (*columns("pair", "program", "bytes", "unit"), *SPREAD_COLUMNS),
+            tuple(
+                (each.pair, each.program, each.size_bytes, each.unit, *spread_cells(each))
+                for each in shown[:MOST_ROWS]
+            ),
+        )
+        if len(shown) > MOST_ROWS:
+            yield Note(f"and {len(shown) - MOST_ROWS} more; --format json has them all")
+
+
+def spread_cells(each: FigureSpread) -> tuple[str, str, str, int]:
+    """Return minimum, median, maximum, and the number of runs."""
+    values = (each.minimum, each.median, each.maximum)
+    low, middle, high = (f"{v:.0f}" if each.unit == "IOPS" else f"{v:.2f}" for v in values)
+    return low, middle, high, each.runs
 
 
 def figure(each: Measurement) -> str:
@@ -90,7 +131,7 @@ def _rows(result: RdmaResult, measured: Sequence[Measurement]) -> Iterator[Block
 
 
 def _row(each: Measurement, *, iops: bool) -> tuple[Cell, ...]:
-    own = (each.run.pair, label(each.run), each.run.size_bytes, figure(each), WORDS[each.verdict])
+    own = (each.run.pair, each.run.label, each.run.size_bytes, figure(each), WORDS[each.verdict])
     if not iops:
         return own
     if each.figures is None or each.figures.iops is None:
@@ -153,9 +194,12 @@ def plan_report(plan: RdmaPlan) -> Iterator[Block]:
         f"{count_of(len(plan.rounds), 'round')}, {_time(plan.least_seconds)} at least"
     )
     yield Items(tuple(_hosts(plan)))
-    yield from map(_round, plan.rounds[:MOST_ROUNDS])
-    if len(plan.rounds) > MOST_ROUNDS:
-        yield Note(f"and {len(plan.rounds) - MOST_ROUNDS} rounds more; --format json has them all")
+    once = [each for each in plan.rounds if each.repetition == 1]
+    yield from map(_round, once[:MOST_ROUNDS])
+    if len(once) > MOST_ROUNDS:
+        yield Note(f"and {len(once) - MOST_ROUNDS} rounds more; --format json has them all")
+    if plan.repeat > 1:
+        yield Note(f"these rounds are run {plan.repeat} times, one repetition after the other")
     if plan.coverage is not None:
         yield Note(plan.coverage.claim)
     yield Items((*(f"not measured: {why}" for why in plan.unmeasured), *plan.notes))
@@ -186,6 +230,8 @@ def _run_text(run: RdmaRun) -> str:
     parts = [run.program.value]
     if run.size_bytes is not None:
         parts.append(f"{run.size_bytes} bytes")
+    if len(run.sizes) > 1:
+        parts.append(f"{run.sizes[0]} to {run.sizes[-1]} bytes")
     parts.append(f"{run.duration_s} s" if run.duration_s else f"{run.iterations} messages")
     if run.qps > 1:
         parts.append(f"{run.qps} QPs")

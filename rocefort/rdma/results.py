@@ -141,6 +141,27 @@ class DerivedVerdict(Frozen):
     value: float | None = None
 
 
+SpreadUnit = Literal["Gb/s", "us", "IOPS"]
+
+
+class FigureSpread(Frozen):
+    """One figure over the repetitions of a plan; runs: those that have the figure.
+
+    program: with the word that distinguishes its runs. beside: note of the round.
+    """
+
+    program: str
+    pair: str
+    beside: str
+    size_bytes: int | None
+    figure: str
+    unit: SpreadUnit
+    runs: int
+    minimum: float
+    median: float
+    maximum: float
+
+
 class RawEnd(Frozen):
     """Unchanged output of one end of a run, and its exit."""
 
@@ -186,6 +207,7 @@ class RdmaResult(Frozen):
     judged: tuple[DerivedVerdict, ...] = ()
     conditions: dict[str, str] = {}  # noqa: RUF012 - pydantic copies it; NIC, MTU, algorithm, ..
     unmeasured: tuple[str, ...] = ()  # servers and rounds that failed before a run, with the reason
+    spreads: tuple[FigureSpread, ...] = ()  # of a plan that is run more than once
 
     @property
     def complete(self) -> bool:

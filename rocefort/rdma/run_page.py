@@ -11,7 +11,7 @@ from datetime import datetime
 from rocefort.models.base import Frozen
 from rocefort.models.wording import count_of
 from rocefort.rdma.rdma_plan import Program
-from rocefort.rdma.rdma_report import WORDS, figure, label, verdict_words
+from rocefort.rdma.rdma_report import WORDS, figure, spread_cells, verdict_words
 from rocefort.rdma.results import Figures, Measurement, MeasurementVerdict, RdmaResult
 from rocefort.reports.page_parts import LinearScale, Plot, PlotAxis, curve_of
 from rocefort.reports.writers.pages import PageHead, framed_page
@@ -365,6 +365,7 @@ def rdma_page(content: RdmaPageContent) -> str:
         "plan": plan,
         "heat": heat_maps(result),
         "spreads": latency_spreads(result),
+        "repeated": [(each, spread_cells(each)) for each in result.spreads[:MOST_LINES]],
         "sweeps": sweeps(result),
         "over_time": over_time(result),
         "sparks": drawn,
@@ -375,7 +376,7 @@ def rdma_page(content: RdmaPageContent) -> str:
         "notes": Counter(note for m in result.measurements for note in m.notes).most_common(),
         "judged": [j for j in result.judged if j.subject != OUTLIERS],
         "rows": [
-            (m.run.id, m.run.pair, label(m.run), _size(m), figure(m), WORDS[m.verdict])
+            (m.run.id, m.run.pair, m.run.label, _size(m), figure(m), WORDS[m.verdict])
             for m in listed
         ],
         "listed": {m.run.id for m in listed},
@@ -384,6 +385,7 @@ def rdma_page(content: RdmaPageContent) -> str:
         ("outliers", "Outliers", shown["outliers"] or slow),
         ("bandwidth", "Bandwidth", shown["heat"]),
         ("latency", "Latency", shown["spreads"]),
+        ("repetitions", "Repetitions", result.spreads),
         ("sweep", "Sizes", shown["sweeps"]),
         ("time", "Over time", shown["over_time"]),
         ("history", "History", drawn),
@@ -401,6 +403,7 @@ def rdma_page(content: RdmaPageContent) -> str:
             f"run {result.id}",
             f"{result.began:%Y-%m-%d %H:%M} UTC",
             count_of(len(plan.rounds), "round"),
+            *([f"{plan.repeat} repetitions"] if plan.repeat > 1 else []),
             count_of(len(result.measurements), "run"),
             *conditions,
         ),

@@ -25,12 +25,13 @@ from rocefort.models.network.network import Network
 from rocefort.models.network.observed import NicCounters, StateTopic, SwitchCounters
 from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.judge import run_store
+from rocefort.rdma.judge.repetitions import figure_spreads
 from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.plan.command_lines import untried_versions
 from rocefort.rdma.plan.load_rules import Load, LoadRules, allowed_servers, load_verdict
 from rocefort.rdma.plan.probe import ServerProbe, conditions, probe, undrained
 from rocefort.rdma.plan.suites import plan_suite
-from rocefort.rdma.rdma_plan import RdmaPlan, Suite
+from rocefort.rdma.rdma_plan import RdmaPlan, Round, Suite
 from rocefort.rdma.results import DerivedVerdict, EndedProcesses, Measurement, RawEnd, RdmaResult
 from rocefort.rdma.run.counters import judge_nics, judge_switches, read_nics
 from rocefort.rdma.run.executor import RunConditions, RunResult, execute, hold_servers, stop_all
@@ -108,8 +109,10 @@ def run_tests(
             facts |= {"servers": access.speed_note} if access.speed_note else {}
             lacking = _useless(probed, busy)
             result = result.model_copy(update={"conditions": facts, "unmeasured": lacking})
-        judged = verdicts(derived.network, rdma, plan, result.measurements, past.good(result))
-        result = result.model_copy(update={"judged": (*judged, *result.judged)})
+        judged = verdicts(derived.network, rdma, result, past.good(result))
+        result = result.model_copy(
+            update={"judged": (*judged, *result.judged), "spreads": figure_spreads(result)}
+        )
         try:
             past.keep(result, raw)
         except ServiceFailed as error:
@@ -185,7 +188,7 @@ class _PreparedRun:
         before = self._counters()
         began, measurements, raw = datetime.now(UTC), list[Measurement](), list[RawEnd]()
         for each, rans in execute(self.nornir, self.plan, terms):
-            say(_round_line(each.number, len(self.plan.rounds), each.note, rans))
+            say(_round_line(each, self.plan, rans))
             measurements += [ran.measurement for ran in rans]
             raw += [end for ran in rans for end in ran.raw]
         ended = datetime.now(UTC)
@@ -207,10 +210,12 @@ class _PreparedRun:
         return _Counters(nics, read_switches(self.nornir, network, switches), lacking)
 
 
-def _round_line(number: int, rounds: int, note: str, rans: Sequence[RunResult]) -> str:
+def _round_line(each: Round, plan: RdmaPlan, rans: Sequence[RunResult]) -> str:
     measured = sum(ran.measurement.value is not None for ran in rans)
     lost = "" if measured == len(rans) else f", {len(rans) - measured} not measured"
-    return f"round {number} of {rounds}: {note or 'runs'}: {measured} measured{lost}"
+    again = f", repetition {each.repetition} of {plan.repeat}" if plan.repeat > 1 else ""
+    title = f"round {each.number} of {len(plan.rounds)}{again}"
+    return f"{title}: {each.note or 'runs'}: {measured} measured{lost}"
 
 
 @dataclass(frozen=True)

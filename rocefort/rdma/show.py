@@ -13,7 +13,7 @@ from rocefort.base.errors import BadInput
 from rocefort.base.json_output import json_text
 from rocefort.design.subject import write_files
 from rocefort.rdma.judge.run_store import RdmaHistory
-from rocefort.rdma.rdma_report import figure, label
+from rocefort.rdma.rdma_report import figure
 from rocefort.rdma.results import Measurement, PairValue, PairValues, RdmaExport, RdmaResult
 from rocefort.rdma.run_page import RdmaPageContent, Series, rdma_page
 
@@ -34,7 +34,7 @@ def pair_history(past: RdmaHistory, pair: str) -> PairValues:
     for line in reversed(past.runs()):
         for each in past.load(line.id).measurements:
             if each.run.pair in pairs and each.value is not None:
-                what = f"{label(each.run)} {each.run.size_bytes or ''}".strip()
+                what = f"{each.run.label} {each.run.size_bytes or ''}".strip()
                 value = figure(each)
                 rows.append(PairValue(run=line.id, suite=line.suite, measurement=what, value=value))
     if not rows:
@@ -90,7 +90,7 @@ def write_page(past: RdmaHistory, result: RdmaResult, path: Path) -> None:
             if value.began <= result.began
         )
         if len({run for run, *_ in points}) > 1:
-            what = label(each.run)
+            what = each.run.label
             series.append(
                 Series(program=program, what=what, pair=pair, size_bytes=size, points=points)
             )

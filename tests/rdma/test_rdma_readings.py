@@ -44,7 +44,7 @@ def read(of: RdmaRun, stdout: str, stderr: str = "", code: int | None = 0) -> tu
 
 
 TCP, FIO = run(Program.IPERF3), run(Program.FIO, server="")
-MPI = run(Program.IMB, server="", ranks=("a", "b"), collective="allgather")
+MPI = run(Program.IMB, server="", ranks=("a", "b"), collective="allgather", sizes=(1, 2))
 FULL = "fio: io_u error on file /mnt/x: No space left on device: write offset=0\n"
 REFUSED = sample("iperf3.refused.client.json")
 

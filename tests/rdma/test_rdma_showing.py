@@ -86,7 +86,7 @@ def make(heps: DerivedNetwork) -> Make:
             conditions={"nic": "ConnectX-5"},
         )  # fmt: skip
         good = past.good(result) if past else {}
-        result = result.model_copy(update={"judged": verdicts(network, rdma, plan, found, good)})
+        result = result.model_copy(update={"judged": verdicts(network, rdma, result, good)})
         if past:
             past.keep(result, ())
         return result

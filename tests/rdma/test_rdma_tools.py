@@ -170,7 +170,7 @@ IMB = """#----------------------------------------------------------------
 
 
 def test_osu_in_all_its_columns() -> None:
-    whole = read_osu(OSU, last_bytes=4)
+    whole = read_osu(OSU, (1, 2, 4))
     assert whole.collective == "alltoall"
     assert whole.rows[0] == MpiPoint(size_bytes=1, average_us=12.46, least_us=11.02, most_us=14.10)
     bare = "# OSU MPI Allgather Latency Test v5.6.2\n# Size       Avg Latency(us)\n1    24.93\n"
@@ -199,9 +199,10 @@ def test_osu_in_all_its_columns() -> None:
 )  # fmt: skip
 def test_one_thing_off_in_osu(old: str, new: str, outcome: str) -> None:
     assert OSU.count(old) == 1
-    assert flaw(lambda: read_osu(OSU.replace(old, new), last_bytes=4))[0] == outcome
+    assert flaw(lambda: read_osu(OSU.replace(old, new), (1, 2, 4)))[0] == outcome
 
 
+EIGHT = (1, 2, 4, 8)
 BARE = "# OSU MPI Allgather Latency Test v5.6.2\n# Size       Avg Latency(us)\n"
 
 
@@ -218,8 +219,8 @@ def test_a_damaged_row_of_osu_voids_a_table_of_unknown_sizes(at: int, row: str) 
 
 def test_sums_of_floats_begin_with_four_bytes() -> None:
     rows = "4  2.0\n8  2.1\n"
-    assert len(read_osu(BARE.replace("Allgather", "Allreduce") + rows, 8).rows) == 2
-    assert flaw(lambda: read_osu(BARE + rows, 8)) == (
+    assert len(read_osu(BARE.replace("Allgather", "Allreduce") + rows, EIGHT).rows) == 2
+    assert flaw(lambda: read_osu(BARE + rows, EIGHT)) == (
         "missing-row",
         "4 bytes is the first row, 1 was requested",
     )
@@ -227,7 +228,7 @@ def test_sums_of_floats_begin_with_four_bytes() -> None:
 
 def test_imb_with_its_processes() -> None:
     (table,) = read_imb(IMB)
-    assert read_imb(IMB, from_one_byte=True) == (table,)
+    assert read_imb(IMB, (1, 2)) == (table,)
     assert (table.collective, table.processes) == ("alltoall", 32)
     assert table.rows[1] == MpiPoint(size_bytes=1, average_us=16.51, least_us=15.70, most_us=17.36)
 
@@ -250,7 +251,7 @@ def test_imb_with_its_processes() -> None:
 )  # fmt: skip
 def test_one_thing_off_in_imb(old: str, new: str, outcome: str) -> None:
     assert IMB.count(old) == 1
-    assert flaw(lambda: read_imb(IMB.replace(old, new), from_one_byte=True))[0] == outcome
+    assert flaw(lambda: read_imb(IMB.replace(old, new), (1, 2)))[0] == outcome
 
 
 # --- over time ------------------------------------------------------------------------------------
@@ -331,7 +332,9 @@ def test_lines_around_a_report_or_a_table_change_no_figure(lines: list[str]) -> 
     head, rest = OSU.split("# Size", 1)
     assert read_iperf(f"{added}{TCP}\n{added}") == read_iperf(TCP)
     assert read_fio(f"{added}{WRITES}\n{added}") == read_fio(WRITES)
-    assert read_osu(f"{added}{head}{added}# Size{rest}{added}", 4) == read_osu(OSU, 4)
+    assert read_osu(f"{added}{head}{added}# Size{rest}{added}", (1, 2, 4)) == read_osu(
+        OSU, (1, 2, 4)
+    )
     assert read_imb(f"{added}{IMB}{added}") == read_imb(IMB)
     assert set(split_report(f"{TCP}\n{added}")[1]) == {x for x in added.split("\n") if x.strip()}
 

@@ -21,7 +21,7 @@ from rocefort.rdma.parse.causes import cause_of, remarks
 from rocefort.rdma.parse.outcome import MEANING, MessageSizeRow, Outcome, TableError, split_report
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge, read_series, require_title
 from rocefort.rdma.parse.perftest_tables import read_table, title_and_notes
-from rocefort.rdma.plan.command_lines import mpi_largest
+from rocefort.rdma.plan.command_lines import mpi_sizes
 from rocefort.rdma.plan.site import FAR, NEAR
 from rocefort.rdma.rdma_plan import Program, RdmaRun, Round
 from rocefort.rdma.results import (
@@ -95,8 +95,10 @@ def _another_run(run: RdmaRun, rows: Sequence[MessageSizeRow]) -> str:
     if run.size_bytes is not None and sizes != [run.size_bytes]:
         return f"{', '.join(map(str, sizes))} bytes, {run.size_bytes} asked for"
     counts = [row.figures.iterations for row in rows]
-    if run.iterations is not None and counts != [run.iterations] * len(rows):
-        return f"{', '.join(map(str, counts))} messages, {run.iterations} asked for"
+    # A bandwidth test prints the messages of all QPs together.
+    planned = None if run.iterations is None else run.iterations * run.qps
+    if planned is not None and counts != [planned] * len(rows):
+        return f"{', '.join(map(str, counts))} messages, {planned} asked for"
     return ""
 
 
@@ -162,7 +164,10 @@ def spreads(measurements: Iterable[Measurement], rdma: Rdma) -> Iterator[Derived
 
 
 def _spread(alike: Sequence[Measurement], most: float | None) -> DerivedVerdict:
-    values = {each.run.pair: each.value or 0.0 for each in alike}
+    repeated: dict[str, list[float]] = defaultdict(list)
+    for each in alike:
+        repeated[each.run.pair].append(each.value or 0.0)
+    values = {pair: median(numbers) for pair, numbers in repeated.items()}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     middle = median(values.values())
     fraction = (values[high] - values[low]) / middle
@@ -327,10 +332,11 @@ def _fio(run: RdmaRun, client: CommandResult) -> Measurement:
 
 def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
     planned = run.collective  # empty: an output without a plan
+    sizes = mpi_sizes(run) if planned else ()
     if run.program is Program.OSU:
-        table = read_osu(client.stdout, mpi_largest(planned) if planned else None)
+        table = read_osu(client.stdout, sizes)
     else:
-        tables = read_imb(client.stdout, from_one_byte=bool(planned))
+        tables = read_imb(client.stdout, sizes)
         table = _of_all_ranks(tables, len(run.ranks))
     _ended_well(client)
     if planned and table.collective != planned:

@@ -24,7 +24,7 @@ from rocefort.rdma.parse.outcome import TableError
 from rocefort.rdma.parse.perftest import outage
 from rocefort.rdma.plan.shared_links import MISSED, Wiring, miss_probability
 from rocefort.rdma.rdma_plan import RdmaPlan, RdmaRun
-from rocefort.rdma.results import DerivedVerdict, Measurement, MeasurementVerdict
+from rocefort.rdma.results import DerivedVerdict, Measurement, MeasurementVerdict, RdmaResult
 
 LARGEST_SET = 3
 MOST_SETS = 5  # explanations in the result
@@ -185,16 +185,13 @@ GoodRuns = Mapping[tuple[str, str, int | None, str], Sequence[float]]
 
 
 def verdicts(
-    network: Network,
-    rdma: Rdma,
-    plan: RdmaPlan,
-    measurements: Sequence[Measurement],
-    good: GoodRuns,
+    network: Network, rdma: Rdma, result: RdmaResult, good: GoodRuns
 ) -> tuple[DerivedVerdict, ...]:
     """Return all verdicts except those on single runs and counters.
 
     good: values of earlier good runs.
     """
+    plan, measurements = result.plan, result.measurements
     slow_components = slow_components_of(network, measurements)
     return (
         *filter(None, (total(each, measurements, rdma) for each in plan.rounds)),

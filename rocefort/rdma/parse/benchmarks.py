@@ -214,8 +214,7 @@ IMB_PROCESSES = re.compile(r"# #processes = (?P<count>\d+)\s*")
 IMB_HEADER = re.compile(
     r"\s*#bytes #repetitions\s+t_min\[usec\]\s+t_max\[usec\]\s+t_avg\[usec\]\s*"
 )
-# Sizes of the first row above 0 bytes of a run from 1 byte: a sum is of floats, in most versions.
-FIRST_BYTES = {"allreduce": (1, 4), "reduce": (1, 4)}
+SUMS = ("allreduce", "reduce")  # of floats, in most versions: their first size is 4 bytes
 IMB_END = "# All processes entering MPI_Finalize"
 
 
@@ -228,10 +227,11 @@ class MpiTable:
     rows: tuple[MpiPoint, ...]
 
 
-def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
+def read_osu(text: str, sizes: Sequence[int] = ()) -> MpiTable:
     """Read one OSU collective; raises TableError at the first fault.
 
-    last_bytes: the largest requested size, from 1 byte: the only sign that the table is complete.
+    sizes: the requested ones, each twice the one before; the last is the only sign that the table
+    is complete.
     """
     lines = [line for line in text.splitlines() if line.strip()]
     titles = [m for line in lines if (m := OSU_TITLE.fullmatch(line))]
@@ -245,10 +245,7 @@ def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
     end = _end(below)
     rows = tuple(_osu_row(line, names, validated) for line in below[:end])
     table = MpiTable(_plain(titles[0]["name"]), None, rows)
-    _whole(table, lines[at], from_one_byte=last_bytes is not None)
-    if last_bytes is not None and rows[-1].size_bytes != last_bytes:
-        line = f"{rows[-1].size_bytes} bytes is the last row, {last_bytes} was requested"
-        raise TableError(Outcome.UNTERMINATED_TABLE, line)
+    _whole(table, lines[at], sizes)
     if below[end:] and below[end].split()[0] == str(2 * rows[-1].size_bytes):
         raise TableError(Outcome.DAMAGED_ROW, below[end])
     return table
@@ -283,10 +280,10 @@ def _osu_row(line: str, names: Sequence[str], validated: bool) -> MpiPoint:
     return _row(line, cells, names)
 
 
-def read_imb(text: str, *, from_one_byte: bool = False) -> tuple[MpiTable, ...]:
+def read_imb(text: str, sizes: Sequence[int] = ()) -> tuple[MpiTable, ...]:
     """Read one run of IMB-MPI1, a table for each collective and number of processes.
 
-    from_one_byte: whether sizes from 1 byte were requested. Raises TableError at the first fault,
+    sizes: the requested ones, each twice the one before. Raises TableError at the first fault,
     including a missing last line.
     """
     lines = text.splitlines()
@@ -296,10 +293,10 @@ def read_imb(text: str, *, from_one_byte: bool = False) -> tuple[MpiTable, ...]:
     if not starts:
         raise TableError(Outcome.NO_TABLE, next((x for x in lines if x), ""))
     ends = [*starts[1:], len(lines)]
-    return tuple(_imb_table(lines[a:b], from_one_byte) for a, b in zip(starts, ends, strict=True))
+    return tuple(_imb_table(lines[a:b], sizes) for a, b in zip(starts, ends, strict=True))
 
 
-def _imb_table(lines: Sequence[str], from_one_byte: bool) -> MpiTable:
+def _imb_table(lines: Sequence[str], requested: Sequence[int]) -> MpiTable:
     title = IMB_TITLE.fullmatch(lines[0])
     processes = [m for line in lines if (m := IMB_PROCESSES.fullmatch(line))]
     at = next((n for n, line in enumerate(lines) if IMB_HEADER.fullmatch(line)), None)
@@ -309,7 +306,7 @@ def _imb_table(lines: Sequence[str], from_one_byte: bool) -> MpiTable:
     below = lines[at + 1 :]
     rows = tuple(_row(line, line.split(), names) for line in below[: _end(below)])
     table = MpiTable(_plain(title["name"]), int(processes[0]["count"]), rows)
-    _whole(table, lines[at], from_one_byte=from_one_byte)
+    _whole(table, lines[at], requested)
     return table
 
 
@@ -343,8 +340,8 @@ def _end(below: Sequence[str]) -> int:
     return max((n for n, line in enumerate(below, 1) if is_mostly_numbers(line)), default=0)
 
 
-def _whole(table: MpiTable, header: str, *, from_one_byte: bool) -> None:
-    """Require sizes that double from row to row, except a first 0."""
+def _whole(table: MpiTable, header: str, requested: Sequence[int]) -> None:
+    """Require sizes that double from row to row, except a first 0, and the requested ends."""
     sizes = [row.size_bytes for row in table.rows]
     if not sizes:
         raise TableError(Outcome.MISSING_ROW, header)
@@ -352,5 +349,13 @@ def _whole(table: MpiTable, header: str, *, from_one_byte: bool) -> None:
         if not two or two != 2 * one:
             raise TableError(Outcome.MISSING_ROW, f"{two} bytes after {one}")
     first = next(filter(None, sizes), 0)
-    if from_one_byte and first not in FIRST_BYTES.get(table.collective, (1,)):
-        raise TableError(Outcome.MISSING_ROW, f"{first} bytes is the first row, 1 was requested")
+    if not requested:
+        return
+    least, most = requested[0], requested[-1]
+    raised = (4,) if table.collective in SUMS and least < 4 else ()
+    if first not in (least, *raised):
+        line = f"{first} bytes is the first row, {least} was requested"
+        raise TableError(Outcome.MISSING_ROW, line)
+    if sizes[-1] != most:
+        line = f"{sizes[-1]} bytes is the last row, {most} was requested"
+        raise TableError(Outcome.UNTERMINATED_TABLE, line)

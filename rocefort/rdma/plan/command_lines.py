@@ -16,6 +16,7 @@ from rocefort.base.errors import BadInput
 from rocefort.fleet.ssh_exec import RUN_MARK
 from rocefort.models.wording import names_text
 from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.plan.message_sizes import doubling_sizes
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaRun
 
 Side = Literal["client", "server"]
@@ -228,15 +229,16 @@ def _mpi(run: RdmaRun, hosts: Mapping[str, RdmaHost]) -> Iterator[str]:
     yield from ("--map-by", "ppr:1:node", "--mca", "pml", "ucx")
     yield from ("-x", f"UCX_NET_DEVICES={devices.pop()}:1", "-x", f"UCX_IB_GID_INDEX={gids.pop()}")
     yield from ("-x", f"UCX_IB_TRAFFIC_CLASS={run.traffic_class}", "-x", RUN_MARK)
+    sizes = mpi_sizes(run)
     if run.program is Program.IMB:
         yield from ("IMB-MPI1", "-npmin", str(len(run.ranks)), "-iter", str(run.iterations))
-        most = mpi_largest(run.collective).bit_length() - 1
-        yield from ("-msglog", f"0:{most}", MPI_IMB[run.collective])
+        first, last = (size.bit_length() - 1 for size in (sizes[0], sizes[-1]))
+        yield from ("-msglog", f"{first}:{last}", MPI_IMB[run.collective])
     else:
-        most = mpi_largest(run.collective)
-        yield from (MPI_OSU[run.collective], "-m", f"1:{most}", "-i", str(run.iterations), "-f")
+        yield from (MPI_OSU[run.collective], "-m", f"{sizes[0]}:{sizes[-1]}")
+        yield from ("-i", str(run.iterations), "-f")
 
 
-def mpi_largest(collective: str) -> int:
-    """Return the largest message of a collective, in bytes."""
-    return MPI_LARGEST.get(collective, MPI_USUAL)
+def mpi_sizes(run: RdmaRun) -> tuple[int, ...]:
+    """Return the sizes of an MPI run: those of its plan, otherwise from 1 byte on."""
+    return run.sizes or doubling_sizes(1, MPI_LARGEST.get(run.collective, MPI_USUAL))

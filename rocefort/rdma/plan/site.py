@@ -14,6 +14,7 @@ from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import LosslessIntent, Network, Server
 from rocefort.rdma.plan.gate_pairs import traffic_class
 from rocefort.rdma.plan.load_rules import Load, LoadRules, LoadVerdict, load_verdict
+from rocefort.rdma.plan.message_sizes import WHERE, Kind, SizeSeries, SizeSet
 from rocefort.rdma.plan.shared_links import Wiring, with_reach
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaPlan, RdmaRun, Round, Suite
 
@@ -36,6 +37,8 @@ class RdmaPlanOptions(Frozen):
     tcp_streams: int = 4
     storage_directory: str | None = None
     mpi: Literal["IMB-MPI1", "osu"] = "IMB-MPI1"
+    repeat: int = 1
+    sizes: SizeSet | None = None  # sweep, storage and mpi
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,17 @@ class RdmaSite:
                 "ends",
             )
         return duration_s
+
+    def sizes(self, kind: Kind, usual: Sequence[int]) -> SizeSeries:
+        """Return the sizes of one kind of test; raises BadInput if the named sizes have none."""
+        named = self.options.sizes
+        if named is None:
+            return SizeSeries(of=(kind,), sizes=tuple(usual))
+        series = named.of(kind)
+        if series is None:
+            how = f"it has sizes of {', '.join(named.kinds)}"
+            raise BadInput(f"{named.name} has no sizes of {kind}", where=WHERE, how=how)
+        return series
 
     def are_separate(self, one: Server, other: Server) -> bool:
         """Return whether two servers are two machines; one machine's own traffic uses no switch."""

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from rocefort.base.errors import BadInput
+from rocefort.base.errors import BadInput, Problem
 from rocefort.models.device.lossless_queue import default_queue
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
+from rocefort.models.wording import names_text
 from rocefort.rdma.plan.gate_pairs import plan_pairs
+from rocefort.rdma.plan.message_sizes import SizeSeries
 from rocefort.rdma.plan.shared_links import disjoint_rounds, miss_probability, qps_for, tournament
-from rocefort.rdma.plan.site import FAR, NEAR, RdmaPlanOptions, RdmaSite, numbered
+from rocefort.rdma.plan.site import RdmaPlanOptions, RdmaSite, numbered
+from rocefort.rdma.plan.work_suites import mpi, storage
 from rocefort.rdma.rdma_plan import (
     Coverage,
     Program,
     RdmaHost,
     RdmaPlan,
     RdmaRun,
-    Round,
-    StorageJob,
     Suite,
 )
 
 FAILOVER_S = 30
 EVERY_S = 1
-STORAGE_S = 100  # EANTC's storage bed
-BLOCKS = (4096, 4 * 2**20)  # EANTC: 4 KB and 4 MB
-DEPTHS = (1, 32, 128)  # EANTC
-COLLECTIVES = ("alltoall", "allgather", "allreduce", "gather", "reduce")  # EANTC's table
-FEW_REPETITIONS = 100
-DIRECTORY = re.compile(r"/[A-Za-z0-9._/-]{1,200}")
 
 
 def incast(site: RdmaSite) -> RdmaPlan:
@@ -156,80 +150,6 @@ def _pair_across(site: RdmaSite) -> Iterator[tuple[Server, Server]]:
                 yield one, other
 
 
-# --- with work ------------------------------------------------------------------------------------
-
-
-def storage(site: RdmaSite) -> RdmaPlan:
-    """Plan fio's random writes from all servers at once, to a directory mounted there (EANTC)."""
-    site.require(1, Suite.STORAGE)
-    directory = site.options.storage_directory
-    if directory is None or not DIRECTORY.fullmatch(directory) or ".." in directory:
-        raise BadInput(
-            f"{directory!r} is not a directory of remote storage"
-            if directory
-            else "no directory of remote storage is named",
-            where=site.network.name,
-            how="name one that is mounted on all servers, by its whole path: --directory /mnt/data",
-        )
-    return site.plan(
-        Suite.STORAGE,
-        [
-            Round(
-                number=0,
-                note=f"random writes of {block} bytes, depth {depth}",
-                runs=tuple(_job(site, s, directory, block, depth) for s in site.servers.values()),
-            )
-            for block in BLOCKS
-            for depth in DEPTHS
-        ],
-    )
-
-
-def _job(site: RdmaSite, server: Server, directory: str, block: int, depth: int) -> RdmaRun:
-    return RdmaRun(
-        id="",
-        program=Program.FIO,
-        client=server.name,
-        client_address=str(server.address.ip),
-        duration_s=site.options.duration_s or STORAGE_S,
-        size_bytes=block,
-        limit_gbps=site.load.limit_gbps,
-        storage=StorageJob(directory=directory, block_bytes=block, depth=depth),
-    )
-
-
-def mpi(site: RdmaSite) -> RdmaPlan:
-    """Plan EANTC's collectives over all servers, with one process each."""
-    site.require(2, Suite.MPI)
-    site.unlimited(Suite.MPI, "MPI sends as fast as it can")
-    ranks = tuple(site.servers)
-    first = site.servers[ranks[0]]
-    near = len(site.by_leaf) == 1
-    return site.plan(
-        Suite.MPI,
-        [
-            Round(
-                number=0,
-                note=f"{collective} over {len(ranks)} servers",
-                runs=(
-                    RdmaRun(
-                        id="",
-                        program=Program(site.options.mpi),
-                        client=first.name,
-                        client_address=str(first.address.ip),
-                        collective=collective,
-                        ranks=ranks,
-                        iterations=site.options.iterations or FEW_REPETITIONS,
-                        traffic_class=site.traffic_class,
-                        switches=NEAR if near else FAR,
-                    ),
-                ),
-            )
-            for collective in COLLECTIVES
-        ],
-    )
-
-
 SIZES = tuple(2**n for n in range(1, 24))  # 2 B to 8 MB, as perftest's `-a`
 SWEEP_DURATION_S = 5
 SMALL_BYTES = 8192  # up to this size as many messages as REDIGO's reflector test: 10^4
@@ -253,13 +173,49 @@ def plan_suite(
     cannot be measured.
     """
     site = RdmaSite(network, rdma, tuple(hosts), options or RdmaPlanOptions())
+    refuse_options(suite, site.options)
     plan = PLANNERS[suite](site)
+    repeat = site.options.repeat
     return plan.model_copy(
         update={
-            "rounds": numbered(plan.rounds),
+            "rounds": numbered(
+                each.model_copy(update={"repetition": repetition})
+                for repetition in range(1, repeat + 1)
+                for each in plan.rounds
+            ),
+            "repeat": repeat,
+            "notes": (*_assumed(site), *plan.notes),
             "unmeasured": (*plan.unmeasured, *_resting(site, plan)),
         }
     )
+
+
+OF_SUITES: dict[str, tuple[Suite, ...]] = {
+    "sizes": (Suite.SWEEP, Suite.STORAGE, Suite.MPI),
+}
+
+
+def refuse_options(suite: Suite, options: RdmaPlanOptions) -> None:
+    """Raise BadInput for options of other suites."""
+    usual = RdmaPlanOptions()
+    problems = [
+        Problem(
+            f"--{name.replace('_', '-')}",
+            f"the suite {suite} does not use it",
+            f"use it with {names_text(suites)}",
+        )
+        for name, suites in OF_SUITES.items()
+        if suite not in suites and getattr(options, name) != getattr(usual, name)
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+
+
+def _assumed(site: RdmaSite) -> Iterator[str]:
+    """Report what a published set of sizes leaves open."""
+    named = site.options.sizes
+    if named is not None and named.assumed:
+        yield f"sizes {named.name}: assumed: {named.assumed}"
 
 
 def _resting(site: RdmaSite, plan: RdmaPlan) -> Iterator[str]:
@@ -395,7 +351,9 @@ def _coverage(site: RdmaSite, pairs: Sequence[Pair], qps: int) -> Coverage:
 
 
 def _sweep(site: RdmaSite) -> RdmaPlan:
-    """Plan sizes 2 B to 8 MB, one run each, within a leaf and across the spines (REDIGO's method).
+    """Plan one run a size, within a leaf and across the spines (REDIGO's method).
+
+    By default the sizes are 2 B to 8 MB.
 
     `-a` is not used: with it perftest sends as many messages for 8 MB as for 2 B, prints `-nan` as
     the deviation of too few, and writes only one row in its JSON.
@@ -403,11 +361,12 @@ def _sweep(site: RdmaSite) -> RdmaPlan:
     site.require(2, Suite.SWEEP)
     near, far = _near_and_far(site)
     rounds = [
-        site.round([_sized(site, program, pair, size)], f"{program}, {size} bytes, {path}")
+        site.round([_sized(site, program, pair, size, series)], f"{program}, {size} bytes, {path}")
         for path, pair in (("within a leaf", near), ("across the spines", far))
         if pair is not None
         for program in site.options.programs or (Program.WRITE_LAT, Program.WRITE_BW)
-        for size in SIZES
+        for series in [site.sizes("latency" if program.measures_latency else "bandwidth", SIZES)]
+        for size in series.all_sizes
     ]
     lacking = [
         "switch latency: no two servers of one leaf may be used" if near is None else "",
@@ -416,12 +375,17 @@ def _sweep(site: RdmaSite) -> RdmaPlan:
     return site.plan(Suite.SWEEP, rounds, unmeasured=tuple(filter(None, lacking)))
 
 
-def _sized(site: RdmaSite, program: Program, pair: Pair, size: int) -> RdmaRun:
-    if not program.measures_latency:
-        duration = site.duration_s(SWEEP_DURATION_S)
-        return site.run(program, *pair, size_bytes=size, duration_s=duration)
-    iterations = site.options.iterations or (10_000 if size <= SMALL_BYTES else FEW_ITERATIONS)
-    return site.run(program, *pair, size_bytes=size, iterations=iterations)
+def _sized(site: RdmaSite, program: Program, pair: Pair, size: int, series: SizeSeries) -> RdmaRun:
+    """Return the run of one size: over the published number of messages, if there is one."""
+    published = series.messages(size)
+    if program.measures_latency:
+        usual = published or (10_000 if size <= SMALL_BYTES else FEW_ITERATIONS)
+        iterations = site.options.iterations or usual
+        return site.run(program, *pair, size_bytes=size, iterations=iterations)
+    if published is not None and site.options.duration_s is None:
+        return site.run(program, *pair, size_bytes=size, iterations=published, duration_s=None)
+    duration = site.duration_s(SWEEP_DURATION_S)
+    return site.run(program, *pair, size_bytes=size, duration_s=duration)
 
 
 def _near_and_far(site: RdmaSite) -> tuple[Pair | None, Pair | None]:

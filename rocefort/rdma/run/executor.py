@@ -164,7 +164,7 @@ def execute(
 
 def _closed(each: Round, terms: RunConditions) -> str:
     """Return the reason why a round may not begin now; empty: it may."""
-    longest = max((run.duration_s or 1 for run in each.runs), default=0)
+    longest = max((run.least_s for run in each.runs), default=0)
     load = Load(begins=terms.now(), lasts_s=longest)
     return load_verdict(LoadRules.of(terms.rdma), load).reason
 
@@ -263,7 +263,10 @@ def _deadline_s(run: RdmaRun, terms: RunConditions) -> float:
     if run.ranks:
         return MPI_S
     extra = STORAGE_EXTRA_S if run.program is Program.FIO else EXTRA_S
-    return ITERATIONS_S if run.duration_s is None else run.duration_s + extra
+    if run.duration_s is not None:
+        return run.duration_s + extra
+    # Messages may come at half of the rate that the fabric allows.
+    return ITERATIONS_S if run.program.measures_latency else ITERATIONS_S + 2 * run.least_s
 
 
 def _not_run(run: RdmaRun, why: str) -> RunResult:

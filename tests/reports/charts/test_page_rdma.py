@@ -56,14 +56,14 @@ def make(heps: DerivedNetwork) -> Make:
         hosts = [RdmaHost(name=n, device="mlx5_0", gid_index=3, perftest="6.06") for n in names]
         plan = plan_suite(network, rdma, suite, hosts, RdmaPlanOptions(programs=programs))
         found = tuple(map(measured, plan.runs))
-        return RdmaResult(
+        result = RdmaResult(
             id="20261120-220500-c0de",
             plan=plan,
             began=BEGAN,
             measurements=found,
-            judged=verdicts(network, rdma, plan, found, {}),
             conditions={"nic": "ConnectX-5", "system": "<AlmaLinux> 9.3"},
         )
+        return result.model_copy(update={"judged": verdicts(network, rdma, result, {})})
 
     def measured(run: RdmaRun) -> Measurement:
         if run.pair in LOST:
