@@ -22,7 +22,9 @@ from rocefort.reports import problems
 from rocefort.site.root_group import RootGroup
 
 # Commands that act on switches or servers: Ctrl-C is their operator's stop.
-ACTING = frozenset({"apply", "resume", "rollback", "rehearse", "rdma run", "tune measure"})
+ACTING = frozenset(
+    {"apply", "resume", "rollback", "rehearse", "rdma run", "tune measure", "experiment"}
+)
 
 NAME = "rocefort"  # also of `python tasks.py` and `python -m rocefort`: one text for all
 
@@ -56,6 +58,7 @@ COMMANDS = (
     ("rocefort.rdma.host_commands", "host", Topic.OPERATE),
     ("rocefort.rdma.rdma_commands", "rdma", Topic.MEASURE),
     ("rocefort.tune.tune_command", "tune", Topic.MEASURE),
+    ("rocefort.experiment.experiment_command", "", ""),
 )
 for module, group, topic in COMMANDS:
     if is_installed(module):

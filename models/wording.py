@@ -66,7 +66,7 @@ def count_of(number: int, noun: str) -> str:
     head, *rest = PREPOSITION.split(noun, maxsplit=1)
     plural = f"{head[:-1]}ves" if head.endswith("f") else head
     if plural == head:
-        plural = f"{head}{'es' if head.endswith(('ch', 'x')) else 's'}"
+        plural = f"{head}{'es' if head.endswith(('ch', 'ss', 'x')) else 's'}"
     return "".join((f"{number:,} {plural}", *rest))
 
 

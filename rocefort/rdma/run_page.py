@@ -14,11 +14,11 @@ from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.rdma_report import WORDS, figure, spread_cells, verdict_words
 from rocefort.rdma.results import Figures, Measurement, MeasurementVerdict, RdmaResult
 from rocefort.reports.page_parts import LinearScale, Plot, PlotAxis, curve_of
+from rocefort.reports.wording import bytes_words
 from rocefort.reports.writers.pages import PageHead, framed_page
 
 MOST_SERVERS = 64  # in a heat map
 MOST_ROWS = 60  # of percentiles, and of histories
-UNITS = ((2**20, "MiB"), (2**10, "KiB"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +80,6 @@ def _cell(each: Measurement | None, best: float) -> HeatCell:
     share = 60 * min(1.0, each.value / whole) ** 3  # so that a tenth less can be seen
     of = f"{each.value / whole:.0%} of the {whole:.3g} Gb/s that it can reach"
     return HeatCell(f"{each.value:.3g}", f"{each.sentence}; {of}", share, kind, each.run.id)
-
-
-def bytes_words(size: int | None) -> str:
-    """`64 KiB`."""
-    if size is None:
-        return ""
-    for unit, name in UNITS:
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
 
 
 # --- percentiles ----------------------------------------------------------------------------------

@@ -132,3 +132,25 @@ def curve_of(name: str, style: str, points: Sequence[tuple[float, float, str]]) 
     """Return a line through points, with words for each; places in percent, y upwards."""
     down = [(round(x, 2), round(100 - y, 2), words) for x, y, words in points]
     return Curve(name, style, " ".join(f"{x:g},{y:g}" for x, y, _ in down), tuple(down))
+
+
+@dataclass(frozen=True, slots=True)
+class EffectRow:
+    """Change of a measure in a scenario; places in percent; kind: its CSS class."""
+
+    scenario: str
+    low: float
+    mean: float
+    high: float
+    kind: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class EffectChart:
+    """Changes of a measure, a row for each scenario; zero: place of no change."""
+
+    title: str
+    zero: float
+    ticks: tuple[tuple[float, str], ...]
+    rows: tuple[EffectRow, ...]

@@ -134,3 +134,16 @@ def _ends(run: list[str]) -> Iterator[str]:
         yield f"{run[0]} to {run[-1]}"
     else:
         yield from run
+
+
+UNITS = ((2**20, "MiB"), (2**10, "KiB"))
+
+
+def bytes_words(size: int | None) -> str:
+    """Return a number of bytes as text: `64 KiB`."""
+    if size is None:
+        return ""
+    for unit, name in UNITS:
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"

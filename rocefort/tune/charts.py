@@ -12,6 +12,8 @@ from math import log
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.page_parts import (
     Curve,
+    EffectChart,
+    EffectRow,
     LinearScale,
     Plot,
     PlotAxis,
@@ -75,28 +77,6 @@ class Map:
 
 
 # --- effects --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class EffectRow:
-    """Change of a measure in a scenario; places in percent; kind: its CSS class."""
-
-    scenario: str
-    low: float
-    mean: float
-    high: float
-    kind: str
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class EffectChart:
-    """Changes of a measure against today, a row for each scenario; zero: place of no change."""
-
-    title: str
-    zero: float
-    ticks: tuple[tuple[float, str], ...]
-    rows: tuple[EffectRow, ...]
 
 
 KINDS = {"better": "better", "worse": "worse", "within noise": "equal"}

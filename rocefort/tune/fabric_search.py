@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_document
 from rocefort.design.load.documents import find_fabric
-from rocefort.design.load.profiles import Library, library_of, profiles_of
+from rocefort.design.load.profiles import Library
 from rocefort.emulator.state.state_faults import SAMPLE_HIGH, SAMPLE_LOW, SAMPLE_PERCENT
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.fabric.lossless import AiEcnProfile, EcnThresholds, SpeedGbps, StaticEcn
@@ -56,7 +56,7 @@ def fabric_ground(
     fabric: its file. demand: instead of the demand.yaml beside it.
     """
     pairs = tuple(_pairs(scenario, document, network, demand_of(fabric, demand, network).demand))
-    cables = tuple(_cables(scenario, network))
+    cables = tuple(cables_of(scenario, network))
     twice = [ends for ends, count in Counter((x.a, x.b) for x in cables).items() if count > 1]
     if twice:
         what = f"{twice[0][0]} and {twice[0][1]} have several cables"
@@ -64,12 +64,24 @@ def fabric_ground(
     if slow := next((x for x in cables if x.gbps not in RESPONSE_QUANTA), None):
         what = f"{slow.a} and {slow.b} have a cable of {slow.gbps} Gb/s"
         raise _refused(document, what, "simulate a fabric of 10 Gb/s or more")
-    buffers = {
+    return Ground(tuple(node.name for node in network.nodes), cables, pairs, buffers_of(network))
+
+
+def buffers_of(network: Network) -> dict[str, int]:
+    """Return the buffers of switches whose hardware facts have them, bytes."""
+    return {
         node.name: int(node.hardware.buffer_kbytes.value) * KBYTE
         for node in network.nodes
         if node.hardware and node.hardware.buffer_kbytes
     }
-    return Ground(tuple(node.name for node in network.nodes), cables, pairs, buffers)
+
+
+def joined_cables(cables: Sequence[Cable]) -> tuple[Cable, ...]:
+    """Return one cable for each pair, with the joint speed and the delay of the first."""
+    pairs: dict[tuple[str, str], list[Cable]] = {}
+    for each in cables:
+        pairs.setdefault((each.a, each.b), []).append(each)
+    return tuple(replace(own[0], gbps=sum(x.gbps for x in own)) for own in pairs.values())
 
 
 def _refused(
@@ -78,7 +90,7 @@ def _refused(
     return BadInput(what, where=f"{document.at(path)}: {path_text(path)}", how=how)
 
 
-def _cables(scenario: Scenario, network: Network) -> Iterator[Cable]:
+def cables_of(scenario: Scenario, network: Network) -> Iterator[Cable]:
     """Yield the cables of a network; one without a length has the scenario's delay."""
 
     def delay(cable_m: float | None) -> float:
@@ -246,28 +258,24 @@ class FabricSearch:
         return switch_values(settings, self.base_gbps, self.speeds)
 
 
+def port_speeds(network: Network) -> tuple[int, ...]:
+    """Return the speeds of the RoCE ports, Gb/s."""
+    ports = (port for own in ports_by_device(network).values() for port in own)
+    return tuple(sorted({port.speed_gbps for port in ports if port.speed_gbps}))
+
+
 def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch:
     """Return the search of a fabric; raises BadInput."""
     file = find_fabric(name)
     text = read_text(file)
     derived = derive_document(document_of(text, str(file)))
     network = derived.network
-    speeds = tuple(
-        sorted(
-            {
-                port.speed_gbps
-                for ports in ports_by_device(network).values()
-                for port in ports
-                if port.speed_gbps
-            }
-        )
-    )
+    speeds = port_speeds(network)
     if not speeds or not network.servers:
         what = "the fabric has no RoCE ports with servers"
         raise BadInput(what, file=str(file), how="add its servers, or search a scenario")
     given = demand_of(file, demand, network).demand
-    library = library_of(derived.fabric.profiles, derived.document, ("profiles",))
-    library = profiles_of(derived.site).joined(library)
+    library = derived.profiles
     base_gbps = min(speeds)
     bases = tuple(_bases(derived, file, given, demand, library, base_gbps))
     if not bases:
@@ -276,7 +284,7 @@ def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch
     limits = FabricLimits.of(network).refusal(bases[0].scenario)
     values = _values(derived, nic=nic)
     space = Space(axes_of(values), lambda chosen: _settings(chosen, base_gbps, speeds), limits)
-    own = _own_reference(derived, library, speeds, base_gbps)
+    own = own_reference(derived, library, speeds, base_gbps)
     own = ReferenceSettings(own.name, own.source, own.settings, limits(own.settings))
     others = profile_references(library, bases[0].scenario, speeds, limits)
     return FabricSearch(
@@ -284,7 +292,7 @@ def fabric_search(name: Path, demand: Path | None, *, nic: bool) -> FabricSearch
         file=file,
         text=text,
         derived=derived,
-        congestion_control=_dcqcn(derived, library),
+        congestion_control=dcqcn_of(derived, library),
         ai_ecn=_ai_ecn(derived, library),
         base_gbps=base_gbps,
         speeds=speeds,
@@ -334,7 +342,7 @@ def _values(derived: DerivedNetwork, *, nic: bool) -> SearchSpace:
     )
 
 
-def _own_reference(
+def own_reference(
     derived: DerivedNetwork, library: Library, speeds: tuple[int, ...], base_gbps: int
 ) -> ReferenceSettings:
     """Return the thresholds that a fabric has today."""
@@ -364,21 +372,9 @@ def _bases(  # noqa: PLR0913, PLR0917 - parts of a fabric
     base_gbps: int,
 ) -> Iterator[Base]:
     """Yield the scenarios of the fabric on its ground."""
-    network, fabric = derived.network, derived.fabric
-    dcqcn = _dcqcn(derived, library)
-    payload = roce_payload(fabric.mtu)
-    common = {
-        "port_gbps": base_gbps,
-        "packet_bytes": payload + HEADERS,
-        "header_bytes": HEADERS,
-        "topology": {"kind": "fabric", "fabric": str(file)},
-        "congestion_control": "dcqcn" if dcqcn else "pfc_only",
-        "nic": {"profile": fabric.congestion_control} if dcqcn else {},
-        "buffer": {
-            "xoff_kbytes": derived.lossless.xoff_kbytes * KBYTE / KB,
-            "xon_kbytes": derived.lossless.xon_kbytes * KBYTE / KB,
-        },
-    }
+    network = derived.network
+    dcqcn = dcqcn_of(derived, library)
+    common = scenario_keys(derived, file, dcqcn, base_gbps)
     for keys in scenarios_of(FabricServers.of(derived, demand), derived.lossless):
         scenario = Scenario.model_validate({**common, **keys})
         document = document_of(f"scenario: {scenario.scenario}\n", str(file))
@@ -386,7 +382,26 @@ def _bases(  # noqa: PLR0913, PLR0917 - parts of a fabric
         yield Base(scenario, dcqcn, ground)
 
 
-def _dcqcn(derived: DerivedNetwork, library: Library) -> Dcqcn | None:
+def scenario_keys(
+    derived: DerivedNetwork, file: Path, dcqcn: Dcqcn | None, base_gbps: int
+) -> dict[str, Any]:
+    """Return the keys that all scenarios of a fabric share. dcqcn: of its NICs."""
+    fabric, lossless = derived.fabric, derived.lossless
+    return {
+        "port_gbps": base_gbps,
+        "packet_bytes": roce_payload(fabric.mtu) + HEADERS,
+        "header_bytes": HEADERS,
+        "topology": {"kind": "fabric", "fabric": str(file)},
+        "congestion_control": "dcqcn" if dcqcn else "pfc_only",
+        "nic": {"profile": fabric.congestion_control} if dcqcn else {},
+        "buffer": {
+            "xoff_kbytes": lossless.xoff_kbytes * KBYTE / KB,
+            "xon_kbytes": lossless.xon_kbytes * KBYTE / KB,
+        },
+    }
+
+
+def dcqcn_of(derived: DerivedNetwork, library: Library) -> Dcqcn | None:
     """Return the fabric's DCQCN profile; None: senders ignore marks."""
     chosen = library.get("congestion_control", derived.fabric.congestion_control or "")
     return chosen.profile if chosen and isinstance(chosen.profile, Dcqcn) else None

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from copy import deepcopy
-from typing import Any
+from collections.abc import Iterator
 
 from rocefort.base.clock import utc_now
-from rocefort.base.documents.edit import line_comments, with_entry, with_line_comments
-from rocefort.base.documents.read import YamlPath
-from rocefort.base.documents.repair import value_at
 from rocefort.base.errors import Problem, Refused
 from rocefort.change.edit import FabricFile, read_fabric, versions_of
-from rocefort.design.remove import EditedFabric, read_back
-from rocefort.models.fabric.types import Sourced
+from rocefort.change.profile_edits import profile_with, with_entries
+from rocefort.design.remove import EditedFabric
 from rocefort.tune.fabric_search import FabricSearch
 from rocefort.tune.model import SearchResult
 from rocefort.tune.run import Searched
 from rocefort.tune.switch_values import ecn_thresholds
 
 REFUSAL = "the choice cannot be written"
-Entries = Mapping[tuple[str, ...], object]
 
 
 def write_choice(searched: Searched, measured: str = "") -> SearchResult:
@@ -74,47 +68,7 @@ def candidate(
     file: FabricFile, own: FabricSearch, result: SearchResult, measured: str = ""
 ) -> EditedFabric:
     """Return a fabric with the choice of a result."""
-    entries: Entries = dict(_entries(own, result, measured))
-    text, expected = file.text, deepcopy(file.loaded.document.data)
-    for path, value in entries.items():
-        text = with_entry(text, path, value)
-        _set(expected, path, value)
-    text = with_line_comments(text, dict(_comments(file, own, entries)))
-    return EditedFabric(text, read_back(text, file.loaded, expected))
-
-
-def _comments(
-    file: FabricFile, own: FabricSearch, entries: Entries
-) -> Iterator[tuple[YamlPath, str]]:
-    """Yield comments of values that a new profile has from the fabric's own, by their new path."""
-    fabric, data = own.derived.fabric, file.loaded.document.data
-    for kind, name in (
-        ("lossless", fabric.lossless),
-        ("congestion_control", fabric.congestion_control),
-    ):
-        before = value_at(data, ("profiles", kind, str(name)))
-        new = next((path for path in entries if path[:2] == ("profiles", kind)), None)
-        if not isinstance(before, dict) or new is None:
-            continue
-        after = entries[new]
-        for path, comment in line_comments(file.text, ("profiles", kind, str(name))).items():
-            of_value = path, ("sources", path[0])
-            if all(_alike(value_at(before, at), value_at(after, at)) for at in of_value):
-                yield (*new, *path), comment
-
-
-def _alike(one: object, other: object) -> bool:
-    """Whether two values are equal, or both lists or mappings, whose items have comments too."""
-    both = isinstance(one, dict | list) and isinstance(other, dict | list)
-    return both or one == other
-
-
-def _set(data: Any, path: tuple[str, ...], value: object) -> None:  # noqa: ANN401 - of YAML
-    for part in path[:-1]:
-        if data.get(part) is None:
-            data[part] = {}
-        data = data[part]
-    data[path[-1]] = value
+    return with_entries(file, dict(_entries(own, result, measured)))
 
 
 def _entries(
@@ -140,25 +94,11 @@ def _entries(
     tuned: dict[str, object] = {key: pfc[key] for key in ("xoff_kbytes", "xon_kbytes")}
     if changes_ecn(result):
         tuned["ecn"] = name
-    yield ("profiles", "lossless", name), _with(own.derived.lossless, tuned, source)
+    yield ("profiles", "lossless", name), profile_with(own.derived.lossless, tuned, source)
     yield ("lossless",), name
     if own.congestion_control is not None and result.chosen.settings.nic:
         nic: dict[str, object] = {str(k): v for k, v in result.chosen.settings.nic.items()}
         nic["lossless"] = name
-        profile = _with(own.congestion_control, nic, source)
+        profile = profile_with(own.congestion_control, nic, source)
         yield ("profiles", "congestion_control", name), profile
         yield ("congestion_control",), name
-
-
-def _with(profile: Sourced, tuned: Mapping[str, object], source: str) -> dict[str, object]:
-    """Return the data of a profile with other values, which have a source of their own."""
-    data = profile.model_dump(mode="json", exclude_defaults=True)
-    sources = {k: v for k, v in profile.sources.items() if k not in tuned}
-    sources |= {key: source for key in tuned if key != "lossless"}
-    assumed = [key for key in profile.assumed if key not in tuned]
-    marks = {"source": profile.source, "sources": sources, "assumed": assumed}
-    kept = {key: value for key, value in marks.items() if value}
-    out = {**kept, **{k: v for k, v in data.items() if k not in marks}, **tuned}
-    if "kind" in out:
-        out = {"kind": out.pop("kind"), **out}
-    return out

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.rdma.judge.regression import MOST_EXACT_PAIRS, paired, signed_rank
+from rocefort.base.signed_rank import MOST_EXACT_PAIRS, signed_rank
+from rocefort.rdma.judge.regression import paired
 
 
 def by_pair(values: Sequence[float]) -> dict[str, list[float]]:

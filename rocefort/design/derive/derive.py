@@ -25,7 +25,7 @@ from rocefort.design.load.documents import (
     find_fabric,
     load_catalogue,
 )
-from rocefort.design.load.profiles import profiles_of
+from rocefort.design.load.profiles import Library, library_of, profiles_of
 from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.routing import StaticRoute
 from rocefort.models.fabric.fabric import Fabric
@@ -141,6 +141,12 @@ class DerivedNetwork:
     document: Document
     lossless: Lossless  # the fabric's profile
     site: Site = SHIPPED
+
+    @property
+    def profiles(self) -> Library:
+        """Profiles that the fabric can name: those of its site, and its own."""
+        own = library_of(self.fabric.profiles, self.document, ("profiles",))
+        return profiles_of(self.site).joined(own)
 
 
 def derive(name: Path, site: Site | None = None) -> DerivedNetwork:

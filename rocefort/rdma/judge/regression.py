@@ -31,12 +31,12 @@ from __future__ import annotations
 
 import math
 import random
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import comb
-from statistics import NormalDist, median
+from statistics import median
 
+from rocefort.base.signed_rank import MOST_EXACT_PAIRS, ranks, signed_rank
 from rocefort.models.base import Frozen
 from rocefort.models.wording import count_of
 from rocefort.rdma.rdma_plan import ARROW
@@ -113,14 +113,7 @@ def _by_ranks(good: Sequence[float], fresh: Sequence[float], sign: int) -> tuple
     return p < P_VALUE, f"rank-sum test, {kind}, p = {p:.2g}"
 
 
-def ranks(values: Sequence[float]) -> list[float]:
-    """Rank of each value; the lowest has rank 0, equal values share the mean of their ranks."""
-    ordered = sorted(values)
-    return [(bisect_left(ordered, v) + bisect_right(ordered, v) - 1) / 2 for v in values]
-
-
 LEAST_PAIRS = 7  # changed pairs; chance puts all of six on one side in 1 of 64 cases
-MOST_EXACT_PAIRS = 50
 LEAST_SHOWN = 0.001  # a smaller p is no stronger evidence
 DIGITS = 12  # further digits are rounding noise, which would separate equal changes
 
@@ -200,22 +193,3 @@ def _paired_verdict(
         p=p if changed else None,
         sentence=f"{compared}, {amount}: {verdict}",
     )
-
-
-def signed_rank(changes: Sequence[float]) -> float:
-    """Probability that chance alone gives as high a sum of positive ranks; no zeros in changes."""
-    doubled = [round(2 * (rank + 1)) for rank in ranks([abs(change) for change in changes])]
-    seen = sum(rank for rank, change in zip(doubled, changes, strict=True) if change > 0)
-    if len(changes) > MOST_EXACT_PAIRS:
-        return _approximate(doubled, seen)
-    counts = [1] + [0] * sum(doubled)  # number of sign patterns for each sum
-    for rank in doubled:
-        for total in range(len(counts) - 1, rank - 1, -1):
-            counts[total] += counts[total - rank]
-    return float(sum(counts[seen:]) / (1 << len(doubled)))
-
-
-def _approximate(doubled: Sequence[int], seen: int) -> float:
-    """Normal approximation; the variance comes from the tied ranks, so ties need no correction."""
-    deviation = math.sqrt(sum(rank * rank for rank in doubled)) / 2
-    return 1 - NormalDist().cdf((seen - 1 - sum(doubled) / 2) / deviation)  # 1: continuity

@@ -1,0 +1,1 @@
+"""`experiment`: levels of one factor, compared by repeated runs in the order AB BA."""

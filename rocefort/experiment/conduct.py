@@ -1,0 +1,188 @@
+"""Conduct of an experiment: its plan, its missing runs, its result and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocefort.base.errors import BadInput
+from rocefort.base.features import optional_module
+from rocefort.base.progress import Step
+from rocefort.change.edit import FabricFile, read_fabric
+from rocefort.experiment.comparison import compared, least_p, ordered_runs
+from rocefort.experiment.factor import (
+    REFUSAL,
+    LevelFabric,
+    digest_of_text,
+    level_fabrics,
+    parsed_factor,
+)
+from rocefort.experiment.model import (
+    ExperimentPlan,
+    ExperimentResult,
+    ExperimentRun,
+    Level,
+    LevelComparison,
+    PlannedRun,
+)
+from rocefort.experiment.page import experiment_page
+from rocefort.experiment.store import PAGE, RESULT, ExperimentFolder
+from rocefort.verification.page.fabric_page import provenance_of
+
+MPI = "mpi"
+
+
+@dataclass(frozen=True)
+class ExperimentRequest:
+    """Request for an experiment. directory: None for `experiments/FABRIC-KEY` here."""
+
+    fabric: Path
+    factor: str
+    suite: str = MPI
+    repeat: int = 5
+    servers: tuple[str, ...] = ()
+    directory: Path | None = None
+    # of a simulation
+    sizes: tuple[int, ...] = ()
+    processes: tuple[int, ...] = (1, 36)
+    workers: int = 0
+    results: Path | None = None
+
+
+@dataclass(frozen=True)
+class PreparedExperiment:
+    """Fabric, levels and folder of an experiment."""
+
+    request: ExperimentRequest
+    file: FabricFile
+    key: str
+    fabrics: tuple[LevelFabric, ...]
+    folder: ExperimentFolder
+
+    @classmethod
+    def of(cls, request: ExperimentRequest) -> PreparedExperiment:
+        """Read the fabric and make its levels; raises BadInput, and Refused for a bad level."""
+        key, words = parsed_factor(request.factor)
+        with Step("read the fabric"):
+            file = read_fabric(request.fabric, REFUSAL)
+        with Step("check the levels"):
+            fabrics = level_fabrics(file, key, words)
+        name = file.start.fabric.fabric
+        folder = request.directory or Path("experiments") / f"{name}-{key}"
+        return cls(request, file, key, fabrics, ExperimentFolder(folder))
+
+    def plan(
+        self, levels: Sequence[Level], options: dict[str, str], *, simulated: bool
+    ) -> ExperimentPlan:
+        """Return the plan with the order of its runs."""
+        order = ordered_runs([level.name for level in levels], self.request.repeat)
+        return ExperimentPlan(
+            fabric=self.file.start.fabric.fabric,
+            source=str(self.file.path),
+            fabric_digest=digest_of_text(self.file.text),
+            factor=self.key,
+            suite=self.request.suite,
+            simulated=simulated,
+            repeat=self.request.repeat,
+            levels=tuple(levels),
+            options=options,
+            runs=tuple(
+                PlannedRun(number=number, level=level, repetition=repetition)
+                for number, (repetition, level) in enumerate(order, 1)
+            ),
+        )
+
+    def level(self, fabric: LevelFabric, name: str, text: str) -> Level:
+        """Return a level of the plan."""
+        file = self.folder.level(fabric.name).relative_to(self.folder.path)
+        return Level(name=name, text=text, fabric=fabric.digest, file=str(file))
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """Basis of a result's figures. not_compared: why they enter no table; empty: they do."""
+
+    unmeasured: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    not_modelled: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    not_compared: str = ""
+
+
+@dataclass(frozen=True)
+class Conducted:
+    """Experiment after its last run, or after a stop."""
+
+    prepared: PreparedExperiment
+    plan: ExperimentPlan
+    grounds: Grounds = field(default_factory=Grounds)
+
+    def result(self) -> ExperimentResult:
+        """Return the result of the runs that the folder has; write it and its page."""
+        folder = self.prepared.folder
+        kept = [folder.run(run) for run in self.plan.runs]
+        runs = tuple(run for run in kept if run is not None)
+        result = ExperimentResult(
+            plan=self.plan,
+            directory=str(folder.path),
+            state="complete" if len(runs) == len(self.plan.runs) else "stopped",
+            runs=runs,
+            comparisons=() if self.grounds.not_compared else tuple(_comparisons(self.plan, runs)),
+            not_compared=self.grounds.not_compared,
+            unmeasured=self.grounds.unmeasured,
+            assumptions=self.grounds.assumptions,
+            not_modelled=self.grounds.not_modelled,
+            notes=(least_p(self.plan.repeat), *self.grounds.notes),
+            page=PAGE,
+        )
+        folder.write(RESULT, result.model_dump_json(indent=1) + "\n")
+        folder.write(PAGE, experiment_page(result, provenance_of(self.prepared.file.path)))
+        return result
+
+
+def _comparisons(plan: ExperimentPlan, runs: Sequence[ExperimentRun]) -> list[LevelComparison]:
+    first, *others = (level.name for level in plan.levels)
+    return [compared(runs, first, other) for other in others]
+
+
+def simulated_experiment(request: ExperimentRequest) -> ExperimentResult:
+    """Run the missing runs of a simulated experiment; raises BadInput and Refused."""
+    if request.suite != MPI:
+        what = f"the suite {request.suite} is not simulated"
+        raise BadInput(what, where="--suite", how=f"write --suite {MPI}, or leave --simulate out")
+    optional_module("rocefort.tune.run", "--simulate needs the packet simulator")
+    from rocefort.experiment import collectives  # noqa: PLC0415 - `tune` is optional
+    from rocefort.tune.run import evaluators, results_folder  # noqa: PLC0415 - the same
+
+    prepared = PreparedExperiment.of(request)
+    servers = collectives.servers_of(prepared.file.start, request.servers)
+    cells, left_out = collectives.cells_of(request.sizes, request.processes, len(servers))
+    if not cells:
+        what = "every collective is too large to simulate"
+        raise BadInput(what, where="--sizes", how="name smaller sizes")
+    simulated = collectives.simulated_levels(prepared.fabrics)
+    bench = collectives.CollectiveRuns(simulated, cells, servers)
+    levels = [prepared.level(each.fabric, each.name, each.note) for each in simulated]
+    options = {
+        "servers": ", ".join(servers),
+        "cells": "; ".join(cell.label for cell in cells),
+    }
+    plan = prepared.plan(levels, options, simulated=True)
+    folder = prepared.folder
+    with folder.held():
+        folder.begin(plan, prepared.fabrics)
+        missing = [run for run in plan.runs if folder.run(run) is None]
+        if missing:
+            store = request.results or results_folder()
+            with evaluators("processes", request.workers, store) as evaluator_of:
+                evaluator = evaluator_of(tuple(bench.bases))
+                for run in missing:
+                    folder.note("began", run=run.number, level=run.level)
+                    folder.keep(bench.carry_out(run, evaluator))
+        grounds = Grounds(
+            unmeasured=tuple(left_out),
+            assumptions=tuple(collectives.assumptions(bench, simulated)),
+            not_modelled=collectives.LIMITS,
+        )
+        return Conducted(prepared, plan, grounds).result()

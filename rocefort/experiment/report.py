@@ -1,0 +1,138 @@
+"""Result of an experiment as text, and the blocks that its page shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.experiment.comparison import p_text
+from rocefort.experiment.model import (
+    CellComparison,
+    ExperimentResult,
+    LevelComparison,
+    LevelFigures,
+)
+from rocefort.models.wording import count_of, listing
+from rocefort.reports.blocks import Block, Cell, Items, Note, Section, Table, TableColumn, Tone
+
+
+def experiment_report(result: ExperimentResult) -> Iterator[Block]:
+    """Show the verdict of each comparison, all cells, the runs, and what the figures rest on."""
+    yield Note(title(result))
+    yield Note(progress(result), Tone.PLAIN if result.state == "complete" else Tone.WARNING)
+    if result.not_compared:
+        yield Note(result.not_compared, Tone.WARNING)
+    for comparison in result.comparisons:
+        yield Section(
+            f"{comparison.other} against {comparison.first}",
+            (cell_table(comparison),),
+            lead=comparison.sentence,
+        )
+    yield Section("Levels", (Items(level_lines(result)),))
+    yield Section("Runs", (run_table(result),), lead=order_line(result))
+    for heading, lines in grounds(result):
+        yield Section(heading, (Items(lines),))
+    yield Note(f"page: {result.directory}/{result.page}")
+
+
+def title(result: ExperimentResult) -> str:
+    """Return factor, fabric and kind of an experiment."""
+    kind = "simulated, not measured" if result.plan.simulated else "measured"
+    levels = listing(level.name for level in result.plan.levels)
+    return f"{result.plan.factor} of {result.plan.fabric}: {levels}; {kind}"
+
+
+def progress(result: ExperimentResult) -> str:
+    """Return how many runs have ended."""
+    planned = len(result.plan.runs)
+    if result.state == "complete":
+        return f"complete: {count_of(planned, 'run')}"
+    return (
+        f"stopped: {len(result.runs)} of {count_of(planned, 'run')} ended; the same command "
+        "continues"
+    )
+
+
+def cell_table(comparison: LevelComparison) -> Table:
+    """Return two rows for each cell: minimum, mean and maximum at both levels, change and p."""
+    rows = [row for cell in comparison.cells for row in _rows(cell)]
+    numbers = ("minimum", "mean", "maximum", "change", "p")
+    return Table(
+        (
+            TableColumn("test", wraps=True),
+            TableColumn("level"),
+            *(TableColumn(name, align="right") for name in numbers),
+        ),
+        tuple(rows),
+    )
+
+
+def _rows(cell: CellComparison) -> Iterator[tuple[Cell, ...]]:
+    yield (f"{cell.cell} ({cell.unit})", cell.first.level, *_spread(cell.first), "", "")
+    change = "0 %" if not cell.change_percent else f"{cell.change_percent:+.1f} %"
+    yield "", cell.other.level, *_spread(cell.other), change, p_text(cell.p_two_sided)
+
+
+def _spread(figures: LevelFigures) -> tuple[str, str, str]:
+    return number(figures.minimum), number(figures.mean), number(figures.maximum)
+
+
+def number(value: float) -> str:
+    """Return a figure with about four digits."""
+    digits = 0 if value >= 1000 else 1 if value >= 100 else 2
+    return f"{value:,.{digits}f}"
+
+
+def counters_table(result: ExperimentResult) -> Table | None:
+    """Return the means of the counters of each cell at each level; None: there are none."""
+    rows: list[tuple[Cell, ...]] = []
+    names: dict[str, None] = {}
+    for comparison in result.comparisons:
+        for cell in comparison.cells:
+            sides = (
+                (cell.first, cell.other) if comparison is result.comparisons[0] else (cell.other,)
+            )
+            for side in sides:
+                names |= dict.fromkeys(side.counters)
+                counts = (f"{value:,.0f}" for value in side.counters.values())
+                rows.append((cell.cell, side.level, *counts))
+    order = {cell.cell: n for c in result.comparisons[:1] for n, cell in enumerate(c.cells)}
+    rows.sort(key=lambda row: order.get(str(row[0]), len(order)))
+    if not names or not rows:
+        return None
+    titles = (TableColumn(name, align="right") for name in names)
+    return Table((TableColumn("test"), TableColumn("level"), *titles), tuple(rows))
+
+
+def level_lines(result: ExperimentResult) -> tuple[str, ...]:
+    """Return what each level is."""
+    return tuple(f"{level.name}: {level.text}" for level in result.plan.levels)
+
+
+def order_line(result: ExperimentResult) -> str:
+    """Return the order of the runs."""
+    levels = [level.name for level in result.plan.levels]
+    back = ", ".join(reversed(levels))
+    return f"Order: {', '.join(levels)}, then {back}, and so on, so that a drift meets all alike"
+
+
+def run_table(result: ExperimentResult) -> Table:
+    """Return a row for each run."""
+    rows: list[tuple[Cell, ...]] = []
+    for run in result.runs:
+        measured = sum(value.value is not None for value in run.values)
+        seconds = f"{(run.ended - run.began).total_seconds():.1f}"
+        rows.append((run.run.number, run.run.level, run.run.repetition, run.id, measured, seconds))
+    columns = ("run", "level", "pair", "id", "values", "s")
+    return Table(tuple(TableColumn(name) for name in columns), tuple(rows))
+
+
+def grounds(result: ExperimentResult) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the headings and sentences of what the figures rest on."""
+    for heading, lines in (
+        ("Left out", result.unmeasured),
+        ("Assumed", result.assumptions),
+        ("Not modelled", result.not_modelled),
+        ("Notes", result.notes),
+    ):
+        if lines:
+            yield heading, lines

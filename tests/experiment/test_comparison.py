@@ -1,0 +1,113 @@
+"""Order of runs, changes of pairs, `improved: N of M`, and the signed-rank test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocefort.experiment.comparison import compared, least_p, ordered_runs, p_values
+from rocefort.experiment.model import CellValue, ExperimentRun, PlannedRun
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+TIMES = st.lists(st.floats(1, 1e6), min_size=1, max_size=8)
+
+
+def runs_of(values: Mapping[str, Sequence[Sequence[float | None]]]) -> list[ExperimentRun]:
+    """Runs by level: a list of cells for each repetition."""
+    return [
+        ExperimentRun(
+            run=PlannedRun(number=n, level=level, repetition=n),
+            id=str(n),
+            began=NOW,
+            ended=NOW,
+            values=tuple(
+                CellValue(cell=f"cell {k}", value=value, unit="us", counters={"marks": n})
+                for k, value in enumerate(cells)
+            ),
+        )
+        for level, repetitions in values.items()
+        for n, cells in enumerate(repetitions, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("levels", "repeat", "order"),
+    [
+        ("AB", 1, "AB"),
+        ("AB", 3, "ABBAAB"),
+        ("ABC", 2, "ABCCBA"),
+    ],
+)
+def test_the_order_is_turned_after_each_repetition(levels: str, repeat: int, order: str) -> None:
+    runs = ordered_runs(levels, repeat)
+    assert "".join(level for _, level in runs) == order
+    assert sorted(runs) == sorted(product(range(1, repeat + 1), levels))
+
+
+def test_five_pairs_on_one_side_have_the_least_p() -> None:
+    rows = [[100.0 + n] for n in range(5)]
+    better = [[90.0 + n] for n in range(5)]
+    result = compared(runs_of({"A": rows, "B": better}), "A", "B")
+    (cell,) = result.cells
+    assert (cell.first.minimum, cell.first.mean, cell.first.maximum) == (100, 102, 104)
+    assert cell.change_percent == pytest.approx(-1000 / 102)
+    assert (cell.p_one_sided, cell.p_two_sided) == (1 / 32, 1 / 16)
+    assert cell.improved
+    assert result.sentence == (
+        "B against A: improved: 1 of 1; signed-rank test over the cells, two-sided, exact: p = 1"
+    )
+    assert least_p(5) == ("5 pairs: the smallest p of one cell is 0.031 one-sided, 0.062 two-sided")
+
+
+def test_a_cell_that_a_run_did_not_measure_is_not_compared() -> None:
+    values: Mapping[str, Sequence[Sequence[float | None]]] = {
+        "A": [[1.0, 2.0], [1.0, 2.0]],
+        "B": [[1.0, None], [1.0, 2.0]],
+    }
+    result = compared(runs_of(values), "A", "B")
+    assert [cell.cell for cell in result.cells] == ["cell 0"]
+    assert result.sentence == "B against A: improved: 0 of 1; no cell differs"
+    assert result.cells[0].p_two_sided is None
+
+
+def test_a_pair_without_its_other_run_is_left_out() -> None:
+    values = {"A": [[4.0], [4.0], [400.0]], "B": [[2.0], [2.0]]}
+    (cell,) = compared(runs_of(values), "A", "B").cells
+    assert cell.first.values == (4.0, 4.0)
+
+
+@given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(1, 1e6)), min_size=1, max_size=8))
+def test_exchanged_levels_have_the_opposite_change_and_the_same_p(
+    pairs: list[tuple[float, float]],
+) -> None:
+    runs = runs_of({"A": [[a] for a, _ in pairs], "B": [[b] for _, b in pairs]})
+    (one,), (other,) = (compared(runs, *names).cells for names in ("AB", "BA"))
+    assert not (one.improved and other.improved)
+    assert one.p_two_sided == other.p_two_sided
+    assert (1 + one.change_percent / 100) * (1 + other.change_percent / 100) == pytest.approx(1)
+
+
+@given(st.lists(st.integers(-9, 9).filter(bool), min_size=1, max_size=8))
+def test_p_is_the_share_of_all_signs(changes: list[int]) -> None:
+    """All 2^n assignments of signs are as likely, by the definition of the test."""
+    ranks = [
+        sum(abs(y) < abs(x) for y in changes) + (1 + sum(abs(y) == abs(x) for y in changes)) / 2
+        for x in changes
+    ]
+    seen = sum(rank for rank, x in zip(ranks, changes, strict=True) if x > 0)
+    sums = [
+        sum(rank for rank, up in zip(ranks, signs, strict=True) if up)
+        for signs in product((True, False), repeat=len(changes))
+    ]
+    share = min(
+        sum(each >= seen for each in sums) / len(sums),
+        sum(each <= seen for each in sums) / len(sums),
+    )
+    one_sided, two_sided = p_values([float(x) for x in changes])
+    assert one_sided == pytest.approx(share)
+    assert two_sided == pytest.approx(min(1, 2 * share))
