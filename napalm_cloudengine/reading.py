@@ -12,6 +12,7 @@ from ipaddress import IPv4Network
 from typing import Any, Protocol, TypeVar
 
 from napalm.base import constants
+from napalm.base.exceptions import CommandErrorException
 from napalm.base.helpers import mac
 
 from napalm_cloudengine import pinging
@@ -321,6 +322,38 @@ class StateReader(Dialogue):
         Raises CommandErrorException in a view without `dir`.
         """
         return system.read_free_kbytes(self._display_answer(system.FILES.command))
+
+    def get_cpu(self) -> system.CpuUsage:
+        """Return the load of the CPU; its command differs by release.
+
+        Raises CommandErrorException where the switch has neither command.
+        """
+        first, *others = system.CPU_COMMANDS
+        try:
+            return system.read_cpu(self._display_answer(first))
+        except CommandErrorException:
+            return system.read_cpu(self._display_answer(*others))
+
+    def get_memory(self) -> system.MemoryUsage:
+        """Return the memory of the switch."""
+        return system.read_memory(self._display_answer(system.MEMORY_COMMAND))
+
+    def get_environment(self) -> dict[str, Any]:
+        """Return NAPALM's environment: CPU (percent over 5 s) and memory (bytes) alone.
+
+        Fans, temperatures and power supplies are not read.
+        """
+        memory = self.get_memory()
+        return {
+            "fans": {},
+            "temperature": {},
+            "power": {},
+            "cpu": {0: {"%usage": float(self.get_cpu().five_seconds)}},
+            "memory": {
+                "available_ram": memory.total_kbytes * 1024,
+                "used_ram": memory.used_kbytes * 1024,
+            },
+        }
 
     def get_ai_ecn(self) -> list[Row]:
         """Return AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""

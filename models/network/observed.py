@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
+from typing import Any
 
 from pydantic import Field
 
@@ -26,8 +27,11 @@ class StateTopic(StrEnum):
     THRESHOLDS = "thresholds"
     QUEUES = "queues"
     AI_ECN = "ai_ecn"
+    ECN_MARKS = "ecn_marks"
     CLOCK = "clock_ahead_s"
     DISK = "disk_free_kbytes"
+    CPU = "cpu"
+    MEMORY = "memory"
     SAVED = "saved"
 
 
@@ -131,11 +135,14 @@ class ThresholdSeen(Frozen):
 
 
 class QueueSeen(Frozen):
-    """Packets that one queue of a port dropped since its counters were cleared."""
+    """Packets and bytes that left or were dropped by one queue of a port since it was cleared."""
 
     interface: str
     queue: int
     dropped_packets: int
+    dropped_bytes: int | None = None
+    passed_packets: int | None = None
+    passed_bytes: int | None = None
 
 
 class AiEcnSeen(Frozen):
@@ -145,6 +152,33 @@ class AiEcnSeen(Frozen):
     queue: int
     mode: str
     model: str
+
+
+class MarkedSeen(Frozen):
+    """Packets that a switch port marked with ECN since its counters were cleared."""
+
+    interface: str
+    marked_packets: int
+
+
+class CpuSeen(Frozen):
+    """Load of a switch's CPU on average of three times, percent."""
+
+    five_seconds: int
+    one_minute: int
+    five_minutes: int
+
+
+class MemorySeen(Frozen):
+    """Memory of a switch."""
+
+    total_kbytes: int
+    used_kbytes: int
+
+    @property
+    def percent(self) -> float:
+        """Used part of it, percent."""
+        return 100 * self.used_kbytes / self.total_kbytes
 
 
 class UnreadSeen(Frozen):
@@ -184,14 +218,21 @@ class DeviceSeen(Frozen):
     thresholds: tuple[ThresholdSeen, ...] | None = None
     queues: tuple[QueueSeen, ...] | None = None
     ai_ecn: tuple[AiEcnSeen, ...] | None = None
+    ecn_marks: tuple[MarkedSeen, ...] | None = None
     clock_ahead_s: float | None = None  # of the reading machine's clock
     disk_free_kbytes: int | None = None
+    cpu: CpuSeen | None = None
+    memory: MemorySeen | None = None
     saved: bool | None = None  # whether startup equals running
 
     @cached_property
     def by_port(self) -> dict[str, PortSeen]:
         """Interfaces by name."""
         return {port.name: port for port in self.ports or ()}
+
+    def whole(self, topic: StateTopic) -> Any:  # noqa: ANN401 - the type of the topic's field
+        """Value of a topic; None if it was not read, or if a line of its output was left out."""
+        return None if topic in self.unread else getattr(self, topic.value)
 
 
 class Observed(Frozen):
@@ -213,19 +254,3 @@ class NicCounters(Frozen):
     server: str
     link: str  # mlx5_0/1, or eth0
     values: dict[str, int]
-
-
-class MarkedSeen(Frozen):
-    """Packets that a switch port marked with ECN since its counters were cleared."""
-
-    interface: str
-    marked_packets: int
-
-
-class SwitchCounters(Frozen):
-    """Counters of one switch at one time. None: not read."""
-
-    device: str
-    pfc: tuple[PfcCountersSeen, ...] | None = None
-    queues: tuple[QueueSeen, ...] | None = None
-    marked: tuple[MarkedSeen, ...] | None = None

@@ -114,11 +114,20 @@ class RingSeen(Frozen):
     maximum: int
 
 
+class NicDriver(Frozen):
+    """Driver of a NIC with its version, and the NIC's firmware; empty: it reports none."""
+
+    name: str
+    version: str = ""
+    firmware: str = ""
+
+
 class NicSeen(Frozen):
     """Observed physical port of a server. missing: why a field is None, by its name."""
 
     name: str
     missing: dict[str, str] = Field(default_factory=dict)
+    driver: NicDriver | None = None
     mtu: int | None = None
     speed_mbps: int | None = None
     rings: dict[str, RingSeen] | None = None
@@ -131,11 +140,19 @@ class NicSeen(Frozen):
     local_cpus: str | None = None
 
 
+class ClockSeen(Frozen):
+    """Clock of a server at the begin and the end of its answer, seconds since 1970 (UTC)."""
+
+    begin_s: float
+    end_s: float
+
+
 class HostSeen(Frozen):
     """Observed server. failed: why it could not be read; missing: why a field is None.
 
     file: of a reading that failed, if it is kept in one.
     notes: lines of its answer that no reader reads.
+    clock_ahead_s: of the reading machine's clock, within clock_error_s.
     """
 
     name: str
@@ -154,6 +171,10 @@ class HostSeen(Frozen):
     traffic_class: int | None = None
     sysctl: dict[str, str] = Field(default_factory=dict)
     governors: tuple[str, ...] | None = None
+    kernel: str | None = None
+    clock: ClockSeen | None = None
+    clock_ahead_s: float | None = None
+    clock_error_s: float | None = None
 
 
 class HostsSeen(Frozen):

@@ -1,4 +1,4 @@
-"""System data: release and model, serial number, clock, and free flash space."""
+"""System data: release and model, serial number, clock, free flash space, CPU and memory."""
 
 import re
 from dataclasses import dataclass
@@ -88,6 +88,82 @@ FREE = LabelledDisplay(
     source=_REFERENCE.format("dir"),
 )
 
+_THRESHOLDS = (
+    "Overload threshold:  {overload:d}%, Overload clear threshold:  {clear:d}%, Duration: "
+)
+_V200_SOURCE = "outputs of V200 switches in public notes and parsers"
+# V300 has no `display cpu` beside `display cpu-usage`; V200 has the former.
+CPU_COMMANDS = ("display cpu-usage", "display cpu")
+_USAGE = """\
+CPU utilization for five seconds: {five_seconds:d}%, one minute: {one_minute:d}%, \
+five minutes: {five_minutes:d}%.
+Max CPU Usage :                {most:d}%
+Max CPU Usage Stat. Time : {most_at:*}
+"""
+CPU_V300 = LabelledDisplay(  # without the usage of each core
+    f"""\
+Slot: {{slot}}    CPU:{{cpu}}
+CPU utilization statistics at {{at:*}}
+System CPU Using Percentage :  {{percent:d}}%
+Dataplane CPU Using Percentage :   {{dataplane:d}}%
+{_USAGE}\
+State: {{state}}
+{_THRESHOLDS} {{duration}}""",
+    source=_REFERENCE.format("display cpu-usage"),
+)
+CPU_V200 = LabelledDisplay(  # without the usage of each service and core
+    f"""\
+CPU utilization statistics at {{at:*}}
+System CPU Using Percentage :  {{percent:d}}%
+{_USAGE}\
+State: {{state}}
+{_THRESHOLDS} {{duration}}""",
+    source=_V200_SOURCE,
+    confirmed=False,  # by the vendor
+)
+
+MEMORY_COMMAND = "display memory"
+MEMORY_V300 = LabelledDisplay(
+    f"""\
+Slot: {{slot}}   CPU: {{cpu}}
+Total Physical Available Memory: {{total:d}} Kbytes
+Total Physical Memory Used: {{used:d}} Kbytes
+Physical Memory Using Percentage: {{percent:d}}%
+State: {{state}}
+{_THRESHOLDS}{{duration}}
+{"-" * 89}""",
+    also="Total Physical Memory: {total:d} Kbytes",  # in `display health` of the same reference
+    source=_REFERENCE.format("display memory"),
+)
+MEMORY_V200 = LabelledDisplay(  # without the memory of each service
+    f"""\
+Memory utilization statistics at {{at:*}}
+System Total Memory: {{total:d}} Kbytes
+Total Memory Used: {{used:d}} Kbytes
+Memory Using Percentage: {{percent:d}}%
+State: {{state}}
+{_THRESHOLDS}{{duration}}""",
+    source=_V200_SOURCE,
+    confirmed=False,  # by the vendor
+)
+
+
+@dataclass(frozen=True)
+class CpuUsage:
+    """Load of the CPU on average of 5 s, 1 min and 5 min, percent."""
+
+    five_seconds: int
+    one_minute: int
+    five_minutes: int
+
+
+@dataclass(frozen=True)
+class MemoryUsage:
+    """Memory of a switch, kbytes as it prints them."""
+
+    total_kbytes: int
+    used_kbytes: int
+
 
 @dataclass(frozen=True)
 class SoftwareVersion:
@@ -152,3 +228,24 @@ def read_free_kbytes(shown: DisplayAnswer) -> int:
     if "free" not in values:
         raise shown.wrong(max(1, len(shown.rows)), "no line with the free space")
     return int(values["free"])
+
+
+def read_cpu(shown: DisplayAnswer) -> CpuUsage:
+    """Read the load of the CPU, in the form of V300 or V200; raises UnreadableError."""
+    values = CPU_V300.read(shown)
+    names = ("five_seconds", "one_minute", "five_minutes")
+    if not values.keys() >= set(names):
+        raise shown.wrong(1, "no CPU utilization for five seconds, one minute and five minutes")
+    if wrong := next((name for name in names if values[name] > 100), None):
+        raise shown.wrong(1, f"{values[wrong]} % of the CPU")
+    return CpuUsage(*(values[name] for name in names))
+
+
+def read_memory(shown: DisplayAnswer) -> MemoryUsage:
+    """Read the memory, in the form of V300 or V200; raises UnreadableError."""
+    values = MEMORY_V300.read(shown) | MEMORY_V200.read(shown)
+    if not values.keys() >= {"total", "used"}:
+        raise shown.wrong(1, "no total and used memory in Kbytes")
+    if not 0 < values["used"] <= values["total"]:
+        raise shown.wrong(1, f"{values['used']} of {values['total']} Kbytes used")
+    return MemoryUsage(values["total"], values["used"])

@@ -296,6 +296,39 @@ def files_with(top: Path, commit: str, patterns: Iterable[str], names: Iterable[
     return [entry.removeprefix(f"{commit}:") for entry in listed.split("\0") if entry]
 
 
+@dataclass(frozen=True)
+class CommitState:
+    """Commit that a file or directory is at, and its path from the top of the work tree.
+
+    uncommitted: whether a tracked file of the work tree, or the path itself, differs from the
+    commit; a site's hardware and profiles count too. why: reason why there is no commit.
+    """
+
+    path: str
+    commit: str = ""
+    uncommitted: bool | None = None
+    why: str = ""
+
+
+def commit_state(source: Path) -> CommitState:
+    """Return the commit of a fabric or a directory of configurations.
+
+    Outside of git, without git, and before the first commit there is none.
+    """
+    path = (existing(source) or source).resolve()
+    shown = path
+    try:
+        top = top_of(path).resolve()
+        shown = path.relative_to(top)
+        commit = commit_of(top, "HEAD")
+        status = ("status", "--porcelain")
+        changed = git(top, *status, "--untracked-files=no")
+        changed = changed or git(top, *status, "--ignored", "--", str(path))
+    except (BadInput, ServiceFailed) as error:
+        return CommitState(str(shown), why=f"{error.problem.where}: {error.problem.what}")
+    return CommitState(str(shown), commit, bool(changed))
+
+
 def git(where: Path, *words: str) -> str:
     """Run git with some arguments in a directory; raises BadInput or ServiceFailed."""
     return _output(where, _run(where, *words))

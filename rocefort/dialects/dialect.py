@@ -35,7 +35,7 @@ from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.site_data import SiteCommand
 from rocefort.models.network.network import Node, Position, TextLine
-from rocefort.models.network.observed import MarkedSeen, StateTopic, UnreadSeen
+from rocefort.models.network.observed import StateTopic, UnreadSeen
 
 NOT_READ = "its configuration is not read by Rocefort"
 STATE_NOT_READ = "the state of its switches is not read by Rocefort"
@@ -333,12 +333,8 @@ class Displays(OperatingSystem, Protocol):
         raise self.lacks(STATE_NOT_READ)
 
     def unread_lines(self, driver: Any) -> Sequence[UnreadSeen]:  # noqa: ANN401
-        """Lines of outputs that the last `read_topic` or `ecn_marks` left out."""
+        """Lines of outputs that the last `read_topic` left out."""
         return ()
-
-    def ecn_marks(self, driver: Any, device: str) -> Sequence[MarkedSeen]:  # noqa: ANN401
-        """Return ECN-marked packets of each port; raises DeviceFailed, and the driver's errors."""
-        raise self.lacks(STATE_NOT_READ)
 
 
 class Probes(OperatingSystem, Protocol):

@@ -26,8 +26,10 @@ from rocefort.base.templating import text_templates
 from rocefort.models.network.servers import (
     PRIORITIES,
     BondSeen,
+    ClockSeen,
     HostPlan,
     HostSeen,
+    NicDriver,
     NicSeen,
     RingSeen,
 )
@@ -57,8 +59,10 @@ INET = re.compile(r"\s+inet (?P<address>[0-9.]+/\d+)\b.*", re.ASCII)
 PEER = re.compile(r"\s+inet [0-9.]+ peer .*", re.ASCII)  # of a tunnel
 UNNAMED = "its interface"
 NOT_GIVEN = "no output of it is given"
-NOT_OF_HOST = dict.fromkeys(("bond", "rdma_device", "sysctl", "governors"), NOT_GIVEN)
-NOT_OF_NIC = dict.fromkeys(("files", "interrupts"), NOT_GIVEN)
+NOT_OF_HOST = dict.fromkeys(
+    ("bond", "rdma_device", "sysctl", "governors", "kernel", "clock"), NOT_GIVEN
+)
+NOT_OF_NIC = dict.fromkeys(("files", "interrupts", "driver"), NOT_GIVEN)
 
 
 class HostOutputError(Exception):
@@ -195,8 +199,17 @@ class _HostParser:
             traffic_class=self._of("traffic_class", "tclass", _traffic_class, missing),
             sysctl=dict(self._sysctl()),
             governors=governors or None,
+            kernel=self._of("kernel", "kernel", _line, missing),
+            clock=self._clock(missing),
             missing=missing,
         )
+
+    def _clock(self, missing: dict[str, str]) -> ClockSeen | None:
+        begin = self._of("clock", "clock", _seconds, missing, "date")
+        end = self._of("clock", "clock/end", _seconds, missing, "date")
+        if begin is None or end is None or end < begin:
+            return None
+        return ClockSeen(begin_s=begin, end_s=end)
 
     def _members(self) -> Iterable[OutputSection]:
         return [s[0] for name, s in self.sections.items() if re.fullmatch(r"nic/[^/]+", name)]
@@ -239,6 +252,7 @@ class _HostParser:
         files = dict(self._files(at))
         return NicSeen(
             name=name,
+            driver=self._of("driver", f"{at}/driver", _driver, missing, "ethtool"),
             mtu=self._of("mtu", f"{at}/mtu", _number, missing),
             speed_mbps=self._of("speed_mbps", f"{at}/speed", _number, missing),
             rings=self._of("rings", f"{at}/rings", _rings, missing, "ethtool"),
@@ -308,6 +322,28 @@ def _number(lines: tuple[str, ...]) -> int:
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
         raise HostOutputError(f"it is no number: {text[:40]!r}")
     return int(text)
+
+
+def _seconds(lines: tuple[str, ...]) -> float:
+    text = _line(lines)
+    if not re.fullmatch(r"\d{1,12}(\.\d{1,9})?", text, re.ASCII):
+        raise HostOutputError(f"it is no time: {text[:40]!r}")
+    return float(text)
+
+
+def _driver(lines: tuple[str, ...]) -> NicDriver:
+    """Read `ethtool -i`; a NIC without firmware has an empty line of it."""
+    values: dict[str, str] = {}
+    for name, colon, value in (line.partition(":") for line in lines):
+        if colon and values.setdefault(name, value.strip()) != value.strip():
+            raise HostOutputError(f"ethtool shows {name} twice")
+    if not values.get("driver"):
+        raise HostOutputError("ethtool does not show its driver")
+    return NicDriver(
+        name=values["driver"],
+        version=values.get("version", ""),
+        firmware=values.get("firmware-version", ""),
+    )
 
 
 def _cpu_list(lines: tuple[str, ...]) -> str:
@@ -416,6 +452,11 @@ def host_files(plan: HostPlan) -> dict[str, str]:
 def reader_of(plan: HostPlan) -> str:
     """Return a POSIX shell text that reads everything of a server that its plan requires."""
     return _render("read.sh.j2", plan)
+
+
+def reader_command(plan: HostPlan) -> str:
+    """Return the command line that reads a server."""
+    return f"sh -c {shlex.quote(reader_of(plan))}"
 
 
 def _render(template: str, plan: HostPlan) -> str:

@@ -197,6 +197,7 @@ def connections_of(server: LabServer, hosts: RdmaHosts, state: Path) -> Connecti
         secret.touch(mode=0o600)
         secret.write_text(password)
     return Connections(
+        emulated=True,
         known_hosts=known_hosts.resolve(),
         speed_note=SPEED_NOTE,
         devices=tuple(

@@ -110,6 +110,11 @@ class Connections(Frozen):
         description="Reason why RDMA speed is not judged on these servers.",
         examples=["virtual machines"],
     )
+    emulated: bool = Field(
+        default=False,
+        description="Whether the servers are emulated: their figures are constants, which enter no "
+        "comparison.",
+    )
     servers_note: str = Field(
         default="",
         description="Reason why no other server can measure; empty: each leaf needs one.",

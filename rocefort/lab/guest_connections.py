@@ -63,6 +63,7 @@ def lead_to_guests(twin: Twin) -> Connections:
         update={
             "known_hosts": hosts,
             "connect_timeout_s": CONNECT_S,
+            "emulated": False,
             "speed_note": speed_note(twin),
             "servers_note": NO_GUEST,
             "servers": _accesses(guests),

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from rocefort.models.base import Frozen
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun
+from rocefort.rdma.run_record import RunRecord
 
 
 class MeasurementVerdict(StrEnum):
@@ -208,6 +209,7 @@ class RdmaResult(Frozen):
     conditions: dict[str, str] = {}  # noqa: RUF012 - pydantic copies it; NIC, MTU, algorithm, ..
     unmeasured: tuple[str, ...] = ()  # servers and rounds that failed before a run, with the reason
     spreads: tuple[FigureSpread, ...] = ()  # of a plan that is run more than once
+    record: RunRecord | None = None  # None: stored by a version before 0.2, without one
 
     @property
     def complete(self) -> bool:

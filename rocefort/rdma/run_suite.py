@@ -7,22 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
 
-from napalm.base.exceptions import CommandErrorException, ConnectionException
 from nornir.core import Nornir
-from nornir.core.task import Task
 
 from rocefort.base.clock import utc_now
 from rocefort.base.documents.suggest import nearest
-from rocefort.base.errors import BadInput, DeviceFailed, Problem, RocefortError, ServiceFailed
+from rocefort.base.errors import BadInput, DeviceFailed, Problem, ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.dialects.choose import dialect_of
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.inventory import NEW_SESSION
-from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
+from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.network.network import Network
-from rocefort.models.network.observed import NicCounters, StateTopic, SwitchCounters
 from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.judge.repetitions import figure_spreads
@@ -32,9 +26,11 @@ from rocefort.rdma.plan.load_rules import Load, LoadRules, allowed_servers, load
 from rocefort.rdma.plan.probe import ServerProbe, conditions, probe, undrained
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.rdma_plan import RdmaPlan, Round, Suite
+from rocefort.rdma.recorder import RecordedFabric, RunRecorder
 from rocefort.rdma.results import DerivedVerdict, EndedProcesses, Measurement, RawEnd, RdmaResult
-from rocefort.rdma.run.counters import judge_nics, judge_switches, read_nics
+from rocefort.rdma.run.counters import judge_nics, judge_switches
 from rocefort.rdma.run.executor import RunConditions, RunResult, execute, hold_servers, stop_all
+from rocefort.rdma.run_record import CounterReading
 
 WITHOUT_PERFTEST = (Suite.STORAGE, Suite.MPI)
 
@@ -103,9 +99,18 @@ def run_tests(
             terms = RunConditions(
                 rdma, run, access.speed_note, talk.stopped, request.deadline_s, hold.lost
             )
-            bench = _PreparedRun(nornir, derived, plan, switches=request.switches)
-            result, raw = bench.carry_out(terms, talk.say)
+            servers = tuple(host.name for host in plan.hosts)
+            recorder = RunRecorder(
+                nornir,
+                RecordedFabric.of(derived, fabric),
+                servers,
+                leaves_and_spines(derived.network, servers) if request.switches else (),
+                access.command_timeout_s,
+                emulated=access.emulated,
+            )
+            result, raw = _PreparedRun(nornir, derived, plan, recorder).carry_out(terms, talk.say)
             facts = conditions([probed[host.name] for host in plan.hosts])
+            facts |= result.record.conditions if result.record is not None else {}
             facts |= {"servers": access.speed_note} if access.speed_note else {}
             lacking = _useless(probed, busy)
             result = result.model_copy(update={"conditions": facts, "unmeasured": lacking})
@@ -176,22 +181,23 @@ def _beginning(run: str, plan: RdmaPlan) -> list[str]:
 
 @dataclass(frozen=True)
 class _PreparedRun:
-    """A plan with its servers; switches: whether to read the counters of switches too."""
+    """A plan with its servers, and the recorder of its run."""
 
     nornir: Nornir
     derived: DerivedNetwork
     plan: RdmaPlan
-    switches: bool
+    recorder: RunRecorder
 
     def carry_out(self, terms: RunConditions, say: Say) -> tuple[RdmaResult, list[RawEnd]]:
-        """Execute all rounds between two readings of the counters."""
-        before = self._counters()
+        """Execute all rounds between the two readings of the record."""
+        begun = self.recorder.begin()
         began, measurements, raw = datetime.now(UTC), list[Measurement](), list[RawEnd]()
         for each, rans in execute(self.nornir, self.plan, terms):
             say(_round_line(each, self.plan, rans))
             measurements += [ran.measurement for ran in rans]
             raw += [end for ran in rans for end in ran.raw]
         ended = datetime.now(UTC)
+        record = self.recorder.end(begun)
         seconds = (ended - began).total_seconds()
         result = RdmaResult(
             id=terms.run,
@@ -199,15 +205,10 @@ class _PreparedRun:
             began=began,
             ended=ended,
             measurements=tuple(measurements),
-            judged=tuple(_counter_verdicts(self.derived, before, self._counters(), seconds)),
+            judged=tuple(_counter_verdicts(self.derived, record.before, record.after, seconds)),
+            record=record,
         )
         return result, raw
-
-    def _counters(self) -> _Counters:
-        network, names = self.derived.network, [host.name for host in self.plan.hosts]
-        switches = leaves_and_spines(network, names) if self.switches else ()
-        nics, lacking = read_nics(self.nornir, names)
-        return _Counters(nics, read_switches(self.nornir, network, switches), lacking)
 
 
 def _round_line(each: Round, plan: RdmaPlan, rans: Sequence[RunResult]) -> str:
@@ -218,20 +219,11 @@ def _round_line(each: Round, plan: RdmaPlan, rans: Sequence[RunResult]) -> str:
     return f"{title}: {each.note or 'runs'}: {measured} measured{lost}"
 
 
-@dataclass(frozen=True)
-class _Counters:
-    """All counters at one time, and a sentence for each unread part."""
-
-    nics: tuple[NicCounters, ...]
-    switches: tuple[SwitchCounters, ...]
-    lacking: tuple[str, ...]
-
-
 def _counter_verdicts(
-    derived: DerivedNetwork, before: _Counters, after: _Counters, seconds: float
+    derived: DerivedNetwork, before: CounterReading, after: CounterReading, seconds: float
 ) -> list[DerivedVerdict]:
     lossless, limit_pps = derived.network.lossless, derived.fabric.rdma.pause_rate_pps
-    lacking = dict.fromkeys((*before.lacking, *after.lacking))
+    lacking = dict.fromkeys((*before.unread, *after.unread))
     verdicts_of_counters = [
         DerivedVerdict(subject="counters", ok=None, sentence=sentence) for sentence in lacking
     ]
@@ -266,11 +258,6 @@ def stop_everything(
         return stop_all(nornir, [name for name in accessible if name in servers or not servers])
 
 
-EXPECTED = (RocefortError, OSError, ConnectionException)
-
-T = TypeVar("T")
-
-
 def leaves_and_spines(network: Network, servers: Sequence[str]) -> tuple[str, ...]:
     """Return the switches that traffic between these servers may use."""
     leaves = {s.port.device for s in network.servers or () if s.name in servers}
@@ -282,42 +269,3 @@ def leaves_and_spines(network: Network, servers: Sequence[str]) -> tuple[str, ..
     }
     across = met if len(leaves) > 1 else set()
     return tuple(node.name for node in network.nodes if node.name in leaves | across)
-
-
-def read_switches(
-    nornir: Nornir, network: Network, switches: Sequence[str]
-) -> tuple[SwitchCounters, ...]:
-    """Read switches in parallel; a counter that a switch does not report is None."""
-
-    def read(task: Task) -> SwitchCounters:
-        name = task.host.name
-        try:
-            driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
-            try:
-                return _counters(driver, network, name)
-            finally:
-                task.host.close_connection(NEW_SESSION)
-        except EXPECTED:
-            return SwitchCounters(device=name)
-
-    return tuple(on_hosts(nornir, switches, read).values())
-
-
-def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # noqa: ANN401 - NAPALM's
-    dialect = dialect_of(network.by_name[name])
-    ports = [p.end.interface for p in network.roce_ports if p.end.device == name]
-
-    def whole(read: Callable[[], T]) -> T | None:
-        """Return a reading; None without the command, in another form, or with a line unread."""
-        try:
-            rows = read()
-        except (CommandErrorException, RocefortError):
-            return None
-        return None if dialect.unread_lines(driver) else rows
-
-    return SwitchCounters(
-        device=name,
-        pfc=whole(lambda: dialect.read_topic(driver, StateTopic.PFC_COUNTERS, name)),
-        queues=whole(lambda: dialect.read_topic(driver, StateTopic.QUEUES, name, ports)),
-        marked=whole(lambda: tuple(dialect.ecn_marks(driver, name))),
-    )

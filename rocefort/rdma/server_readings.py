@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 
 from nornir.core import Nornir
 from nornir.core.task import Task
 
+from rocefort.base.clock import utc_now
 from rocefort.base.errors import BadInput, RocefortError
-from rocefort.dialects.server_configuration import read_host, reader_of
+from rocefort.dialects.server_configuration import read_host, reader_command
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import on_hosts, open_fleet, require_credentials
@@ -51,16 +51,25 @@ def observe_hosts(
     return tuple(on_hosts(nornir, plans, read).values())
 
 
-def reader_command(plan: HostPlan) -> str:
-    """Return the command that reads a server."""
-    return f"sh -c {quote(reader_of(plan))}"
-
-
 def _host_reading(task: Task, plan: HostPlan, deadline_s: float) -> HostSeen:
     session = ssh_exec.session(task.host, task.nornir.config)
+    began = utc_now().timestamp()
     done = session.run(reader_command(plan), deadline_s)
     if done.timed_out:
         return HostSeen(name=plan.server, failed=f"it did not end within {deadline_s:g} s")
     if done.exit_code != 0:
         return HostSeen(name=plan.server, failed=f"its shell refused: {done.complaint}")
-    return read_host(plan, done.stdout)
+    return _with_offset(read_host(plan, done.stdout), began, utc_now().timestamp())
+
+
+def _with_offset(host: HostSeen, began_s: float, ended_s: float) -> HostSeen:
+    """Return a reading with the offset of its clock, as NTP computes it from four times.
+
+    The answer takes longer here than on the server; half of the difference is the error.
+    """
+    if host.clock is None:
+        return host
+    ahead_s = (host.clock.begin_s + host.clock.end_s - began_s - ended_s) / 2
+    network_s = max(0.0, ended_s - began_s - (host.clock.end_s - host.clock.begin_s))
+    offset = {"clock_ahead_s": round(ahead_s, 6), "clock_error_s": round(network_s / 2, 6)}
+    return host.model_copy(update=offset)

@@ -32,6 +32,7 @@ from rocefort.fleet.switch_steps import collect_running
 from rocefort.models.change.plan import Change, digest_of
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.models.network.network import Network
+from rocefort.models.network.observed import StateTopic
 from rocefort.rdma.designed_plan import RdmaRequest, designed_plan
 from rocefort.rdma.plan.load_rules import (
     Load,
@@ -42,12 +43,13 @@ from rocefort.rdma.plan.load_rules import (
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import RdmaPlan, Suite
 from rocefort.rdma.results import RdmaResult
-from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, read_switches, run_tests
+from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
 from rocefort.rollout.apply.operate import holding
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import Baseline
 from rocefort.rollout.journal.events import RunningConfig, TrialOwner
 from rocefort.rollout.journal.pending_trials import TrialLabel
+from rocefort.rollout.live.readings import observe
 from rocefort.rollout.plan.base_policy import file_in_git, newest
 from rocefort.rollout.plan.procedures import refuse_beyond_trial
 from rocefort.rollout.planning.lockout import refuse_lockout
@@ -351,10 +353,13 @@ class _Bench:
     def _pauses(self) -> int | None:
         """PFC frames that the leaf has sent in RoCE's queue."""
         network = self.file.start.network
-        (seen,) = read_switches(self.fleet, network, (self.ready.canary,))
-        if seen.pfc is None or network.lossless is None:
+        topic = StateTopic.PFC_COUNTERS
+        (seen,) = observe(self.fleet, network, (self.ready.canary,), topics=(topic,)).devices
+        rows = seen.whole(topic)
+        if rows is None or network.lossless is None:
             return None
-        return sum(row.tx_frames for row in seen.pfc if row.queue == network.lossless.queue)
+        sent = (row.tx_frames for row in rows if row.queue == network.lossless.queue)
+        return int(sum(sent))
 
 
 def candidates(searched: Searched) -> list[Option]:

@@ -15,12 +15,11 @@ from host_root import HostRoot
 
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.server_configuration import SCRIPT, host_files
+from rocefort.dialects.server_configuration import SCRIPT, host_files, reader_command
 from rocefort.emulator.servers.ssh_hosts import RdmaHosts
 from rocefort.fleet.connections import Connections, save_connections
 from rocefort.fleet.ssh_exec import guarded_command
 from rocefort.models.network.servers import HostPlan
-from rocefort.rdma.server_readings import reader_command
 
 ASKED = ("k8sgn08", "k8sgn12")
 DEADLINE_S = 60.0
@@ -202,9 +201,10 @@ def test_the_check_changes_nothing(servers: Servers, check: Callable[..., Any]) 
     assert check() == (0, [], [])
     assert [root.state() for root in servers.roots.values()] == before
     for root in servers.roots.values():
-        calls = root.read("state/calls").splitlines()[-4:]
+        calls = root.read("state/calls").splitlines()[-5:]
         assert sorted(set(calls)) == [
-            *("ethtool -g ens1f0np0", "ip -o -4 addr show", "mlnx_qos -i ens1f0np0")
+            *("ethtool -g ens1f0np0", "ethtool -i ens1f0np0", "ip -o -4 addr show"),
+            "mlnx_qos -i ens1f0np0",
         ]
 
 

@@ -32,6 +32,7 @@ GETTERS = {
     "get_bgp_neighbors",
     "get_lldp_neighbors",
     "get_lldp_neighbors_detail",
+    "get_environment",
     "ping",
 }
 OWN = {  # beside NAPALM's
@@ -46,6 +47,8 @@ OWN = {  # beside NAPALM's
         "commit_trial",
     ),
     "get_free_flash",
+    "get_cpu",
+    "get_memory",
     *(
         "get_ports",
         "get_pfc",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from efforts import tries
@@ -10,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.models.network.observed import (
+    DeviceSeen,
     MarkedSeen,
     NicCounters,
     PfcCountersSeen,
     QueueSeen,
-    SwitchCounters,
+    StateTopic,
+    UnreadSeen,
 )
 from rocefort.rdma.parse.outcome import TableError
 from rocefort.rdma.run.counters import (
@@ -252,7 +255,10 @@ def test_counters_of_other_sections_are_kept_beside_a_damaged_one() -> None:
 # --- switches -------------------------------------------------------------------------------------
 
 
-def switch(dropped: int = 0, rx: int = 0, deadlocks: int = 0, marked: int = 0) -> SwitchCounters:
+AT = datetime(2026, 2, 2, tzinfo=UTC)
+
+
+def switch(dropped: int = 0, rx: int = 0, deadlocks: int = 0, marked: int = 0) -> DeviceSeen:
     pfc = PfcCountersSeen(
         interface="100GE1/0/1", queue=4, rx_frames=rx, tx_frames=0, rx_rate=0, tx_rate=0,
         deadlocks=deadlocks, recoveries=0,
@@ -261,7 +267,7 @@ def switch(dropped: int = 0, rx: int = 0, deadlocks: int = 0, marked: int = 0) -
         QueueSeen(interface="100GE1/0/1", queue=queue, dropped_packets=dropped) for queue in (0, 4)
     )
     seen = MarkedSeen(interface="100GE1/0/1", marked_packets=marked)
-    return SwitchCounters(device="leaf01", pfc=(pfc,), queues=queues, marked=(seen,))
+    return DeviceSeen(name="leaf01", at=AT, pfc_counters=(pfc,), queues=queues, ecn_marks=(seen,))
 
 
 @pytest.mark.parametrize(
@@ -296,7 +302,7 @@ def test_a_switch(
 def test_a_queue_that_one_reading_lacks_is_not_passed(
     before: tuple[int, ...], after: tuple[int, ...], said: str
 ) -> None:
-    def counted(queues: tuple[int, ...]) -> SwitchCounters:
+    def counted(queues: tuple[int, ...]) -> DeviceSeen:
         rows = tuple(q for q in switch().queues or () if q.queue in queues)
         return switch().model_copy(update={"queues": rows})
 
@@ -307,10 +313,15 @@ def test_a_queue_that_one_reading_lacks_is_not_passed(
 
 
 def test_what_was_not_read_on_a_switch_is_not_passed() -> None:
-    silent = SwitchCounters(device="leaf01")
+    silent = DeviceSeen(name="leaf01", at=AT)
     assert [(j.ok, j.sentence) for j in judge_switches((silent,), (silent,), 10, 4)] == [
         (None, "leaf01: dropped packets were not read, so loss there is not judged"),
         (None, "leaf01: PFC frames were not read, so pauses there are not judged"),
+    ]
+    line = UnreadSeen(command="display dcb pfc", line=7, why="has not 9 cells")
+    cut = switch().model_copy(update={"unread": {StateTopic.PFC_COUNTERS: (line,)}})
+    assert [j.sentence for j in judge_switches((cut,), (switch(rx=500),), 10, 4)] == [
+        "leaf01: PFC frames were not read, so pauses there are not judged"
     ]
     (gone,) = judge_switches((silent,), (), 10, 4)
     assert gone.sentence == "leaf01: not read after the test"

@@ -27,8 +27,8 @@ TCLASS_SHOW = "Global tclass="  # the form of mlx5 in MLNX_OFED
 
 TOOLS = Path(__file__).parent / "host_tools"  # shell scripts
 BASICS = (  # the only programs of this machine in PATH
-    *("awk", "basename", "cat", "head", "ls", "mkdir", "mv", "ln", "readlink", "sed", "sh"),
-    *("timeout", "tr", "rm", "true"),
+    *("awk", "basename", "cat", "date", "head", "ls", "mkdir", "mv", "ln", "readlink", "sed", "sh"),
+    *("timeout", "tr", "rm", "true", "uname"),
 )
 
 

@@ -62,7 +62,7 @@ from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.site_data import SiteCommand
 from rocefort.models.network.network import Node, Position, TextLine
-from rocefort.models.network.observed import MarkedSeen, StateTopic, UnreadSeen
+from rocefort.models.network.observed import StateTopic, UnreadSeen
 
 _LOST = "its configuration is lost, and no rollback restores it"
 # Field of a Device -> an additional reason; it never removes a reason.
@@ -299,10 +299,6 @@ class Vrp(Dialect):
     def unread_lines(self, driver: running_state.StateDriver) -> Sequence[UnreadSeen]:
         """Return lines that getters of napalm_cloudengine did not read."""
         return running_state.unread_lines(driver)
-
-    def ecn_marks(self, driver: running_state.StateDriver, device: str) -> Sequence[MarkedSeen]:
-        """Read `display qos ecn statistics`."""
-        return running_state.ecn_marks(driver, device)
 
     def probe_form(self, command: str, running: str, ports: Sequence[str]) -> ProbeForm | str:
         """Look up a table of forms."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from napalm_cloudengine.displays.lines import UnreadLine
 from napalm_cloudengine.displays.routing import IN_FIB
+from napalm_cloudengine.displays.system import CpuUsage, MemoryUsage
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.text import lines_of
 from rocefort.base.clock import utc_now
@@ -19,8 +20,10 @@ from rocefort.dialects.vrp.text.names import interface_name
 from rocefort.models.device.interface import kind_of
 from rocefort.models.network.observed import (
     AiEcnSeen,
+    CpuSeen,
     FactsSeen,
     MarkedSeen,
+    MemorySeen,
     NeighbourSeen,
     PeerSeen,
     PfcCountersSeen,
@@ -62,6 +65,8 @@ class StateDriver(Protocol):
     def get_ecn_marks(self) -> list[Row]: ...  # noqa: D102
     def get_clock(self) -> datetime: ...  # noqa: D102
     def get_free_flash(self) -> int: ...  # noqa: D102
+    def get_cpu(self) -> CpuUsage: ...  # noqa: D102
+    def get_memory(self) -> MemoryUsage: ...  # noqa: D102
     def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102
 
 
@@ -91,20 +96,14 @@ def read_topic(
         StateTopic.THRESHOLDS: reading.thresholds,
         StateTopic.QUEUES: reading.queues,
         StateTopic.AI_ECN: reading.ai_ecn,
+        StateTopic.ECN_MARKS: reading.ecn_marks,
         StateTopic.CLOCK: reading.clock,
         StateTopic.DISK: driver.get_free_flash,
+        StateTopic.CPU: reading.cpu,
+        StateTopic.MEMORY: reading.memory,
         StateTopic.SAVED: reading.saved,
     }
     return _read(readers[topic], device)
-
-
-def ecn_marks(driver: StateDriver, device: str) -> tuple[MarkedSeen, ...]:
-    """Return ECN-marked packets of each port; raises as `read_topic` does."""
-    driver.unread.clear()
-    return tuple(
-        MarkedSeen(interface=_name_in(row["interface"]), marked_packets=row["marked_packets"])
-        for row in _read(driver.get_ecn_marks, device)
-    )
 
 
 def unread_lines(driver: StateDriver) -> tuple[UnreadSeen, ...]:
@@ -215,7 +214,14 @@ class _TopicReader:
     def queues(self) -> tuple[QueueSeen, ...]:
         """Read queues of the requested ports."""
         return tuple(
-            QueueSeen(interface=port, queue=row["queue"], dropped_packets=row["dropped_packets"])
+            QueueSeen(
+                interface=port,
+                queue=row["queue"],
+                dropped_packets=row["dropped_packets"],
+                dropped_bytes=row["dropped_bytes"],
+                passed_packets=row["passed_packets"],
+                passed_bytes=row["passed_bytes"],
+            )
             for port in dict.fromkeys(self.ports)
             for row in self.driver.get_queues(port)
         )
@@ -231,6 +237,27 @@ class _TopicReader:
             )
             for row in self.driver.get_ai_ecn()
         )
+
+    def ecn_marks(self) -> tuple[MarkedSeen, ...]:
+        """Read the packets that each port marked."""
+        return tuple(
+            MarkedSeen(interface=_name_in(row["interface"]), marked_packets=row["marked_packets"])
+            for row in self.driver.get_ecn_marks()
+        )
+
+    def cpu(self) -> CpuSeen:
+        """Read the load of the CPU."""
+        usage = self.driver.get_cpu()
+        return CpuSeen(
+            five_seconds=usage.five_seconds,
+            one_minute=usage.one_minute,
+            five_minutes=usage.five_minutes,
+        )
+
+    def memory(self) -> MemorySeen:
+        """Read the memory."""
+        usage = self.driver.get_memory()
+        return MemorySeen(total_kbytes=usage.total_kbytes, used_kbytes=usage.used_kbytes)
 
     def clock(self) -> float:
         """Return seconds ahead of this machine.

@@ -130,6 +130,8 @@ DIALOGUE: Mapping[str, str] = {
     "state of cards": "display device",
     "the clock": "display clock",
     "list of files": "dir",
+    "load of the CPU": "display cpu-usage",
+    "use of memory": "display memory",
     "save": "save",
     "state of ports": "display interface",
     "ports in brief": "display interface brief",
@@ -167,6 +169,7 @@ TYPED: Mapping[str, str] = {
     "routes to": "display ip routing-table {} verbose",
     "clear the counters of PFC": "reset dcb pfc",
     "where PFC was turned off": "display dcb pfc deadlock trigger status",
+    "packets that ECN marked": "display qos ecn statistics",
     "clear the counters of queues": "reset qos queue statistics",
     "models of AI-ECN": "display ai-service model",
 }

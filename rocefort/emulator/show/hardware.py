@@ -1,11 +1,12 @@
-"""`display version`, `device`, `clock`, `startup`, `alarm active`, and the flash.
+"""`display version`, `device`, `clock`, `startup`, `alarm active`, CPU, memory, and the flash.
 
 `vrpcfg.zip` is the saved configuration, zipped as on a switch (V300R023C00, `save`). Uploaded files
 are stored in the lab's state directory, if the lab has one.
 
-Forms of version, boards, serial number, clock and `dir`: `napalm_cloudengine/displays/system.py`;
-samples of the others: V300R023C00 command reference, System Management. Fans and power supplies,
-sizes of memory and flash, and patches are not modelled and not shown.
+Forms of version, boards, serial number, clock, CPU, memory and `dir`:
+`napalm_cloudengine/displays/system.py`; samples of the others: V300R023C00 command reference,
+System Management. Load of the CPU, memory and size of the flash are constants of samples. Fans,
+power supplies and patches are not modelled and not shown.
 """
 
 from __future__ import annotations
@@ -18,15 +19,21 @@ from pathlib import Path
 from textwrap import wrap
 
 from napalm_cloudengine.displays import system as displays
+from rocefort.dialects.vrp.commands.catalogue import family_of
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.emulator.show.configuration import whole
 from rocefort.emulator.show.context import state_source_of
 from rocefort.emulator.switch.switch import EmulatedSwitch
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 STARTUP_FILE = "vrpcfg.zip"  # default name of the saved configuration
 INSIDE = "vrpcfg.cfg"  # content of the zip
 FLASH_KBYTES = 2_994_228  # the sample's, `dir`: sizes of flash are not modelled
 SYSTEM_KBYTES = 2_192_564  # used space in the sample
+# Of the sample of `display health`, a CE6866: an idle switch.
+IDLE = {"five_seconds": 3, "one_minute": 2, "five_minutes": 2, "percent": 3, "most": 17}
+MEMORY_KBYTES = {"total": 27_700_820, "used": 7_148_360, "percent": 25}
+LIMITS = {"overload": 90, "clear": 75, "duration": "60s"}
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same configuration
 
 
@@ -166,6 +173,44 @@ def clock(switch: EmulatedSwitch) -> str:
     return displays.CLOCK.write(
         {"time": time, "weekday": f"{now:%A}", "zone": "UTC", "offset": "+00:00"}
     )
+
+
+def cpu_usage(switch: EmulatedSwitch) -> str | None:
+    """`display cpu-usage` of V300: constants, without single cores; None: V200 lacks it."""
+    if _is_v200(switch):
+        return None
+    own = {"slot": 1, "cpu": 0, "dataplane": 0, "state": "Unoverload"}
+    return displays.CPU_V300.write({**_cpu(switch), **own})
+
+
+def cpu(switch: EmulatedSwitch) -> str | None:
+    """`display cpu` of V200, as `cpu_usage`; None: V300 lacks it."""
+    if not _is_v200(switch):
+        return None
+    return displays.CPU_V200.write({**_cpu(switch), "state": "Non-overload"})
+
+
+def _cpu(switch: EmulatedSwitch) -> dict[str, object]:
+    booted = switch.now() - timedelta(seconds=max(0, int(switch.clock() - switch.booted)))
+    at = {"at": _moment(switch.now()), "most_at": _moment(booted)}
+    return {**IDLE, **LIMITS, **at}
+
+
+def _moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S} {at.microsecond // 1000} ms"
+
+
+def memory(switch: EmulatedSwitch) -> str:
+    """`display memory`: constants."""
+    values = {**MEMORY_KBYTES, **LIMITS, "overload": 95}
+    if _is_v200(switch):
+        own = {"at": _moment(switch.now()), "state": "Non-overload"}
+        return displays.MEMORY_V200.write({**values, **own})
+    return displays.MEMORY_V300.write({**values, "slot": 1, "cpu": 0, "state": "Unoverload"})
+
+
+def _is_v200(switch: EmulatedSwitch) -> bool:
+    return family_of(switch.family) is SyntaxFamily.V200
 
 
 def startup(switch: EmulatedSwitch) -> str:

@@ -19,7 +19,7 @@ from rocefort.base.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.fleet.server_scripts import COUNTERS
-from rocefort.models.network.observed import NicCounters, QueueSeen, SwitchCounters
+from rocefort.models.network.observed import DeviceSeen, NicCounters, QueueSeen, StateTopic
 from rocefort.models.wording import line_notes
 from rocefort.rdma.parse.outcome import Outcome, TableError
 from rocefort.rdma.plan.probe import read_sections
@@ -207,20 +207,20 @@ def _rate(
 
 
 def judge_switches(
-    before: Iterable[SwitchCounters],
-    after: Iterable[SwitchCounters],
+    before: Iterable[DeviceSeen],
+    after: Iterable[DeviceSeen],
     seconds: float,
     queue: int,
     pause_rate_pps: float | None = None,
 ) -> tuple[DerivedVerdict, ...]:
     """Judge switch counters: no drop in RoCE's queue, no deadlock, pauses under a rate."""
-    later = {counters.device: counters for counters in after}
+    later = {counters.name: counters for counters in after}
     verdicts: list[DerivedVerdict] = []
     for start in before:
-        end = later.get(start.device)
+        end = later.get(start.name)
         if end is None:
-            sentence = f"{start.device}: not read after the test"
-            verdicts.append(DerivedVerdict(subject=start.device, ok=None, sentence=sentence))
+            sentence = f"{start.name}: not read after the test"
+            verdicts.append(DerivedVerdict(subject=start.name, ok=None, sentence=sentence))
         else:
             verdicts += _drops(start, end, queue)
             verdicts += _frames(start, end, seconds, queue, pause_rate_pps)
@@ -228,18 +228,19 @@ def judge_switches(
     return tuple(verdicts)
 
 
-def _drops(start: SwitchCounters, end: SwitchCounters, queue: int) -> Iterator[DerivedVerdict]:
-    if start.queues is None or end.queues is None:
-        sentence = f"{start.device}: dropped packets were not read, so loss there is not judged"
+def _drops(start: DeviceSeen, end: DeviceSeen, queue: int) -> Iterator[DerivedVerdict]:
+    before, after = start.whole(StateTopic.QUEUES), end.whole(StateTopic.QUEUES)
+    if before is None or after is None:
+        sentence = f"{start.name}: dropped packets were not read, so loss there is not judged"
         yield DerivedVerdict(subject="drops", ok=None, sentence=sentence)
         return
-    earlier = {row.interface: row.dropped_packets for row in start.queues if row.queue == queue}
-    yield from _unread_drops(start.device, earlier, end.queues, queue)
-    for row in end.queues:
+    earlier = {row.interface: row.dropped_packets for row in before if row.queue == queue}
+    yield from _unread_drops(start.name, earlier, after, queue)
+    for row in after:
         if row.queue != queue or row.interface not in earlier:
             continue
         grown = row.dropped_packets - earlier[row.interface]
-        where = f"{start.device} {row.interface}"
+        where = f"{start.name} {row.interface}"
         if grown < 0:
             sentence = f"{where}: drops of queue {queue} were cleared, so they are not judged"
             yield DerivedVerdict(subject="drops", ok=None, sentence=sentence)
@@ -262,18 +263,19 @@ def _unread_drops(
 
 
 def _frames(
-    start: SwitchCounters, end: SwitchCounters, seconds: float, queue: int, limit_pps: float | None
+    start: DeviceSeen, end: DeviceSeen, seconds: float, queue: int, limit_pps: float | None
 ) -> Iterator[DerivedVerdict]:
-    if start.pfc is None or end.pfc is None:
-        sentence = f"{start.device}: PFC frames were not read, so pauses there are not judged"
+    before, after = start.whole(StateTopic.PFC_COUNTERS), end.whole(StateTopic.PFC_COUNTERS)
+    if before is None or after is None:
+        sentence = f"{start.name}: PFC frames were not read, so pauses there are not judged"
         yield DerivedVerdict(subject="pfc", ok=None, sentence=sentence)
         return
-    earlier = {(row.interface, row.queue): row for row in start.pfc}
-    for row in end.pfc:
+    earlier = {(row.interface, row.queue): row for row in before}
+    for row in after:
         earlier_row = earlier.get((row.interface, row.queue))
         if earlier_row is None:
             continue
-        where = f"{start.device} {row.interface} queue {row.queue}"
+        where = f"{start.name} {row.interface} queue {row.queue}"
         if row.deadlocks > earlier_row.deadlocks:
             sentence = f"{where}: {row.deadlocks - earlier_row.deadlocks} PFC deadlocks"
             yield DerivedVerdict(subject="deadlock", ok=False, sentence=sentence)
@@ -289,12 +291,12 @@ def _frames(
         yield from _rate(f"{where} sent", row.tx_frames - earlier_row.tx_frames, seconds, limit_pps)
 
 
-def _marks(start: SwitchCounters, end: SwitchCounters) -> Iterator[DerivedVerdict]:
-    earlier = {row.interface: row.marked_packets for row in start.marked or ()}
-    for row in end.marked or ():
+def _marks(start: DeviceSeen, end: DeviceSeen) -> Iterator[DerivedVerdict]:
+    earlier = {row.interface: row.marked_packets for row in start.whole(StateTopic.ECN_MARKS) or ()}
+    for row in end.whole(StateTopic.ECN_MARKS) or ():
         grown = row.marked_packets - earlier.get(row.interface, row.marked_packets)
         if grown > 0:
-            sentence = f"{start.device} {row.interface}: {grown} packets marked by ECN"
+            sentence = f"{start.name} {row.interface}: {grown} packets marked by ECN"
             yield DerivedVerdict(subject="ecn", ok=None, sentence=sentence)
 
 

@@ -19,7 +19,7 @@ from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network
-from rocefort.models.network.observed import Observed
+from rocefort.models.network.observed import Observed, StateTopic
 from rocefort.models.wording import count_of
 from rocefort.rollout.live.checks import errors_of, new_errors
 from rocefort.rollout.live.readings import observe
@@ -66,9 +66,9 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
         require_credentials(nornir, names)
         earlier = reference
         if interval_s is not None:
-            earlier = observe(nornir, network, names)
+            earlier = observe(nornir, network, names, topics=tuple(StateTopic))
             sleep(interval_s)
-        now = observe(nornir, network, names)
+        now = observe(nornir, network, names, topics=tuple(StateTopic))
     if save:
         save_reading(now, save)
 

@@ -32,6 +32,10 @@ BESIDE = (
     StateTopic.CLOCK,
 )
 NOT_BESIDE = "it is read only on switches that change"
+# Topics that no live rule reads: `health` and runs of RDMA tests record them.
+RECORDED = (StateTopic.ECN_MARKS, StateTopic.CPU, StateTopic.MEMORY)
+CHECKED = tuple(topic for topic in StateTopic if topic not in RECORDED)
+NOT_REQUESTED = "it is not part of this reading"
 
 
 def observe(  # noqa: PLR0913 - topics, switches and options
@@ -41,23 +45,25 @@ def observe(  # noqa: PLR0913 - topics, switches and options
     now: Callable[[], datetime] = utc_now,
     beside: Collection[str] = (),
     *,
+    topics: Collection[StateTopic] = CHECKED,
     keep: bool = False,
 ) -> Observed:
     """Read switches at once; an error of a switch is in its DeviceSeen, never raised.
 
-    beside: neighbours, for which only the topics BESIDE are read. keep: leave the sessions open for
-    the next reading. The sessions are separate from those of the rollout: files are listed in the
-    user view, and a session of the rollout may hold a candidate.
+    beside: neighbours, for which only the topics BESIDE are read. topics: of the other switches.
+    keep: leave the sessions open for the next reading. The sessions are separate from those of the
+    rollout: files are listed in the user view, and a session of the rollout may hold a candidate.
     """
     began = now()
 
     def task(task: Task) -> Result:
         host = task.host
-        topics = BESIDE if host.name in beside else tuple(StateTopic)
+        near = host.name in beside
+        of_host, other = (BESIDE, NOT_BESIDE) if near else (topics, NOT_REQUESTED)
 
         def read() -> DeviceSeen:
             driver = host.get_connection(LIVE_SESSION, task.nornir.config)
-            return _device_reading(driver, network, host.name, topics, now)
+            return _device_reading(driver, network, host.name, now, (of_host, other))
 
         try:
             return Result(host=host, result=_in_session(host, read))
@@ -131,10 +137,14 @@ def _device_reading(
     driver: Any,  # noqa: ANN401 - NAPALM's, as the dialect of the switch takes it
     network: Network,
     name: str,
-    topics: Collection[StateTopic],
     now: Callable[[], datetime],
+    requested: tuple[Collection[StateTopic], str],
 ) -> DeviceSeen:
-    """Topics of one switch; a lost session ends the reading, other errors are recorded."""
+    """Topics of one switch; a lost session ends the reading, other errors are recorded.
+
+    requested: topics to read, and the reason why the others are missing.
+    """
+    topics, why = requested
     values: dict[str, Any] = {"name": name, "at": now()}
     failed: list[str] = []
     cures: dict[str, str] = {}
@@ -144,7 +154,7 @@ def _device_reading(
     ports = [port.end.interface for port in network.roce_ports if port.end.device == name]
     for topic in StateTopic:
         if topic not in topics:
-            missing[topic] = NOT_BESIDE
+            missing[topic] = why
             continue
         try:
             values[topic.value] = dialect.read_topic(driver, topic, name, ports, now)

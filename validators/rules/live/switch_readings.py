@@ -34,8 +34,11 @@ SHOWN_BY = {  # terms of the commands that show each topic
     StateTopic.THRESHOLDS: "thresholds of ports",
     StateTopic.QUEUES: "counters of queues",
     StateTopic.AI_ECN: "state of AI-ECN",
+    StateTopic.ECN_MARKS: "packets that ECN marked",
     StateTopic.CLOCK: "the clock",
     StateTopic.DISK: "list of files",
+    StateTopic.CPU: "load of the CPU",
+    StateTopic.MEMORY: "use of memory",
     StateTopic.SAVED: "what a restart loads",
 }
 

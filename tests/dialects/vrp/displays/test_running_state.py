@@ -7,12 +7,17 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
+from napalm.base.exceptions import CommandErrorException
 from recorded_driver import RecordedDriver
+from vendor_displays import vendor_display
 
 from rocefort.base.errors import DeviceFailed
-from rocefort.dialects.vrp.running_state import ecn_marks, read_topic, unread_lines
+from rocefort.dialects.vrp.running_state import read_topic, unread_lines
 from rocefort.models.network.observed import (
     AiEcnSeen,
+    CpuSeen,
+    MarkedSeen,
+    MemorySeen,
     PfcCountersSeen,
     PfcPortSeen,
     PfcProfileSeen,
@@ -218,7 +223,10 @@ COMMANDS = {
     StateTopic.THRESHOLDS: "display dcb pfc buffer",
     StateTopic.QUEUES: "display qos queue statistics interface 100GE1/0/1",
     StateTopic.AI_ECN: "display ai-ecn calculated state",
+    StateTopic.ECN_MARKS: "display qos ecn statistics",
     StateTopic.CLOCK: "display clock",
+    StateTopic.CPU: "display cpu-usage",
+    StateTopic.MEMORY: "display memory",
     StateTopic.DISK: "dir",
 }
 UTC_NOW = datetime(2026, 2, 2, 9, 2, 34, tzinfo=UTC)
@@ -299,8 +307,22 @@ GOOD: list[tuple[StateTopic, str, object]] = [
         StateTopic.QUEUES,
         QUEUES,
         (
-            QueueSeen(interface="100GE1/0/1", queue=4, dropped_packets=3),
-            QueueSeen(interface="100GE1/0/1", queue=6, dropped_packets=9),
+            QueueSeen(
+                interface="100GE1/0/1",
+                queue=4,
+                dropped_packets=3,
+                dropped_bytes=546,
+                passed_packets=6,
+                passed_bytes=1092,
+            ),
+            QueueSeen(
+                interface="100GE1/0/1",
+                queue=6,
+                dropped_packets=9,
+                dropped_bytes=900,
+                passed_packets=0,
+                passed_bytes=0,
+            ),
         ),
     ),
     (
@@ -311,12 +333,52 @@ GOOD: list[tuple[StateTopic, str, object]] = [
             AiEcnSeen(interface="100GE1/0/2", queue=4, mode="-", model="AI_ECN_HPC"),
         ),
     ),
+    (
+        StateTopic.ECN_MARKS,
+        vendor_display("qos-ecn-statistics"),
+        (MarkedSeen(interface="10GE1/0/1", marked_packets=0),),
+    ),
     (StateTopic.DISK, DIR, 801_664),
+    (
+        StateTopic.CPU,
+        vendor_display("cpu-usage"),
+        CpuSeen(five_seconds=39, one_minute=38, five_minutes=39),
+    ),
+    (
+        StateTopic.MEMORY,
+        vendor_display("memory"),
+        MemorySeen(total_kbytes=3_857_648, used_kbytes=2_297_184),
+    ),
+    (
+        StateTopic.MEMORY,
+        vendor_display("memory-v200"),
+        MemorySeen(total_kbytes=1_997_568, used_kbytes=811_168),
+    ),
     (StateTopic.DISK, "631,960 KB total available (237,728 KB free)", 237_728),  # older VRP8
 ]
 
 HOW = "; its form is not the documented one: run the command by hand, and report what it shows"
 BAD: list[tuple[StateTopic, str, str]] = [
+    (
+        StateTopic.CPU,
+        "CPU Usage            : 12% Max: 45%",
+        "line 1: no CPU utilization for five seconds, one minute and five minutes",
+    ),
+    (
+        StateTopic.CPU,
+        vendor_display("cpu-usage").replace("one minute: 38%", "one minute: 380%"),
+        "line 1: 380 % of the CPU",
+    ),
+    (
+        StateTopic.MEMORY,
+        "System Total Memory Is: 171493452 bytes",
+        "line 1: no total and used memory in Kbytes",
+    ),
+    (
+        StateTopic.MEMORY,
+        vendor_display("memory").replace("2297184", "22971840"),
+        "line 1: 22971840 of 3857648 Kbytes used",
+    ),
     (StateTopic.PORTS, "", "line 1: no interface at all"),
     (StateTopic.PORTS, "Info: wait\n", "line 1: 'Info: wait' belongs to no interface"),
     (
@@ -437,8 +499,11 @@ def test_an_odd_row_is_left_out_and_noted(
     assert (f"line {line.line}: {line.why}", line.key) == (why, key)
 
 
-# A profile may pause no queue, and the reader ignores the last lines of the two others.
-UNCUT = {StateTopic.PFC_PROFILES, StateTopic.PORTS, StateTopic.CLOCK}
+# A profile may pause no queue, and the reader ignores the last lines of the others.
+UNCUT = {
+    *(StateTopic.PFC_PROFILES, StateTopic.PORTS, StateTopic.CLOCK, StateTopic.CPU),
+    StateTopic.MEMORY,
+}
 
 
 @pytest.mark.parametrize("topic", [topic for topic in COMMANDS if topic not in UNCUT])
@@ -466,10 +531,31 @@ def test_a_clock_is_read_with_its_offset(text: str, hours: int) -> None:
     assert read(StateTopic.CLOCK, text, utc) == 0.5, "it shows whole seconds"
 
 
+def test_the_cpu_of_a_v200_has_another_command() -> None:
+    driver = RecordedDriver({"display cpu": vendor_display("cpu-v200")})
+    assert read_topic(driver, StateTopic.CPU, "leaf03") == CpuSeen(
+        five_seconds=0, one_minute=0, five_minutes=0
+    )
+    with pytest.raises(CommandErrorException, match="'display cpu'"):
+        read_topic(RecordedDriver({}), StateTopic.CPU, "leaf03")
+
+
+def test_the_environment_of_napalm_has_cpu_and_memory() -> None:
+    answers = {"cpu-usage": "display cpu-usage", "memory": "display memory"}
+    driver = RecordedDriver({text: vendor_display(name) for name, text in answers.items()})
+    assert driver.get_environment() == {
+        "fans": {},
+        "temperature": {},
+        "power": {},
+        "cpu": {0: {"%usage": 39.0}},
+        "memory": {"available_ram": 3_857_648 * 1024, "used_ram": 2_297_184 * 1024},
+    }
+
+
 @pytest.mark.parametrize(
     "shown", ["", "Info: No statistics.", "Interface Queue ECN-marked packets"]
 )
 def test_ecn_marks_in_another_form_are_a_failure_of_the_switch(shown: str) -> None:
     """A run of RDMA tests continues without them, as it does on a release without the command."""
-    with pytest.raises(DeviceFailed, match="leaf01: 'display qos ecn statistics', line 1: "):
-        ecn_marks(RecordedDriver({"display qos ecn statistics": shown}), "leaf01")
+    with pytest.raises(DeviceFailed, match="leaf03: 'display qos ecn statistics', line 1: "):
+        read(StateTopic.ECN_MARKS, shown)

@@ -67,8 +67,22 @@ def test_queues_and_neighbours() -> None:
     command = "display qos queue statistics interface 100GE1/0/1"
     driver = RecordedDriver({command: vendor_display("qos-queue-statistics-interface")})
     assert read_topic(driver, StateTopic.QUEUES, "leaf01", ["100GE1/0/1"]) == (
-        QueueSeen(interface="100GE1/0/1", queue=0, dropped_packets=0),
-        QueueSeen(interface="100GE1/0/1", queue=1, dropped_packets=3),
+        QueueSeen(
+            interface="100GE1/0/1",
+            queue=0,
+            passed_packets=0,
+            passed_bytes=0,
+            dropped_packets=0,
+            dropped_bytes=0,
+        ),
+        QueueSeen(
+            interface="100GE1/0/1",
+            queue=1,
+            passed_packets=54,
+            passed_bytes=5676,
+            dropped_packets=3,
+            dropped_bytes=300,
+        ),
     )
     heard = read_display(vendor_display("lldp-neighbor-brief"))
     assert heard is not None
