@@ -6,16 +6,18 @@ Joins the lab to its state source (`state_model.py`) and to the fleet (a connect
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 from pathlib import Path
 
-from rocefort.base.errors import Refused
+from napalm_cloudengine.connect import place_of
+from rocefort.base.errors import BadInput, Refused
 from rocefort.base.progress import tracked
 from rocefort.dialects.choose import dialect_of
 from rocefort.emulator.cli.server import LabServer, run_in_thread
-from rocefort.emulator.options import LabOptions, inject, read_faults
+from rocefort.emulator.options import LabOptions, inject, read_factory, read_faults
 from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
 from rocefort.emulator.servers.ssh_hosts import NEWEST_RUNS, RdmaHosts, Sample, read_sample
 from rocefort.emulator.state.model import EmulatedState
@@ -26,7 +28,7 @@ from rocefort.emulator.switch.switch import EmulatedSwitch, syntax_of
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
 from rocefort.fleet.server_scripts import EVERY, NODE
 from rocefort.fleet.ssh_exec import guarded_words
-from rocefort.models.network.network import Network
+from rocefort.models.network.network import Network, Node
 
 BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
 GOOD = {
@@ -60,6 +62,7 @@ class Rehearsal:
     model: EmulatedState  # state of the switches: faults are injected there
     server: LabServer
     restored: tuple[str, ...] = ()  # switches that continue from their last state
+    consoles: Path | None = None  # connections to consoles of switches out of their box
 
     def replay(self, tool: str, sample: str) -> None:
         """Replay this sample from now on for every run of a tool."""
@@ -82,10 +85,12 @@ def rehearse(
     real network.
     """
     chosen = options or LabOptions(time_scale=UNWATCHED_SCALE)
-    faults = read_faults(chosen.faults, [node.name for node in network.nodes])
+    names = [node.name for node in network.nodes]
+    faults, factory = read_faults(chosen.faults, names), read_factory(chosen.factory, names)
+    day0 = {name: _day0_address(network.by_name[name]) for name in factory}
     with ExitStack() as opened:
         store = opened.enter_context(Store(state / STATE_FILE)) if chosen.keep else None
-        switches, restored = _switches(network, texts, chosen, store)
+        switches, restored = _switches(network, texts, chosen, store, day0)
         model = model_of(network, switches)
         audit_log = AuditLog(chosen.log) if chosen.log else None
         if couple is not None:
@@ -99,6 +104,7 @@ def rehearse(
         hosts = hosts_of(network, state, chosen.listen, len(switches))
         if chosen.keep:  # a user drives this lab: its servers run whole RDMA tests
             roots = _rdma_roots(network, state / "rdma")
+            _follow_routes(roots.values(), model)
             hosts.settings = roots
             for root in roots.values():
                 opened.callback(root.kill_all)
@@ -112,7 +118,8 @@ def rehearse(
             connections = connections.model_copy(update={"speed_note": EMULATED_NOTE})
         file = state / "connections.yaml"
         save_connections(connections, file)
-        yield Rehearsal(switches, hosts, connections, file, model, server, restored)
+        consoles = _save_consoles(server, state) if server.consoles else None
+        yield Rehearsal(switches, hosts, connections, file, model, server, restored, consoles)
 
 
 def hosts_of(network: Network, state: Path, listen: tuple[str, int], switches: int) -> RdmaHosts:
@@ -150,21 +157,65 @@ def _rdma_roots(network: Network, state: Path) -> dict[str, RdmaRoot]:
     return roots
 
 
+def _follow_routes(roots: Collection[RdmaRoot], model: EmulatedState) -> None:
+    """Let runs between servers of two leaves end as if blocked while a leaf has no route."""
+    leaves = {root.address: root.leaf for root in roots}
+
+    def reaches(leaf: str, address: str) -> bool:
+        there = IPv4Address(address)
+        return any(there in route.prefix for route in model.routes(leaf))
+
+    def routed(near: str, far: str) -> bool:
+        here, there = leaves[near], leaves.get(far)
+        return there is None or (reaches(here, far) and reaches(there, near))
+
+    for root in roots:
+        root.routed = routed
+
+
 def _switches(
-    network: Network, texts: Mapping[str, str], options: LabOptions, store: Store | None
+    network: Network,
+    texts: Mapping[str, str],
+    options: LabOptions,
+    store: Store | None,
+    day0: Mapping[str, str],
 ) -> tuple[dict[str, EmulatedSwitch], tuple[str, ...]]:
-    """Return every switch, and the names of those with a stored state."""
+    """Return every switch, and the names of those with a stored state.
+
+    day0: management addresses of switches that start out of their box.
+    """
     pool, switches, restored = Pool(), {}, []
     for node in tracked(network.nodes, "start"):
         stored = store is not None and store.has_state(node.name)
         # Its saved configuration then comes from the state: parsing a start-up text takes time.
-        switch = switch_of(network, node.name, "" if stored else texts[node.name], options, pool)
+        text = factory_text(node) if node.name in day0 else texts[node.name]
+        switch = switch_of(network, node.name, "" if stored else text, options, pool)
+        switch.day0_address = "" if stored else day0.get(node.name, "")
         if store is not None and store.restore(switch, pool):
             restored.append(node.name)
         if options.power_loss:
             lose_power(switch)
         switches[node.name] = switch
     return switches, tuple(restored)
+
+
+def factory_text(node: Node) -> str:
+    """Return the configuration of a switch out of its box.
+
+    It has the lines that its family saves with nothing configured, as far as a source confirms
+    them; a real switch may have more.
+    """
+    family = node.family
+    saved = () if family is None else family.saved_lines
+    own = [each.line.split(" / ") for each in saved if family and family.name in each.families]
+    return dialect_of(node).with_lines("", own)
+
+
+def _day0_address(node: Node) -> str:
+    if node.management is None:
+        how = "add a segment with the role management to the fabric"
+        raise BadInput("has no management address, which day 0 sets", where=node.name, how=how)
+    return str(node.management.ip)
 
 
 def switch_of(
@@ -188,10 +239,42 @@ def switch_of(
     return switch
 
 
+def _trusted_keys(server: LabServer, recorded: str) -> str:
+    """Return the host keys of switches; of one out of its box only if it is on record."""
+    host = server.listen[0]
+    unproven = {
+        place_of(host, port)
+        for name, port in server.ports.items()
+        if server.switches[name].day0_address
+    }
+    lines = server.known_hosts.read_text().splitlines(keepends=True)
+    return "".join(
+        line for line in lines if line.split()[0] not in unproven or line.split()[2] in recorded
+    )
+
+
+CONSOLES_FILE = "consoles.yaml"
+
+
+def _save_consoles(server: LabServer, state: Path) -> Path:
+    """Write the connections to the consoles of switches, as to the ports of a console server."""
+    credential = f"file:{(state / server.user).resolve()}.secret"
+    devices = tuple(
+        SshAccess(name=name, host=server.listen[0], port=port, user=server.user,
+                  credential=credential)
+        for name, port in server.consoles.items()
+    )  # fmt: skip
+    file = state / CONSOLES_FILE
+    consoles = Connections(known_hosts=server.console_hosts.resolve(), devices=devices)
+    save_connections(consoles, file)
+    return file
+
+
 def connections_of(server: LabServer, hosts: RdmaHosts, state: Path) -> Connections:
     """Return connections to a server's switches and these servers; passwords are separate files."""
     known_hosts = state / "all_known_hosts"
-    known_hosts.write_text(server.known_hosts.read_text() + hosts.known_hosts_text)
+    recorded = known_hosts.read_text() if known_hosts.exists() else ""
+    known_hosts.write_text(_trusted_keys(server, recorded) + hosts.known_hosts_text)
     for user, password in ((server.user, server.password), (hosts.user, hosts.password)):
         secret = state / f"{user}.secret"
         secret.touch(mode=0o600)

@@ -30,6 +30,7 @@ class LabOptions:
     personality: Personality = DEFAULT
     candidate: CandidateMode = "own"
     faults: tuple[str, ...] = ()  # SWITCH:NAME@WHAT
+    factory: tuple[str, ...] = ()  # switches that start out of their box: day 0 comes first
     power_loss: bool = False  # of every switch, before the start
     keep: bool = False  # whether switches continue from their last state
     whole: bool = False  # lines that match no command stay in the start-up configuration
@@ -71,6 +72,19 @@ def read_faults(
     if problems:
         raise BadInput(problems=problems)
     return faults
+
+
+def read_factory(names: Iterable[str], switches: Collection[str]) -> frozenset[str]:
+    """Return the switches that start out of their box; raises BadInput with every wrong one."""
+    chosen = [name.strip() for text in names for name in text.split(",")]
+    problems = [
+        Problem(f"--factory {name}", f"no switch is called {name!r}", nearest(name, switches))
+        for name in chosen
+        if name not in switches
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+    return frozenset(chosen)
 
 
 def _parsed_fault(text: str, switches: Collection[str]) -> tuple[str, LineFault | StateFault]:

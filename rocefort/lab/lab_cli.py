@@ -11,15 +11,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from rocefort.base.actions import BackgroundProcess
-from rocefort.base.errors import BadInput, ServiceFailed
+from napalm.base.exceptions import ConnectionException
+
+from napalm_cloudengine import regular_file
+from napalm_cloudengine.connect import SessionBrokenError, connecting, ssh_options
+from napalm_cloudengine.masking import mask_secrets
+from napalm_cloudengine.parse import PromptAnswer
+from napalm_cloudengine.transport import CloudEngineSSH
+from rocefort.base.actions import BackgroundProcess, Done
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, DeviceFailed, ServiceFailed
 from rocefort.base.processes import LOOK_S, Background, in_background
+from rocefort.base.secret_references import resolve
 from rocefort.design.subject import subject_of
-from rocefort.emulator.emulated_site import STATE_FILE, Rehearsal, rehearse
+from rocefort.emulator.emulated_site import CONSOLES_FILE, STATE_FILE, Rehearsal, rehearse
 from rocefort.emulator.options import LabOptions
 from rocefort.emulator.switch.store import lock_file
+from rocefort.fleet.connections import load_connections
 from rocefort.lab.lab_report import LabAccess, LabAccesses, accesses_report
 from rocefort.models.network.network import Network
+from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block
 
 LOG = "lab.log"
@@ -136,6 +147,12 @@ def _designed(fabric: Path) -> tuple[Network, Mapping[str, str]]:
 
 
 def _state_notes(rehearsal: Rehearsal, state: Path, options: LabOptions) -> Iterator[str]:
+    at = "" if state == Path("lab") else f" --state {shlex.quote(str(state))}"
+    for name in rehearsal.server.consoles:
+        yield (
+            f"{name} started out of its box; its SSH answers after day 0: "
+            f"rocefort lab console {name} FILE{at}; host key {rehearsal.server.fingerprint(name)}"
+        )
     if rehearsal.restored:
         count, file = len(rehearsal.restored), state / STATE_FILE
         what = (
@@ -146,3 +163,64 @@ def _state_notes(rehearsal: Rehearsal, state: Path, options: LabOptions) -> Iter
         yield (
             f"{count} of {len(rehearsal.switches)} switches {what}; without {file} they start again"
         )
+
+
+ANY_QUESTION = (PromptAnswer(question="", answer="Y"),)  # day 0: "answer Y to each prompt"
+CONSOLE_S = 30.0  # of one reply
+
+
+def type_at_console(state: Path, switch: str, file: Path) -> Done:
+    """Type the lines of a file at the console of a switch out of its box; every question gets Y.
+
+    Raises BadInput without such a console or file, DeviceFailed at the first line that the switch
+    refuses.
+    """
+    lines = _console_lines(file)
+    consoles = state / CONSOLES_FILE
+    if not consoles.exists():
+        how = f"start the lab with --factory {switch}"
+        raise BadInput("no switch has a console there", where=str(state), how=how)
+    known = load_connections(consoles)
+    access = next((each for each in known.devices if each.name == switch), None)
+    if access is None:
+        names = [each.name for each in known.devices]
+        raise BadInput("has no console", where=switch, how=nearest(switch, names))
+    options = ssh_options({"port": access.port, "ssh_known_hosts": known.known_hosts}, CONSOLE_S)
+    try:
+        with connecting(access.host, options, access.user):
+            session = CloudEngineSSH(
+                device_type="huawei_vrpv8",
+                host=access.host,
+                username=access.user,
+                password=resolve(access.credential).reveal(),
+                timeout=CONSOLE_S,
+                reply_timeout_s=CONSOLE_S,
+                **options,
+            )
+    except ConnectionException as error:
+        how = getattr(error, "how", "check that the lab runs")
+        raise DeviceFailed(getattr(error, "what", str(error)), where=switch, how=how) from None
+    try:
+        for number, line in enumerate(lines, 1):
+            reply = session.enter(line, ANY_QUESTION, CONSOLE_S)
+            if refusal := reply.errors or reply.failures:
+                what = f"refuses {mask_secrets(line.strip())!r}: {mask_secrets(' '.join(refusal))}"
+                where = f"{file}, line {number}"
+                raise DeviceFailed(f"{switch} {what}", where=where, how="correct the file")
+        session.settle()
+    except SessionBrokenError as error:
+        raise DeviceFailed(f"{switch}: {error.why}", where=str(file)) from None
+    finally:
+        session.disconnect()
+    entered = count_of(len(lines), "line")
+    return Done(message=f"{switch}: {entered} of {file} entered at its console, none refused")
+
+
+def _console_lines(file: Path) -> list[str]:
+    try:
+        text = regular_file.read_text(file)
+    except (OSError, UnicodeDecodeError) as error:
+        what = getattr(error, "strerror", None) or "is not a text"
+        how = "write it with `rocefort day0 FABRIC SWITCH --out FILE`"
+        raise BadInput(f"cannot be read: {what}", file=str(file), how=how) from None
+    return [line for line in text.splitlines() if line.strip()]

@@ -96,6 +96,13 @@ Faults = Annotated[
         help="Fault to inject: SWITCH:NAME@WHAT; `rocefort lab faults` lists the names.",
     ),
 ]
+Factory = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Switch that starts out of its box: day 0 at its console comes first.",
+        **values.SWITCH,
+    ),
+]
 PowerLoss = Annotated[
     bool, typer.Option("--power-loss", help="Boot the switches from their saved configurations.")
 ]
@@ -118,6 +125,7 @@ Detach = Annotated[
         "rocefort lab cli heps",
         "rocefort lab cli heps --state lab --detach",
         "rocefort lab cli heps --time-scale 10 --log lab.log",
+        "rocefort lab cli heps --factory leaf08 --detach",
     ),
 )
 def lab_cli(
@@ -133,6 +141,7 @@ def lab_cli(
     foreign_edits: Edits = Personality.foreign_edits,
     candidate: Candidate = Candidates.OWN,
     fault: Faults = None,
+    factory: Factory = None,
     power_loss: PowerLoss = False,
     log: Log = None,
     time_scale: TimeScale = 1,
@@ -162,6 +171,7 @@ def lab_cli(
         ),
         candidate=candidate.value,
         faults=tuple(fault or ()),
+        factory=tuple(factory or ()),
         power_loss=power_loss,
         keep=True,
         log=log,
@@ -185,6 +195,32 @@ def _detach(state: Path, *, text: bool) -> None:
         raise typer.Exit
     typer.echo(lab.text, nl=False, err=bool(lab.code))
     raise typer.Exit(lab.code)
+
+
+@cli.command(
+    "console",
+    **documented(
+        "rocefort lab console leaf09 day0.txt",
+        "rocefort lab console leaf09 day0.txt --state lab",
+    ),
+)
+def lab_console(
+    switch: Annotated[str, typer.Argument(help="Name of the switch.", **values.SWITCH)],
+    file: Annotated[
+        Path, typer.Argument(help="Text to type, written by `day0 --out`.", **values.FILE)
+    ],
+    state: State = Path("lab"),
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Type a text at the console of a switch out of its box.
+
+    The switch started with `lab cli --factory`. Every question gets the answer Y.
+    """
+    from rocefort.lab.lab_cli import type_at_console
+    from rocefort.reports.actions import done_report
+
+    done = type_at_console(state, switch, file)
+    write_result(done, done_report, text=form is options.TraceFormat.TEXT)
 
 
 @cli.command(

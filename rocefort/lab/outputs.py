@@ -24,6 +24,7 @@ from rocefort.rollout.planning.rehearsal import PlanRehearsal
 
 LAB: Final[Mapping[str, Any]] = {
     "cli": LabAccesses | BackgroundProcess,
+    "console": Done,
     "stop": Done,
     "faults": FaultKinds,
     "up": LabStatus,

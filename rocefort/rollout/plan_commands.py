@@ -130,6 +130,7 @@ def plan_console(
     **documented(
         "rocefort day0 heps leaf01",
         "rocefort day0 heps leaf01 --connections connections.yaml --password netops=env:PASSWORD",
+        "rocefort day0 heps leaf01 --password netops=env:PASSWORD --with-secrets --out day0.txt",
         topic=Topic.OPERATE,
     )
 )
@@ -139,14 +140,22 @@ def day0(
     connections: options.MaybeConnections = None,
     password: options.Passwords = None,
     with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="File for the console text alone, readable by its owner only.", **values.FILE
+        ),
+    ] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print the console commands of a new switch."""
-    from rocefort.rollout.plan.procedures import day0_steps, installation
+    from rocefort.rollout.plan.procedures import console_file, day0_steps, installation
     from rocefort.rollout.report.plan_report import Procedures, procedure_of, procedures_report
 
     switch = installation(fabric, device, connections)
     steps = day0_steps(switch, password or [], with_secrets=with_secrets)
+    if out is not None:
+        steps = (console_file(steps[0], out), *steps[1:])
     done = Procedures(procedures=(procedure_of(f"day 0 of {switch.title}", steps),))
     write_result(done, procedures_report, text=form is options.TraceFormat.TEXT)
 

@@ -178,6 +178,7 @@ def test_a_lab_goes_on_from_its_folder_or_after_a_power_loss(
         (("--listen", "0.0.0.0:2200"), 4, "--listen: others can reach 0.0.0.0"),
         (("--listen", "here"), 2, "--listen: 'here' is no address and port"),
         (("--fault", "leaf99:hang@x"), 2, "no switch is called 'leaf99'; did you mean 'leaf08'?"),
+        (("--factory", "leaf80"), 2, "--factory leaf80: no switch is called 'leaf80'; did you"),
     ],
 )
 def test_a_lab_that_cannot_start_says_why_and_writes_nothing(

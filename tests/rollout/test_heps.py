@@ -552,7 +552,7 @@ def test_one_leaf_goes_first_also_where_the_canary_does_not_change(
     heps: DerivedNetwork, changed: list[str], waves: list[tuple[str, ...]]
 ) -> None:
     gate = plan_gate(heps.network, heps.fabric.rdma)
-    made = make_waves(heps.network, changed, "leaf08", 3, lambda _: gate)
+    made = make_waves(heps.network, changed, "leaf08", 3, lambda *_: gate)
     assert [wave.devices for wave in made] == waves
 
 

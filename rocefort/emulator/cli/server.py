@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from napalm_cloudengine.connect import place_of
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.emulator.cli.dialogue import CliReply
 from rocefort.emulator.cli.session import CliSession
 from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.switch.audit_log import GONE, POWER_LOST, AuditLog
+from rocefort.emulator.switch.logins import ssh_admits, ssh_listens
 from rocefort.emulator.switch.state_source import StateSource
 from rocefort.emulator.switch.store import Store, lose_power
 from rocefort.emulator.switch.switch import EmulatedSwitch
@@ -26,7 +30,7 @@ from rocefort.models.base import natural
 if TYPE_CHECKING:
     import asyncssh
 
-    from rocefort.emulator.cli.transport import Files, Serve, SshListener
+    from rocefort.emulator.cli.transport import Files, Login, Serve, SshListener
 
 LAST_PORT = 65535
 L = TypeVar("L", bound=AbstractAsyncContextManager[Any, Any])
@@ -101,6 +105,7 @@ class LabServer:
     store: Store | None = None
     audit_log: AuditLog | None = None
     ports: dict[str, int] = field(default_factory=dict)
+    consoles: dict[str, int] = field(default_factory=dict)  # of switches out of their box
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
     _listeners: dict[str, SshListener] = field(default_factory=dict)
     _loop: asyncio.AbstractEventLoop | None = None
@@ -124,9 +129,38 @@ class LabServer:
             )
             self.ports = {name: self._listeners[name].port for name in self.switches}
             self.known_hosts.write_text(known_hosts, encoding="ascii")
+            await self._open_consoles(opened)
             self._open = opened.pop_all()
         self._loop = asyncio.get_running_loop()
         return self
+
+    @property
+    def console_hosts(self) -> Path:
+        """File with the host key of each console."""
+        return self.state_dir / "console_hosts"
+
+    def fingerprint(self, name: str) -> str:
+        """Return the fingerprint of a switch's host key, as its console would show it."""
+        place = place_of(self.listen[0], self.ports[name])
+        lines = map(str.split, self.known_hosts.read_text("ascii").splitlines())
+        key = next(words[2] for words in lines if words[0] == place)
+        digest = b64encode(sha256(b64decode(key)).digest()).decode()
+        return f"SHA256:{digest.rstrip('=')}"
+
+    async def _open_consoles(self, opened: AsyncExitStack) -> None:
+        """Open a console, as of a console server, for each switch out of its box."""
+        endpoints = {
+            f"{name}.console": self._endpoint(switch, console=True)
+            for name, switch in self.switches.items()
+            if switch.day0_address
+        }
+        if endpoints:
+            address, login = (self.listen[0], 0), (self.user, self.password)
+            fresh, hosts = await open_listeners(opened, endpoints, self.state_dir, address, login)
+            self.console_hosts.write_text(hosts, encoding="ascii")
+            self.consoles = {
+                name.removesuffix(".console"): each.port for name, each in fresh.items()
+            }
 
     def _set_up(self, switch: EmulatedSwitch) -> None:
         switch.state_source = self.state_source
@@ -211,7 +245,7 @@ class LabServer:
         if self.audit_log:
             self.audit_log.note(switch, 0, "", POWER_LOST)
 
-    def _endpoint(self, switch: EmulatedSwitch) -> SshEndpoint:
+    def _endpoint(self, switch: EmulatedSwitch, *, console: bool = False) -> SshEndpoint:
         from rocefort.emulator.cli import transport  # noqa: PLC0415 - asyncssh belongs to an extra
 
         def open_session(user: str) -> CliSession:
@@ -220,8 +254,17 @@ class LabServer:
                 raise ConnectionRefusedError(switch.name)
             return self._session(switch, user)
 
+        serve = transport.dialogues(open_session)
+        if console:
+            return SshEndpoint(serve)
         impostor = switch.fault("wrong-host-key") is not None
-        return SshEndpoint(transport.dialogues(open_session), transport.files_of(switch), impostor)
+        login = None
+        if switch.day0_address:
+            login = transport.Login(
+                admits=lambda user, password: ssh_admits(switch.running, user, password),
+                listens=lambda: ssh_listens(switch.running, switch.day0_address),
+            )
+        return SshEndpoint(serve, transport.files_of(switch), impostor, login)
 
     def _session(self, switch: EmulatedSwitch, user: str) -> CliSession:
         if self.store or self.audit_log:
@@ -235,11 +278,15 @@ async def _called(work: Callable[[], None]) -> None:
 
 @dataclass(frozen=True)
 class SshEndpoint:
-    """Services of one listener; impostor: it shows another host key than known_hosts has."""
+    """Services of one listener; impostor: it shows another host key than known_hosts has.
+
+    login: who may log in; by default the lab's user.
+    """
 
     serve: Serve
     files: Files | None = None
     impostor: bool = False
+    login: Login | None = None
 
 
 async def open_listeners(
@@ -270,8 +317,9 @@ async def open_listeners(
             raise BadInput(f"no port is left for {name}", where="lab", how=how)
         try:
             shown = transport.another_key(name) if endpoint.impostor else key
+            labs = transport.Login(lambda *given: given == login)
             listener = await transport.listen(
-                (host, port), shown, login, endpoint.serve, endpoint.files
+                (host, port), shown, endpoint.login or labs, endpoint.serve, endpoint.files
             )
         except OSError as error:
             raise _not_open(error, name, host, port) from error

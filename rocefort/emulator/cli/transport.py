@@ -106,19 +106,18 @@ class Flash(asyncssh.SFTPServer):
 
 
 class PasswordServer(asyncssh.SSHServer):
-    """Authentication of one user by password; all other logins are refused."""
+    """Authentication by password; all other logins are refused, or every connection."""
 
-    def __init__(
-        self, user: str, password: str, open_ones: set[asyncssh.SSHServerConnection]
-    ) -> None:
-        self.user = user
-        self.password = password
+    def __init__(self, login: Login, open_ones: set[asyncssh.SSHServerConnection]) -> None:
+        self.login = login
         self.open_ones = open_ones
         self.connection: asyncssh.SSHServerConnection | None = None
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-        """Store the connection, so that the lab can end it."""
+        """Store the connection, so that the lab can end it; end it where nothing listens."""
         self.connection = conn
+        if not self.login.listens():
+            conn.abort()
         self.open_ones.add(conn)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncssh's signature
@@ -135,8 +134,8 @@ class PasswordServer(asyncssh.SSHServer):
         return True
 
     def validate_password(self, username: str, password: str) -> bool:
-        """Whether user and password are the lab's."""
-        return (username, password) == (self.user, self.password)
+        """Whether the host has this user with this password."""
+        return self.login.admits(username, password)
 
 
 @dataclass
@@ -165,10 +164,18 @@ class SshListener:
 Serve = Callable[["asyncssh.SSHServerProcess[bytes]"], Awaitable[None]]
 
 
+@dataclass(frozen=True)
+class Login:
+    """Check of a user and a password; listens: whether the SSH server answers at all."""
+
+    admits: Callable[[str, str], bool]
+    listens: Callable[[], bool] = lambda: True
+
+
 async def listen(
     address: tuple[str, int],
     host_key: asyncssh.SSHKey,
-    login: tuple[str, str],
+    login: Login,
     serve: Serve,
     files: Files | None = None,
 ) -> SshListener:
@@ -188,7 +195,7 @@ async def listen(
 
     host, port = address
     acceptor = await asyncssh.create_server(
-        lambda: PasswordServer(*login, open_ones),
+        lambda: PasswordServer(login, open_ones),
         host,
         port,
         server_host_keys=[host_key],

@@ -98,8 +98,8 @@ class EmulatedServer:
         self.all: dict[str, dict[str, Any]] = json.loads((self.wire / "servers.json").read_text())
 
     def fault(self, name: str) -> bool:
-        """Whether the server has a fault."""
-        return name in self.own["faults"]
+        """Whether the server has a fault, or this run of a program."""
+        return name in self.own["faults"] or name == os.environ.get("ROCEFORT_FAULT")
 
     def pause(self, seconds: float) -> None:
         """Sleep for a scaled number of seconds."""

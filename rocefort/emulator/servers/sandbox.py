@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shlex
 import signal
 import stat
@@ -48,6 +49,7 @@ FAULTS = {
     "kubelet": "it is a Kubernetes node",
 }
 
+ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}", re.ASCII)  # the server that a client names
 Unwrap = Callable[[str], tuple[str, ...] | None]
 
 
@@ -74,6 +76,7 @@ class RdmaRoot:
     share: float = 1.0
     pace: float = 0.02
     tick: float = 1.0
+    routed: Callable[[str, str], bool] = lambda _near, _far: True  # between two servers' addresses
     calls: list[str] = field(default_factory=list)  # commands that were started, in order
 
     def make(self) -> RdmaRoot:
@@ -156,6 +159,12 @@ class RdmaRoot:
         """Environment of every process of this server."""
         return {"ROCEFORT_ROOT": str(self.root), "PATH": str(self.root / "bin")}
 
+    def _fault_of(self, command: str) -> dict[str, str]:
+        """Return the fault of one run: the switches have no route to a server that it names."""
+        others = (word for word in (self.unwrap(command) or ()) if ADDRESS.fullmatch(word))
+        lost = any(not self.routed(self.address, other) for other in others)
+        return {"ROCEFORT_FAULT": "firewall-4791"} if lost else {}
+
     def processes(self) -> dict[int, str]:
         """Return its process table: command line by process id."""
         mark = f"ROCEFORT_ROOT={self.root}".encode()
@@ -191,7 +200,7 @@ class RdmaRoot:
             str(self.root / "bin" / "sh"),
             "-c",
             command,
-            env=self.environment,
+            env=self.environment | self._fault_of(command),
             cwd=self.root,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

@@ -167,6 +167,7 @@ class Store:
         switch.points = tuple(_point(point, trees) for point in state["points"])
         switch.changed_at = datetime.fromisoformat(state["changed_at"])
         switch.last_session = state["last_session"]
+        switch.day0_address = state.get("day0_address", "")
         # The switch does not restart with the lab: only its command line was unavailable.
         switch.booted = _on_clock(switch, state["booted"])
         if trial := state["trial"]:
@@ -262,6 +263,7 @@ def _state(switch: EmulatedSwitch, digests: dict[Lines, str]) -> dict[str, Any]:
         "changed_at": switch.changed_at.isoformat(),
         "booted": _as_wall(switch, switch.booted),
         "last_session": switch.last_session,
+        "day0_address": switch.day0_address,
     }
 
 

@@ -131,6 +131,7 @@ class EmulatedSwitch:
     faults: tuple[LineFault, ...] = ()
     state_source: StateSource | None = None  # the state that display commands show
     greeting: str = ""  # shown at login instead of the emulator's own banner
+    day0_address: str = ""  # of a switch out of its box: SSH answers once it is configured
     flash: Path | None = None  # folder of the files that users upload
     ports: Collection[str] = ()  # names of the hardware's ports; empty: not known, none is refused
     running: Lines = ()

@@ -21,10 +21,10 @@ from rocefort.dialects.secrets import check_rotation
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.running_configs import open_switches
 from rocefort.fleet.switch_steps import collect_running
-from rocefort.models.change.plan import Plan, Wave, digest_of
+from rocefort.models.change.plan import Gate, Plan, Wave, digest_of
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import SwitchRole
+from rocefort.models.network.network import Network, SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.rollout.controller.napalm_switches import collect_trials
 from rocefort.rollout.gates import GateFeature, gate_of
@@ -57,13 +57,14 @@ class PlanOptions:
     rotate: references whose secrets are set again on every switch that has them. base: the intent
     that was rolled out last (a fabric, or REV:path), against which drift shows. adopt: drift that
     the plan may overwrite, `leaf01` or `leaf01:PATTERN`. limit: names and patterns of the only
-    switches that may change; empty: all.
+    switches that may change; empty: all. new: leaves that changed and had no BGP before.
     """
 
     rotate: Collection[str] = ()
     base: str = ""
     adopt: Sequence[str] = ()
     limit: Sequence[str] = ()
+    new: Collection[str] = ()
 
 
 def intent_digest(derived: DerivedNetwork) -> str:
@@ -135,7 +136,9 @@ def make_plan(
     judge = WaveImpact(subject.network, sides, policy, capacity if demand.demand else None)
     changing = [n for n, each in chosen.items() if n in changed or not each.whole.empty]
     gate = gate_of()
-    waves = _waves(derived, subject, changing, access, gate)
+    leaves = {node.name for node in subject.network.role(SwitchRole.LEAF)}
+    new = {*wishes.new, *(n for n in leaves if n in sides and sides[n].running.bgp is None)}
+    waves = _waves(derived, subject, (changing, new), access, gate)
     source = find_fabric(fabric).resolve()
     demands = [Path(demand.file)] if demand.file else []
     plan = Plan(
@@ -161,18 +164,31 @@ def make_plan(
 def _waves(
     derived: DerivedNetwork,
     subject: ReadNetwork,
-    changing: Sequence[str],
+    switches: tuple[Sequence[str], Collection[str]],
     access: Connections,
     gate: GateFeature,
 ) -> tuple[Wave, ...]:
-    rdma, policy = derived.fabric.rdma, derived.fabric.rollout
-    return make_waves(
-        subject.network,
-        changing,
-        policy.canary,
-        policy.max_unavailable,
-        lambda devices: gate.plan(subject.network, rdma, devices, access),
+    """Waves of changing switches; the others are leaves without BGP so far."""
+    rdma, policy, (changing, new) = derived.fabric.rdma, derived.fabric.rollout, switches
+
+    def gate_for(devices: Sequence[str], unrouted: Collection[str]) -> Gate:
+        return gate.plan(_without(subject.network, unrouted), rdma, devices, access)
+
+    canary, most = policy.canary, policy.max_unavailable
+    return make_waves(subject.network, changing, canary, most, gate_for, new)
+
+
+def _without(network: Network, leaves: Collection[str]) -> Network:
+    """Return a network without some leaves and their servers: nothing can be measured there."""
+    if not leaves:
+        return network
+    nodes = tuple(node for node in network.nodes if node.name not in leaves)
+    servers = tuple(
+        server
+        for server in network.servers or ()
+        if not any(port.device in leaves for port in server.ports)
     )
+    return network.model_copy(update={"nodes": nodes, "servers": servers})
 
 
 def _asks(subject: ReadNetwork, sides: Mapping[str, SwitchConfigs]) -> bool:

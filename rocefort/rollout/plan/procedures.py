@@ -138,6 +138,20 @@ def day0_steps(
     return (console, *_enrol(switch))
 
 
+def console_file(console: Instruction, file: Path) -> Instruction:
+    """Write the typed lines of a step to a file; return the step that names it instead.
+
+    Raises BadInput if it cannot be written.
+    """
+    try:
+        file.touch(mode=0o600)
+        file.chmod(0o600)  # an older file may be open to others
+        file.write_text("".join(f"{line}\n" for line in console.lines), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(file)) from None
+    return Instruction(f"{console.what} Lines: {file}")
+
+
 def _passwords(node: Node, references: Sequence[str], *, with_secrets: bool) -> dict[str, str]:
     users = [user.name for user in node.device.users]
     given = _by_user(references, users)

@@ -21,6 +21,7 @@ from rocefort.models.change.plan import Change, Gate, Plan, PlanLimit, Wave
 from rocefort.rollout.journal.events import RunningConfig, SwitchState, TrialOwner
 from rocefort.rollout.plan.make_plan import PlanOptions, make_plan
 from rocefort.rollout.plan.rollback_plan import refuse_forged_back
+from rocefort.rollout.planning.waves import NEW_LEAVES
 
 HOW = "do not apply it: plan again, and compare both"
 # Fields that are not compared with a plan made again, each with the reason. Every other field of a
@@ -78,7 +79,8 @@ def refuse_forged(
     texts |= {name: running[name] for name in read - drained}
     limit = plan.limit.switches if plan.limit else ()
     adopt = [each.replace(": ", ":", 1) for each in plan.adopted if each.split(":")[0] in old]
-    wishes = PlanOptions(plan.rotated, plan.base, adopt, limit)
+    new = _new(plan, set(seen) - old)
+    wishes = PlanOptions(plan.rotated, plan.base, adopt, limit, new)
     try:
         derived = make_plan(Path(plan.source), access, texts, wishes, changed=seen)
     except BadInput as error:  # of a field that is an input of the plan
@@ -86,6 +88,12 @@ def refuse_forged(
         raise Refused(what, where=f"plan {plan.digest[:12]}", how=HOW) from None
     for difference in differences(plan, derived, seen, old):
         raise Refused(difference, where=f"plan {plan.digest[:12]}", how=HOW)
+
+
+def _new(plan: Plan, changed: Collection[str]) -> set[str]:
+    """Changed switches that were new by the plan: what they ran before is not read again."""
+    waves = [wave for wave in plan.waves if wave.name.startswith(NEW_LEAVES)]
+    return {name for wave in waves for name in wave.devices if name in changed}
 
 
 def _stops(seen: SwitchState) -> bool:

@@ -1,4 +1,4 @@
-"""Waves of a plan (canary, racks, spines one by one), and the timer of their trials."""
+"""Waves of a plan (canary, racks, spines one by one, new leaves), and the timer of their trials."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.models.base import natural
 from rocefort.models.change.plan import Gate, Plan, Wave, longest_soak_s
 from rocefort.models.fabric.fabric import Rollout
 from rocefort.models.fabric.trial_time import ACT_S, SPARE_S, TrialTime
-from rocefort.models.network.network import Network, SwitchRole
+from rocefort.models.network.network import Network, Node, SwitchRole
 
 SHORTEST_TRIAL_S, LONGEST_TRIAL_S = 60, 65535  # `commit trial`, V300R023C00
 
@@ -78,7 +78,9 @@ def _soak_reason(plan: Plan, name: str) -> str:
     return max(soaks)[1]
 
 
-GateFor = Callable[[Sequence[str]], Gate]  # devices of a wave -> the gate that covers them
+# Devices of a wave, and leaves that have no route yet -> the gate that covers the devices.
+GateFor = Callable[[Sequence[str], Collection[str]], Gate]
+NEW_LEAVES = "new leaves"  # begin of the names of their waves
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,30 +122,47 @@ def groups_of(network: Network) -> tuple[RedundancyGroup, ...]:
     )
 
 
-def make_waves(
-    network: Network, changed: Iterable[str], canary: str, max_unavailable: int, gate_for: GateFor
+def make_waves(  # noqa: PLR0913, PLR0917 - the switches, and the rules of their order
+    network: Network,
+    changed: Iterable[str],
+    canary: str,
+    max_unavailable: int,
+    gate_for: GateFor,
+    new: Collection[str] = (),
 ) -> tuple[Wave, ...]:
-    """Return the waves: one leaf, the other leaves rack by rack, one spine at a time.
+    """Return the waves: one leaf, the other leaves rack by rack, one spine at a time, new leaves.
 
     Only changed switches are in a wave. canary: the leaf that goes first; if it does not change,
     the first changed leaf. A wave of leaves takes whole racks, if `max_unavailable` and the groups
-    allow it.
+    allow it. new: leaves without BGP so far. They are last: their gate needs the spines' sessions.
     """
-    names = set(changed)
+    names, groups = set(changed), groups_of(network)
     leaves = [node for node in network.role(SwitchRole.LEAF) if node.name in names]
     spines = [node.name for node in network.role(SwitchRole.SPINE) if node.name in names]
-    first = next((node for node in leaves if node.name == canary), leaves[0] if leaves else None)
-    rest = [node for node in leaves if node is not first]
-    racks: defaultdict[str, list[str]] = defaultdict(list)
-    for leaf in rest:
-        racks[f"rack {leaf.rack}" if leaf.rack else leaf.name].append(leaf.name)
-    batches = list(_batches(list(racks.values()), max_unavailable, groups_of(network)))
+    old = [node for node in leaves if node.name not in new]
+    first = next((node for node in old if node.name == canary), old[0] if old else None)
+    rest = [node for node in old if node is not first]
+    batches = list(_batches(_racks(rest), max_unavailable, groups))
+    fresh = sorted((n for n in leaves if n.name in new), key=lambda node: node.name != canary)
+    last = list(_batches(_racks(fresh), max_unavailable, groups))
     parts = [("canary", [first.name])] if first else []
     parts += [(f"leaves {i} of {len(batches)}", batch) for i, batch in enumerate(batches, 1)]
     parts += [(f"spine {i} of {len(spines)}", [name]) for i, name in enumerate(spines, 1)]
-    return tuple(
-        Wave(name=name, devices=tuple(devices), gate=gate_for(devices)) for name, devices in parts
-    )
+    parts += [(f"{NEW_LEAVES} {i} of {len(last)}", batch) for i, batch in enumerate(last, 1)]
+    waves, unrouted = [], set(new)
+    for name, devices in parts:
+        unrouted.difference_update(devices)
+        gate = gate_for(devices, frozenset(unrouted))
+        waves.append(Wave(name=name, devices=tuple(devices), gate=gate))
+    return tuple(waves)
+
+
+def _racks(leaves: Iterable[Node]) -> list[list[str]]:
+    """Names of leaves by rack; a leaf without a rack is alone."""
+    racks: defaultdict[str, list[str]] = defaultdict(list)
+    for leaf in leaves:
+        racks[f"rack {leaf.rack}" if leaf.rack else leaf.name].append(leaf.name)
+    return list(racks.values())
 
 
 def _batches(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 from hypothesis import given
@@ -26,7 +26,7 @@ GATE = Gate(
 
 def waves(network: Network, most: int, *changed: str) -> list[tuple[str, ...]]:
     names = changed or [node.name for node in network.nodes]
-    plan_waves = make_waves(network, names, "leaf08", most, lambda _: GATE)
+    plan_waves = make_waves(network, names, "leaf08", most, lambda *_: GATE)
     return [wave.devices for wave in plan_waves]
 
 
@@ -47,6 +47,36 @@ def test_heps_in_waves_of_two_keeps_half_of_every_segment(heps: DerivedNetwork) 
     assert plan_waves[-2:] == [("spine01",), ("spine02",)]
     for group in groups_of(heps.network):
         assert all(group.allows(devices) for devices in plan_waves)
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        (("leaf03",), ["leaf08", "leaf01", "leaf02", "spine01", "spine02", "leaf03"]),
+        (("leaf08", "leaf02"), ["leaf01", "leaf03", "spine01", "spine02", "leaf08", "leaf02"]),
+        (
+            ("leaf01", "leaf02", "leaf03", "leaf08"),
+            ["spine01", "spine02", "leaf08", "leaf01", "leaf02", "leaf03"],
+        ),
+    ],
+)
+def test_new_leaves_are_last_and_no_gate_before_them_has_their_servers(
+    heps: DerivedNetwork, new: tuple[str, ...], expected: list[str]
+) -> None:
+    asked = []
+
+    def gate_for(devices: Sequence[str], unrouted: Collection[str]) -> Gate:
+        asked.append((devices[0], sorted(unrouted)))
+        return GATE
+
+    changed = [f"leaf0{number}" for number in (1, 2, 3, 8)] + ["spine01", "spine02"]
+    plan_waves = make_waves(heps.network, changed, "leaf08", 1, gate_for, new)
+    assert [wave.devices[0] for wave in plan_waves] == expected
+    names = [f"new leaves {i} of {len(new)}" for i in range(1, len(new) + 1)]
+    assert [wave.name for wave in plan_waves][-len(new) :] == names
+    assert asked[0][1] == sorted(new)
+    assert asked[-1] == (expected[-1], [])
+    assert all(device not in unrouted for device, unrouted in asked)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +137,7 @@ def test_every_switch_is_in_one_wave_and_no_wave_is_more_than_may_be_away(
         update={"segments": heps.network.segments}
     )
     changed = [network.nodes[i].name for i in sorted(picked)]
-    plan_waves = make_waves(network, changed, "leaf08", most, lambda _: GATE)
+    plan_waves = make_waves(network, changed, "leaf08", most, lambda *_: GATE)
     assert sorted(d for wave in plan_waves for d in wave.devices) == sorted(changed)
     spines = {node.name for node in network.role(SwitchRole.SPINE)}
     for wave in plan_waves:
