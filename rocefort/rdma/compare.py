@@ -249,9 +249,10 @@ def _value(measurement: Measurement, figure: PublishedFigure) -> float | None:
         return next((p.average_us for p in sizes if p.size_bytes == figure.size_bytes), None)
     if ours is None or (figure.size_bytes is not None and run.size_bytes != figure.size_bytes):
         return None
-    depth = figure.conditions.get("depth")
-    if depth is not None and run.storage is not None and depth != str(run.storage.depth):
-        return None
+    for name in ("depth", "targets"):
+        theirs = figure.conditions.get(name)
+        if None not in (theirs, run.storage) and theirs != str(getattr(run.storage, name)):
+            return None
     return {"Gb/s": ours.gbps, "us": ours.latency_us, "IOPS": ours.iops}[figure.unit]
 
 
@@ -302,6 +303,7 @@ def _conditions(result: RdmaResult, measurements: Iterable[Measurement]) -> dict
             own.setdefault("processes", set()).add(f"{len(run.ranks)} servers")
         if run.storage is not None:
             own.setdefault("depth", set()).add(str(run.storage.depth))
+            own.setdefault("targets", set()).add(str(run.storage.targets))
     return result.conditions | {name: ", ".join(sorted(values)) for name, values in own.items()}
 
 

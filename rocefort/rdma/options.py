@@ -87,7 +87,34 @@ Target = Annotated[
 ]
 Directory = Annotated[
     str | None,
-    typer.Option(help="Suite storage: directory where the storage is mounted.", **values.DIR),
+    typer.Option(
+        metavar="DIR,..", help="Suite storage: directories where targets are mounted, one each."
+    ),
+]
+Targets = Annotated[
+    str,
+    typer.Option(
+        metavar="N,..", help="Suite storage: numbers of targets, one after the other; default: all."
+    ),
+]
+ProcessesPerServer = Annotated[
+    int, typer.Option(min=1, max=1024, metavar="N", help="Suite mpi: processes on each server.")
+]
+Groups = Annotated[
+    int,
+    typer.Option(
+        min=1, max=5, metavar="N", help="Suite mpi: groups of servers with unlike collectives."
+    ),
+]
+TcpGbps = Annotated[
+    float | None,
+    typer.Option(
+        "--tcp-gbps",
+        min=0.001,
+        max=values.MOST,
+        metavar="RATE",
+        help="Rate of each TCP sender (Gb/s). Suite mpi: half of the servers send TCP.",
+    ),
 ]
 MaybeServers = Annotated[
     Path | None,

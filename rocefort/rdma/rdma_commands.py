@@ -20,9 +20,11 @@ from rocefort.rdma.options import (
     Directory,
     Duration,
     ExportForm,
+    Groups,
     HistoryFile,
     Iterations,
     MaybeServers,
+    ProcessesPerServer,
     ProgramName,
     Qps,
     Repeat,
@@ -32,6 +34,8 @@ from rocefort.rdma.options import (
     SuiteName,
     SuiteOption,
     Target,
+    Targets,
+    TcpGbps,
 )
 from rocefort.reports.output import write_blocks, write_result
 
@@ -75,6 +79,10 @@ def plan(
     covering: Covering = False,
     target: Target = None,
     directory: Directory = None,
+    targets: Targets = "",
+    processes_per_server: ProcessesPerServer = 1,
+    groups: Groups = 1,
+    tcp_gbps: TcpGbps = None,
     drained: options.Drained = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
@@ -100,6 +108,10 @@ def plan(
         covering=covering,
         target=target,
         storage_directory=directory,
+        targets=targets,
+        processes_per_server=processes_per_server,
+        groups=groups,
+        tcp_gbps=tcp_gbps,
     )
     asked = replace(asked, drained=tuple(drained or ()))
     if connections is None:
@@ -134,6 +146,10 @@ def run(
     covering: Covering = False,
     target: Target = None,
     directory: Directory = None,
+    targets: Targets = "",
+    processes_per_server: ProcessesPerServer = 1,
+    groups: Groups = 1,
+    tcp_gbps: TcpGbps = None,
     drained: options.Drained = None,
     switches: Annotated[
         bool, typer.Option("--switches/--no-switches", help="Read the counters of the switches.")
@@ -168,6 +184,10 @@ def run(
         covering=covering,
         target=target,
         storage_directory=directory,
+        targets=targets,
+        processes_per_server=processes_per_server,
+        groups=groups,
+        tcp_gbps=tcp_gbps,
     )
     asked = replace(asked, drained=tuple(drained or ()), switches=switches)
     access = load_connections(connections)
@@ -434,16 +454,9 @@ def _names(servers: str) -> tuple[str, ...]:
 
 
 def _request(suite: SuiteName, servers: str, sizes: str, **chosen: object) -> RdmaRequest:
-    """Return the request of the options; chosen: fields of RdmaPlanOptions."""
-    from rocefort.rdma.compare import published_sizes
-    from rocefort.rdma.designed_plan import RdmaRequest
-    from rocefort.rdma.plan.message_sizes import size_set
-    from rocefort.rdma.plan.site import RdmaPlanOptions
-    from rocefort.rdma.rdma_plan import Suite
+    from rocefort.rdma.designed_plan import request_of
 
-    named = size_set(sizes, published_sizes) if sizes else None
-    options = RdmaPlanOptions.model_validate(chosen | {"sizes": named})
-    return RdmaRequest(Suite(suite.value), _names(servers), options)
+    return request_of(suite.value, _names(servers), sizes, **chosen)
 
 
 def _message_writer(form: options.TraceFormat) -> Callable[[str], None]:

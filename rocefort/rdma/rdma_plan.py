@@ -83,12 +83,20 @@ class RdmaHost(Frozen):
 
 
 class StorageJob(Frozen):
-    """Job of fio on a mounted directory."""
+    """Job of fio on mounted directories, one for each target.
+
+    directory: all of them in fio's form, with colons between.
+    """
 
     directory: str
     block_bytes: int
     depth: int
     targets: int = 1
+
+    @property
+    def directories(self) -> tuple[str, ...]:
+        """Directories of the targets."""
+        return tuple(self.directory.split(":"))
 
 
 class RdmaRun(Frozen):
@@ -118,6 +126,8 @@ class RdmaRun(Frozen):
     storage: StorageJob | None = None
     collective: str = ""  # of MPI: alltoall, allgather, allreduce, gather, reduce
     ranks: tuple[str, ...] = ()  # servers of an MPI run
+    processes_per_server: int = 1  # of an MPI run
+    after_s: int = 0  # it begins so many seconds after its round, so that the other load is there
     sizes: tuple[int, ...] = ()  # of an MPI run, powers of two in a row; empty: the usual ones
 
     @property
@@ -129,7 +139,8 @@ class RdmaRun(Frozen):
     def detail(self) -> str:
         """Word that distinguishes it from runs of the same program, pair and size; often empty."""
         if self.storage is not None:
-            return f"depth {self.storage.depth}"
+            targets = f", {self.storage.targets} targets" if self.storage.targets > 1 else ""
+            return f"depth {self.storage.depth}{targets}"
         return self.collective
 
     @property
@@ -227,6 +238,13 @@ def _shape(run: RdmaRun, beside: Round) -> str:
     rows = (run.qps, run.limit_gbps, run.reach_gbps, run.every_s, run.collective)
     depth = run.storage.depth if run.storage else None
     ranks = [list(run.ranks)] if run.ranks else []
-    more = {"sizes": run.sizes} if run.sizes else {}
+    more: dict[str, object] = {"sizes": run.sizes} if run.sizes else {}
+    if run.storage is not None and run.storage.targets > 1:
+        more["targets"] = run.storage.targets
+    if run.processes_per_server > 1:
+        more["processes"] = run.processes_per_server
+    others = [[r.collective, len(r.ranks), r.limit_gbps] for r in beside.runs if r.id != run.id]
+    if run.ranks and others:
+        more["beside"] = sorted(others, key=str)
     rest = [len(beside.runs) if beside.total_gbps else 1, *ranks, *([more] if more else [])]
     return json.dumps([*rows, depth, *rest])

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from rocefort.models.wording import count_of
-from rocefort.rdma.rdma_plan import UNPROBED, RdmaPlan, RdmaRun, Round, Suite
+from rocefort.rdma.rdma_plan import UNPROBED, Program, RdmaPlan, RdmaRun, Round, Suite
 from rocefort.rdma.results import (
     EndedProcesses,
     Figures,
@@ -58,7 +58,7 @@ def measured_tables(result: RdmaResult) -> Iterator[Block]:
     if result.spreads:
         yield Section("", tuple(_spread_tables(result)))
     elif measured:
-        by_size = _collectives(measured) or _sweep(result, measured)
+        by_size = _collectives(result, measured) or _sweep(result, measured)
         yield by_size or Section("", tuple(_rows(result, measured)))
 
 
@@ -70,19 +70,18 @@ def _spread_tables(result: RdmaResult) -> Iterator[Block]:
         sized = (each.program, each.pair, each.figure, each.beside if by_round else "")
         groups.setdefault(sized, []).append(each)
     yield Note(f"minimum, median and maximum of {count_of(result.plan.repeat, 'repetition')}")
-    if any(len({each.size_bytes for each in group}) > 1 for group in groups.values()):
-        for (program, pair, figure_name, note), group in groups.items():
-            words = ", ".join(filter(None, (program, pair, figure_name, note)))
-            yield Note(f"{words}, {group[0].unit}")
-            yield Table(
-                (TableColumn("bytes"), *SPREAD_COLUMNS),
-                tuple((each.size_bytes, *spread_cells(each)) for each in group),
-            )
-        return
-    for note in dict.fromkeys(each.beside if by_round else "" for each in result.spreads):
-        if note:
-            yield Note(note)
-        shown = [each for each in result.spreads if not by_round or each.beside == note]
+    rest = []
+    for (program, pair, figure_name, note), group in groups.items():
+        if len({each.size_bytes for each in group}) == 1:
+            rest += group
+            continue
+        words = ", ".join(filter(None, (program, pair, figure_name, note)))
+        yield Note(f"{words}, {group[0].unit}")
+        rows = tuple((each.size_bytes, *spread_cells(each)) for each in group)
+        yield Table((TableColumn("bytes"), *SPREAD_COLUMNS), rows)
+    for note in dict.fromkeys(each.beside if by_round else "" for each in rest):
+        shown = [each for each in rest if not by_round or each.beside == note]
+        yield from [Note(note)] if note else []
         yield Table(
             (*columns("pair", "program", "bytes", "unit"), *SPREAD_COLUMNS),
             tuple(
@@ -164,16 +163,20 @@ def _any_slow(measured: Iterable[Measurement]) -> bool:
     return any(each.verdict is MeasurementVerdict.TOO_SLOW for each in measured)
 
 
-def _collectives(measured: Sequence[Measurement]) -> Section | None:
+def _collectives(result: RdmaResult, measured: Sequence[Measurement]) -> Section | None:
     """Sizes by MPI collective, average of all processes; nothing where no run is of MPI."""
+    work = [each for each in measured if each.sizes]
+    if not work:
+        return None
     cells: dict[tuple[str, str], dict[int, str]] = {}
-    for each in measured:
-        if not each.sizes:
-            return None
+    for each in work:
         column = cells.setdefault((each.run.collective, each.run.program.value), {})
         column.update({p.size_bytes: f"{p.average_us:.2f} us" for p in each.sizes})
-    pairs = ", ".join(dict.fromkeys(each.run.pair for each in measured))
-    return Section("", (_by_size(cells), Note(f"over {pairs}, on average of all processes")))
+    pairs = ", ".join(dict.fromkeys(each.run.pair for each in work))
+    rest = [each for each in measured if not each.sizes]
+    others = tuple(_rows(result, rest)) if rest else ()
+    note = Note(f"over {pairs}, on average of all processes")
+    return Section("", (_by_size(cells), note, *others))
 
 
 def _by_size(cells: dict[tuple[str, str], dict[int, str]]) -> Table:
@@ -233,10 +236,15 @@ def _run_text(run: RdmaRun) -> str:
     if len(run.sizes) > 1:
         parts.append(f"{run.sizes[0]} to {run.sizes[-1]} bytes")
     parts.append(f"{run.duration_s} s" if run.duration_s else f"{run.iterations} messages")
+    if run.processes_per_server > 1:
+        parts.append(f"{run.processes_per_server} processes a server")
+    if run.storage is not None:
+        parts.append(run.detail)
+    tcp = run.program is Program.IPERF3
     if run.qps > 1:
-        parts.append(f"{run.qps} QPs")
+        parts.append(f"{run.qps} {'streams' if tcp else 'QPs'}")
     if run.limit_gbps is not None:
-        together = " over all QPs" if run.qps > 1 else ""
+        together = f" over all {'streams' if tcp else 'QPs'}" if run.qps > 1 else ""
         parts.append(f"limited to {run.limit_gbps:g} Gb/s{together}")
     if run.reach_gbps is not None:
         parts.append(f"up to {run.reach_gbps:.4g} Gb/s ({run.reach_why})")

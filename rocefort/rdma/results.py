@@ -67,7 +67,8 @@ class MpiPoint(Frozen):
 class Measurement(Frozen):
     """Run with its outcome. figures is None unless outcome is `measured`.
 
-    notes: lines beside the measured values in the outputs, which changed no figure.
+    notes: lines beside the measured values in the outputs, which changed no figure. at, seconds:
+    its beginning and its duration, by this machine's clock.
     """
 
     run: RdmaRun
@@ -78,6 +79,7 @@ class Measurement(Frozen):
     sizes: tuple[MpiPoint, ...] = ()
     verdict: MeasurementVerdict = MeasurementVerdict.NOT_JUDGED
     at: datetime | None = None
+    seconds: float | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -19,7 +19,7 @@ from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.network.network import Network
 from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.judge import run_store
-from rocefort.rdma.judge.repetitions import figure_spreads
+from rocefort.rdma.judge.rounds import figure_spreads
 from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.plan.command_lines import untried_versions
 from rocefort.rdma.plan.load_rules import Load, LoadRules, allowed_servers, load_verdict

@@ -9,7 +9,7 @@ import pytest
 
 from rocefort.base.errors import BadInput
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.plan.command_lines import argv, ends_fit, precheck, version_of
+from rocefort.rdma.plan.command_lines import argv, ends_fit, prechecks, version_of
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaRun, StorageJob
 
 HOSTS = {
@@ -99,8 +99,8 @@ def test_storage_writes_a_file_of_its_own_and_removes_it() -> None:
         " --numjobs=1 --size=1073741824 --runtime=100 --time_based --ioengine=libaio --direct=1"
         " --unlink=1 --rate=1000000000 --output-format=json"
     )
-    assert precheck(run) == ("mountpoint", "-q", "/mnt/data")
-    assert precheck(RUN) is None
+    assert prechecks(run) == (("mountpoint", "-q", "/mnt/data"),)
+    assert prechecks(RUN) == ()
 
 
 def test_mpi_over_the_rdma_devices() -> None:

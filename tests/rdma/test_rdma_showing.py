@@ -429,7 +429,7 @@ def test_depth_and_processes_are_those_of_the_run(make: Make) -> None:
     name = "IOPS of random writes, 4 KB, depth 32, 1 target, static ECN"
     found = published(make(Suite.STORAGE), "eantc-storage", name)
     assert found.startswith(f"{name}: 54276 IOPS, here 9000 (17%, median of 7); ")
-    assert "not known here: switches, servers, tool, repetitions, ecn, targets" in found
+    assert "not known here: switches, servers, tool, repetitions, ecn, speed of the ports;" in found
     found = published(make(Suite.MPI), "eantc-ai-fabric", "AllToAll 1 MiB beside TCP, static ECN")
     assert found.startswith(
         "AllToAll 1 MiB beside TCP, static ECN: 2119000 us, here 1053.31 (1/2012"

@@ -176,7 +176,7 @@ def _spread(alike: Sequence[Measurement], most: float | None) -> DerivedVerdict:
     bound = "no bound is given" if most is None else f"at most {most:.0%} expected"
     span = f"{low} {values[low]:.2f}, {high} {values[high]:.2f}" if fraction else "all alike"
     return DerivedVerdict(
-        subject=f"{run.program}, {run.size_bytes} bytes",
+        subject=_sized(run),
         ok=None if most is None else fraction <= most,
         sentence=f"{len(values)} pairs of {_kind(run)} differ by {fraction:.1%} of their median "
         f"{middle:.2f} {unit} ({span}), {bound}",
@@ -187,7 +187,11 @@ def _kind(run: RdmaRun) -> str:
     """Describe a kind of pairs: `ib_write_bw, 65536 bytes, across the spines, up to 50 Gb/s`."""
     path = {NEAR: ", within a leaf", FAR: ", across the spines"}.get(run.switches or 0, "")
     reach = "" if run.reach_gbps is None else f", up to {run.reach_gbps:.4g} Gb/s"
-    return f"{run.program}, {run.size_bytes} bytes{path}{reach},"
+    return f"{_sized(run)}{path}{reach},"
+
+
+def _sized(run: RdmaRun) -> str:
+    return run.program + ("" if run.size_bytes is None else f", {run.size_bytes} bytes")
 
 
 def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> DerivedVerdict | None:
@@ -337,17 +341,18 @@ def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
         table = read_osu(client.stdout, sizes)
     else:
         tables = read_imb(client.stdout, sizes)
-        table = _of_all_ranks(tables, len(run.ranks))
+        table = _of_all_ranks(tables, len(run.ranks) * run.processes_per_server)
     _ended_well(client)
     if planned and table.collective != planned:
         raise TableError(Outcome.OPTION_MISMATCH, f"{table.collective}, not {planned}")
-    least, most = table.rows[0], table.rows[-1]
+    rows = tuple(row for row in table.rows if row.size_bytes or not run.sizes)  # IMB adds 0 bytes
+    least, most = rows[0], rows[-1]
     sentence = (
         f"{table.collective} {least.average_us:.2f} us of {least.size_bytes} bytes, "
         f"{most.average_us:.2f} us of {most.size_bytes}"
     )
     figures = Figures(latency_us=least.average_us)
-    return run_measurement(run, figures, sentence).model_copy(update={"sizes": table.rows})
+    return run_measurement(run, figures, sentence).model_copy(update={"sizes": rows})
 
 
 def _of_all_ranks(tables: tuple[MpiTable, ...], ranks: int) -> MpiTable:

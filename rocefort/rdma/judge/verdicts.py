@@ -20,6 +20,7 @@ from rocefort.models.network.network import Network, Server
 from rocefort.models.wording import count_of
 from rocefort.rdma.judge.measurement import SWITCH_LATENCY, spreads, switch_latency, total
 from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
+from rocefort.rdma.judge.rounds import simultaneous
 from rocefort.rdma.parse.outcome import TableError
 from rocefort.rdma.parse.perftest import outage
 from rocefort.rdma.plan.shared_links import MISSED, Wiring, miss_probability
@@ -196,6 +197,7 @@ def verdicts(
     return (
         *filter(None, (total(each, measurements, rdma) for each in plan.rounds)),
         *spreads(measurements, rdma),
+        *simultaneous(result),
         *_outages(plan, measurements),
         *_subtracted(network, measurements),
         *_regressions(plan, measurements, good),

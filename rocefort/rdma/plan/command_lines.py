@@ -112,12 +112,14 @@ def argv(run: RdmaRun, side: Side, hosts: Mapping[str, RdmaHost], report: str = 
     return (*_pinned(host), *_line_buffered(run), *words)
 
 
-def precheck(run: RdmaRun) -> Argv | None:
-    """Return a command that must end with exit code 0 on the client before its run; None: none.
+def prechecks(run: RdmaRun) -> tuple[Argv, ...]:
+    """Return the commands that must end with exit code 0 on the client before its run.
 
     Fio creates a missing directory, so it would fill a local disk if the storage is not mounted.
     """
-    return None if run.storage is None else ("mountpoint", "-q", run.storage.directory)
+    if run.storage is None:
+        return ()
+    return tuple(("mountpoint", "-q", each) for each in run.storage.directories)
 
 
 def _pinned(host: RdmaHost) -> Argv:
@@ -216,7 +218,7 @@ def _fio(run: RdmaRun) -> Argv:
 
 
 def _mpi(run: RdmaRun, hosts: Mapping[str, RdmaHost]) -> Iterator[str]:
-    """Start one process per server with Open MPI over UCX, on the RDMA device and GID of each."""
+    """Start the processes with Open MPI over UCX, on the RDMA device and GID of each server."""
     devices = {hosts[name].device for name in run.ranks}
     gids = {hosts[name].gid_index for name in run.ranks}
     if len(devices) > 1 or len(gids) > 1:
@@ -225,13 +227,17 @@ def _mpi(run: RdmaRun, hosts: Mapping[str, RdmaHost]) -> Iterator[str]:
             f"{', '.join(map(str, sorted(gids)))}",
             how="choose servers with the same device and GID index: mpirun sets one for all",
         )
-    yield from ("mpirun", "-np", str(len(run.ranks)), "--host", ",".join(run.ranks))
-    yield from ("--map-by", "ppr:1:node", "--mca", "pml", "ucx")
+    each = run.processes_per_server
+    processes = str(len(run.ranks) * each)
+    # Without a number of slots a host has one.
+    hosts_list = ",".join(name if each == 1 else f"{name}:{each}" for name in run.ranks)
+    yield from ("mpirun", "-np", processes, "--host", hosts_list)
+    yield from ("--map-by", f"ppr:{each}:node", "--mca", "pml", "ucx")
     yield from ("-x", f"UCX_NET_DEVICES={devices.pop()}:1", "-x", f"UCX_IB_GID_INDEX={gids.pop()}")
     yield from ("-x", f"UCX_IB_TRAFFIC_CLASS={run.traffic_class}", "-x", RUN_MARK)
     sizes = mpi_sizes(run)
     if run.program is Program.IMB:
-        yield from ("IMB-MPI1", "-npmin", str(len(run.ranks)), "-iter", str(run.iterations))
+        yield from ("IMB-MPI1", "-npmin", processes, "-iter", str(run.iterations))
         first, last = (size.bit_length() - 1 for size in (sizes[0], sizes[-1]))
         yield from ("-msglog", f"{first}:{last}", MPI_IMB[run.collective])
     else:

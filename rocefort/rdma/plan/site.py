@@ -10,6 +10,7 @@ from typing import Literal
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.models.base import Frozen
+from rocefort.models.device.lossless_queue import default_queue
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import LosslessIntent, Network, Server
 from rocefort.rdma.plan.gate_pairs import traffic_class
@@ -35,10 +36,14 @@ class RdmaPlanOptions(Frozen):
     target: str | None = None  # incast and mixed: the server that all send to
     tcp_dscp: int = 0  # mixed: queue 0 by a CloudEngine's default map
     tcp_streams: int = 4
-    storage_directory: str | None = None
+    storage_directory: str | None = None  # several with commas between
     mpi: Literal["IMB-MPI1", "osu"] = "IMB-MPI1"
     repeat: int = 1
     sizes: SizeSet | None = None  # sweep, storage and mpi
+    targets: str = ""  # storage: numbers with commas between; empty: all directories at once
+    processes_per_server: int = 1  # mpi
+    groups: int = 1  # mpi: groups of servers, each with another collective
+    tcp_gbps: float | None = None  # mpi and mixed: rate of each TCP sender
 
 
 @dataclass(frozen=True)
@@ -173,6 +178,37 @@ class RdmaSite:
             how = f"it has sizes of {', '.join(named.kinds)}"
             raise BadInput(f"{named.name} has no sizes of {kind}", where=WHERE, how=how)
         return series
+
+    def tcp_queue(self) -> int:
+        """Return the queue of TCP; raises BadInput if it is that of RoCE."""
+        queue, roce = default_queue(self.options.tcp_dscp), self.lossless.queue
+        if queue == roce:
+            raise BadInput(
+                f"TCP with DSCP {self.options.tcp_dscp} would be in queue {roce}, together with "
+                "RoCE",
+                how="choose a DSCP of another queue",
+            )
+        return queue
+
+    def tcp_run(self, sender: Server, sink: Server, **more: object) -> RdmaRun:
+        """Return a TCP run, at the stated rate if there is one.
+
+        Raises BadInput if a port is slower than that.
+        """
+        stated, limit = self.options.tcp_gbps, self.load.limit_gbps
+        slower = min((sender, sink), key=lambda server: server.flow_gbps)
+        if stated is not None and stated > slower.flow_gbps:
+            how = "state a lower rate, or name other servers"
+            what = f"{stated:g} Gb/s is more than the {slower.flow_gbps} Gb/s of {slower.name}"
+            raise BadInput(what, where="--tcp-gbps", how=how)
+        rates = [rate for rate in (stated, limit) if rate is not None]
+        values: dict[str, object] = {
+            "size_bytes": None,
+            "qps": self.options.tcp_streams,
+            "traffic_class": self.options.tcp_dscp << 2,
+            "limit_gbps": min(rates, default=None),
+        }
+        return self.run(Program.IPERF3, sender, sink, **(values | more))
 
     def are_separate(self, one: Server, other: Server) -> bool:
         """Return whether two servers are two machines; one machine's own traffic uses no switch."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from rocefort.base.errors import BadInput, Problem
-from rocefort.models.device.lossless_queue import default_queue
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
 from rocefort.models.wording import names_text
@@ -14,7 +13,7 @@ from rocefort.rdma.plan.gate_pairs import plan_pairs
 from rocefort.rdma.plan.message_sizes import SizeSeries
 from rocefort.rdma.plan.shared_links import disjoint_rounds, miss_probability, qps_for, tournament
 from rocefort.rdma.plan.site import RdmaPlanOptions, RdmaSite, numbered
-from rocefort.rdma.plan.work_suites import mpi, storage
+from rocefort.rdma.plan.work_suites import TCP_LOAD, mpi, storage
 from rocefort.rdma.rdma_plan import (
     Coverage,
     Program,
@@ -60,36 +59,29 @@ def _target(site: RdmaSite) -> Server:
 def mixed(site: RdmaSite) -> RdmaPlan:
     """Plan RDMA and TCP from different servers to one, so its leaf's port schedules the queues."""
     site.require(3, Suite.MIXED)
-    queue, roce = default_queue(site.options.tcp_dscp), site.lossless.queue
-    if queue == roce:
-        raise BadInput(
-            f"TCP with DSCP {site.options.tcp_dscp} would be in queue {roce}, together with RoCE",
-            how="choose a DSCP of another queue",
-        )
+    queue, roce = site.tcp_queue(), site.lossless.queue
     sink = _target(site)
     others = [s for s in site.servers.values() if s is not sink and site.are_separate(s, sink)]
     if len(others) < 2:
         raise BadInput(f"fewer than two machines beside {sink.name}", how="name others")
     sender, talker = others[:2]
     alone = site.run(Program.WRITE_BW, sender, sink)
-    tcp = site.run(
-        Program.IPERF3,
-        talker,
-        sink,
-        size_bytes=None,
-        qps=site.options.tcp_streams,
-        traffic_class=site.options.tcp_dscp << 2,
-    )
+    tcp = site.tcp_run(talker, sink)
     beside = _background_run(site, alone, sink, queue)
-    together = site.round([alone, tcp], f"RDMA in queue {roce}, TCP in queue {queue}")
-    load = {"reach_gbps": None, "reach_why": "TCP is the load here"}
+    stated = site.options.tcp_gbps
+    rate = "" if stated is None else f" at {stated:g} Gb/s"
+    together = site.round([alone, tcp], f"RDMA in queue {roce}, TCP in queue {queue}{rate}")
+    load = {"reach_gbps": None, "reach_why": TCP_LOAD}
     background = together.runs[1].model_copy(update=load)
     together = together.model_copy(update={"runs": (beside, background)})
     return site.plan(Suite.MIXED, [site.round([alone], "RDMA alone"), together])
 
 
 def _background_run(site: RdmaSite, run: RdmaRun, sink: Server, queue: int) -> RdmaRun:
-    """Return the RDMA run with its rate by the port's weights, if TCP would fill the port too."""
+    """Return the RDMA run with its rate by the port's weights, if TCP would fill the port too.
+
+    Of a TCP that is slower than its weight, RDMA gets the rest.
+    """
     weights = _weights(site.network, sink.port) or _weights(site.network, sink.ports[0])
     roce, tcp = weights.get(site.lossless.queue), weights.get(queue)
     if roce is None or tcp is None:
@@ -98,7 +90,11 @@ def _background_run(site: RdmaSite, run: RdmaRun, sink: Server, queue: int) -> R
     share = roce / (roce + tcp)
     why = f"{sink.port} weighs RDMA {roce} against TCP {tcp}"
     rate = min(site.servers[run.client].flow_gbps, sink.flow_gbps)
-    reach = min(rate * share, run.limit_gbps or rate)
+    stated = site.options.tcp_gbps
+    rest = 0.0 if stated is None else rate - stated
+    if rest > rate * share:
+        why = f"{stated:g} Gb/s of {rate} Gb/s are TCP's"
+    reach = min(max(rate * share, rest), run.limit_gbps or rate)
     return run.model_copy(update={"reach_gbps": reach, "reach_why": why})
 
 
@@ -192,6 +188,10 @@ def plan_suite(
 
 OF_SUITES: dict[str, tuple[Suite, ...]] = {
     "sizes": (Suite.SWEEP, Suite.STORAGE, Suite.MPI),
+    "targets": (Suite.STORAGE,),
+    "processes_per_server": (Suite.MPI,),
+    "groups": (Suite.MPI,),
+    "tcp_gbps": (Suite.MIXED, Suite.MPI),
 }
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Literal, get_args
 
 from rocefort.base.errors import BadInput
 from rocefort.models.network.network import Server
+from rocefort.models.wording import count_of, listing
 from rocefort.rdma.plan.message_sizes import WHERE, is_power_of_two, ladders
 from rocefort.rdma.plan.site import FAR, NEAR, RdmaSite
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round, StorageJob, Suite
@@ -20,36 +22,74 @@ COLLECTIVES: tuple[Collective, ...] = get_args(Collective)  # EANTC's table
 SUMS = ("allreduce", "reduce")
 FLOAT_BYTES = 4
 FEW_REPETITIONS = 100
+TCP_S = 120  # of TCP beside MPI
+TCP_LEAD_S = 1  # MPI begins when TCP sends
+TCP_LOAD = "TCP is the load here"
 DIRECTORY = re.compile(r"/[A-Za-z0-9._/-]{1,200}")
 
 
 def storage(site: RdmaSite) -> RdmaPlan:
-    """Plan fio's random writes from all servers at once, to a directory mounted there (EANTC)."""
+    """Plan fio's random writes from all servers at once, to directories mounted there (EANTC)."""
     site.require(1, Suite.STORAGE)
-    directory = site.options.storage_directory
-    if directory is None or not DIRECTORY.fullmatch(directory) or ".." in directory:
-        raise BadInput(
-            f"{directory!r} is not a directory of remote storage"
-            if directory
-            else "no directory of remote storage is named",
-            where=site.network.name,
-            how="name one that is mounted on all servers, by its whole path: --directory /mnt/data",
-        )
+    directories = _directories(site)
+    counts = _target_counts(site, len(directories))
     return site.plan(
         Suite.STORAGE,
         [
             Round(
                 number=0,
-                note=f"random writes of {block} bytes, depth {depth}",
-                runs=tuple(_job(site, s, directory, block, depth) for s in site.servers.values()),
+                note=f"random writes of {block} bytes, depth {depth}{_targets_text(count, counts)}",
+                runs=tuple(
+                    _job(site, s, ":".join(directories[:count]), block, depth)
+                    for s in site.servers.values()
+                ),
             )
+            for count in counts
             for block in site.sizes("storage", BLOCKS).all_sizes
             for depth in DEPTHS
         ],
     )
 
 
+def _target_counts(site: RdmaSite, directories: int) -> tuple[int, ...]:
+    """Numbers of targets that are written at the same time; raises BadInput."""
+    words = (site.options.targets or str(directories)).split(",")
+    if wrong := [word for word in words if not re.fullmatch(r" *[1-9][0-9]{0,3} *", word)]:
+        raise BadInput(f"{wrong[0]!r} is no number of targets", where="--targets", how="write 1,4")
+    counts = tuple(dict.fromkeys(map(int, words)))
+    if max(counts) > directories:
+        raise BadInput(
+            f"{max(counts)} targets, and {count_of(directories, 'directory')}",
+            where="--targets",
+            how="name a directory for each target: --directory /mnt/a,/mnt/b",
+        )
+    return counts
+
+
+def _targets_text(count: int, counts: tuple[int, ...]) -> str:
+    return "" if counts == (1,) else f", {count_of(count, 'target')}"
+
+
+def _directories(site: RdmaSite) -> tuple[str, ...]:
+    """Return the directory of each target; raises BadInput."""
+    given = site.options.storage_directory
+    how = "name one that is mounted on all servers, by its whole path: --directory /mnt/data"
+    if given is None:
+        what = "no directory of remote storage is named"
+        raise BadInput(what, where=site.network.name, how=how)
+    directories = tuple(given.split(","))
+    for each in directories:
+        if not DIRECTORY.fullmatch(each) or ".." in each:
+            what = f"{each!r} is not a directory of remote storage"
+            raise BadInput(what, where=site.network.name, how=how)
+    if len(set(directories)) < len(directories):
+        how = "name each target's directory once"
+        raise BadInput("a directory is there twice", where="--directory", how=how)
+    return directories
+
+
 def _job(site: RdmaSite, server: Server, directory: str, block: int, depth: int) -> RdmaRun:
+    targets = directory.count(":") + 1
     return RdmaRun(
         id="",
         program=Program.FIO,
@@ -58,22 +98,74 @@ def _job(site: RdmaSite, server: Server, directory: str, block: int, depth: int)
         duration_s=site.options.duration_s or STORAGE_S,
         size_bytes=block,
         limit_gbps=site.load.limit_gbps,
-        storage=StorageJob(directory=directory, block_bytes=block, depth=depth),
+        storage=StorageJob(directory=directory, block_bytes=block, depth=depth, targets=targets),
     )
 
 
+# --- MPI ------------------------------------------------------------------------------------------
+
+
 def mpi(site: RdmaSite) -> RdmaPlan:
-    """Plan EANTC's collectives over all servers, with one process each."""
-    site.require(2, Suite.MPI)
+    """Plan EANTC's collectives over all servers.
+
+    With groups, each has another collective at the same time. With a rate of TCP, every second
+    server sends TCP instead.
+    """
+    groups, tcp = site.options.groups, site.options.tcp_gbps is not None
+    site.require(2 * groups * (2 if tcp else 1), Suite.MPI)
     site.unlimited(Suite.MPI, "MPI sends as fast as it can")
-    ranks = tuple(site.servers)
-    return site.plan(
-        Suite.MPI,
-        [
-            Round(number=0, note=f"{collective} over {len(ranks)} servers", runs=(run,))
-            for collective in _collectives(site)
-            for run in _mpi_runs(site, collective, ranks)
-        ],
+    ordered = [server for servers in site.by_leaf.values() for server in servers]
+    members = ordered[::2] if tcp else list(site.servers.values())
+    load = _tcp_load(site, ordered[1::2]) if tcp else ()
+    collectives = _collectives(site)
+    works: list[Work]
+    if groups == 1:
+        works = [((collective, members),) for collective in collectives]
+    elif groups <= len(collectives):
+        dealt = [server for server in ordered if server in members]
+        parts = [dealt[number::groups] for number in range(groups)]
+        works = [tuple(zip(collectives, parts, strict=False))]
+    else:
+        named = f"{count_of(len(collectives), 'collective')} with the chosen sizes"
+        raise BadInput(f"{groups} unlike groups, and {named}", where="--groups", how="use fewer")
+    return site.plan(Suite.MPI, [each for work in works for each in _rounds(site, work, load)])
+
+
+Work = tuple[tuple[Collective, Sequence[Server]], ...]  # of one round: collectives, their servers
+
+
+def _rounds(site: RdmaSite, work: Work, load: tuple[RdmaRun, ...]) -> Iterator[Round]:
+    """Yield a round for each row of sizes: one run for each group, beside the other load."""
+    each_rows = [list(_mpi_runs(site, *group, after_s=TCP_LEAD_S if load else 0)) for group in work]
+    each = site.options.processes_per_server
+    processes = f", {each} processes each" if each > 1 else ""
+    beside = ""
+    if load:
+        beside = f", beside {count_of(len(load), 'TCP sender')} at {site.options.tcp_gbps:g} Gb/s"
+    sets = [f"{collective} over {len(servers)} servers" for collective, servers in work]
+    for runs in zip_longest(*each_rows):
+        together = tuple(run for run in runs if run is not None)
+        note = f"{listing(sets)}{processes}{beside}"
+        yield Round(number=0, note=note, runs=(*together, *load))
+
+
+def _tcp_load(site: RdmaSite, senders: Sequence[Server]) -> tuple[RdmaRun, ...]:
+    """Return a TCP run of each sender to the one half a round of the list away.
+
+    So each also receives from one, and most pairs cross the spines. The publication does not say
+    who receives.
+    """
+    site.tcp_queue()
+    away = len(senders) // 2
+    sinks = [*senders[away:], *senders[:away]]
+    if lone := [a.name for a, b in zip(senders, sinks, strict=True) if not site.are_separate(a, b)]:
+        how = "leave one of its names out"
+        raise BadInput(f"{lone[0]} would send TCP to its own machine", where="--servers", how=how)
+    why = {"reach_gbps": None, "reach_why": TCP_LOAD}
+    duration = site.duration_s(TCP_S)
+    return tuple(
+        site.tcp_run(one, other, duration_s=duration, **why)
+        for one, other in zip(senders, sinks, strict=True)
     )
 
 
@@ -86,10 +178,12 @@ def _collectives(site: RdmaSite) -> tuple[Collective, ...]:
     return listed
 
 
-def _mpi_runs(site: RdmaSite, collective: Collective, ranks: tuple[str, ...]) -> Iterator[RdmaRun]:
+def _mpi_runs(
+    site: RdmaSite, collective: Collective, members: Sequence[Server], after_s: int
+) -> Iterator[RdmaRun]:
     """Yield a run for each row of sizes in which every size is twice the one before."""
-    first = site.servers[ranks[0]]
-    near = len({site.servers[name].port.device for name in ranks}) == 1
+    first = members[0]
+    near = len({server.port.device for server in members}) == 1
     for sizes in _ladders(site, collective):
         yield RdmaRun(
             id="",
@@ -97,7 +191,9 @@ def _mpi_runs(site: RdmaSite, collective: Collective, ranks: tuple[str, ...]) ->
             client=first.name,
             client_address=str(first.address.ip),
             collective=collective,
-            ranks=ranks,
+            ranks=tuple(server.name for server in members),
+            processes_per_server=site.options.processes_per_server,
+            after_s=after_s,
             sizes=sizes,
             size_bytes=sizes[0] if len(sizes) == 1 else None,
             iterations=site.options.iterations or FEW_REPETITIONS,

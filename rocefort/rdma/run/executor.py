@@ -30,7 +30,7 @@ from rocefort.fleet.ssh_exec import CommandResult, RemoteCommand
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.rdma.judge.measurement import expectation, not_measured, read_run
 from rocefort.rdma.parse.outcome import MEANING, Outcome
-from rocefort.rdma.plan.command_lines import argv, ends_fit, precheck
+from rocefort.rdma.plan.command_lines import argv, ends_fit, prechecks
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round
 from rocefort.rdma.results import EndedProcesses, Measurement, RawEnd
@@ -198,9 +198,12 @@ def _run_round(
     by_client = {run.client: run for run in each.runs}
 
     def measure(task: Task) -> RunResult:
-        at = terms.now()
-        ran = _run_result(nornir, plan, by_client[task.host.name], terms)
-        return RunResult(ran.measurement.model_copy(update={"at": at}), ran.raw)
+        run = by_client[task.host.name]
+        time.sleep(run.after_s)
+        at, began = terms.now(), time.monotonic()
+        ran = _run_result(nornir, plan, run, terms)
+        taken = {"at": at, "seconds": time.monotonic() - began}
+        return RunResult(ran.measurement.model_copy(update=taken), ran.raw)
 
     answers = on_hosts(nornir, by_client, measure)
     results = []
@@ -246,11 +249,9 @@ def _run_ends(
     there = None
     if commands.server:
         there = ssh_exec.session(nornir.inventory.hosts[run.server], nornir.config)
-    first = precheck(run)
-    if first is not None:
-        checked = here.run(join(first), PRECHECK_S, terms.run)
-        if checked.exit_code != 0:
-            return f"{run.client}: {join(first)} failed: is the storage mounted?"
+    for check in prechecks(run):
+        if here.run(join(check), PRECHECK_S, terms.run).exit_code != 0:
+            return f"{run.client}: {join(check)} failed: is the storage mounted?"
     return run_ends(commands, here, there, _deadline_s(run, terms), terms.run)
 
 
