@@ -44,6 +44,7 @@ COMMANDS = (
     ("rocefort.verification.verification_commands", "", ""),
     ("rocefort.verification.compare_commands", "", ""),
     ("rocefort.verification.growth_commands", "", ""),
+    ("rocefort.beamline.beamline_commands", "beamline", Topic.DESIGN),
     ("rocefort.site.site_commands", "", ""),
     ("rocefort.design.design_commands", "", ""),
     ("rocefort.rollout.facts.facts_commands", "facts", Topic.VERIFY),

@@ -45,6 +45,15 @@ class Capacity(Frozen):
         "first free ports.",
         examples=[3],
     )
+    beamlines_per_leaf: int | None = Field(
+        default=None,
+        ge=1,
+        le=64,
+        json_schema_extra=named("a number of beamlines"),
+        description="Most blocks of beamline_ports on one leaf, where its uplinks carry no more; "
+        "None: as many as it has ports for.",
+        examples=[4],
+    )
     retired_spines: tuple[Id, ...] = Field(
         default=(),
         examples=[[3]],

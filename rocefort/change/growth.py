@@ -186,7 +186,7 @@ def growth_report(growth: Growth, *, written: bool) -> Iterator[Block]:
     if growth.without_rack:
         names = listing(name_ranges(growth.without_rack))
         yield Note(f"rack open: {names}; --racks leaves=RACK,RACK or spines=RACK states it")
-    total = f"in all {_lengths(growth.cables)}; {_optics(growth.cables)}"
+    total = f"in all {lengths_text(growth.cables)}; {optics_text(growth.cables)}"
     yield Section("", (cable_table("plug", "into", growth.cables), Note(total)))
     yield Section("", tuple(capacity_blocks(growth.before, growth.after)))
     yield Section("", tuple(_proof(growth)))
@@ -268,13 +268,14 @@ def _metres(cable: ListedCable) -> str:
     return "? m" if cable.length_m is None else f"{cable.length_m:g} m"
 
 
-def _lengths(cables: Sequence[ListedCable]) -> str:
+def lengths_text(cables: Sequence[ListedCable]) -> str:
+    """Return the cables to order, by length and medium."""
     kinds = Counter((_metres(cable), cable.medium or "") for cable in cables)
     each = (f"{number} of {m} {medium}".rstrip() for (m, medium), number in kinds.items())
     return f"{count_of(len(cables), 'cable')}: {listing(each)}"
 
 
-def _optics(cables: Sequence[ListedCable]) -> str:
+def optics_text(cables: Sequence[ListedCable]) -> str:
     """Return the transceivers to order; a cable of unknown medium counts as optical."""
     plugged = [cable for cable in cables if cable.medium not in WITHOUT_OPTICS]
     modules: dict[tuple[str, str], str | None] = {}  # parts of a split port share one

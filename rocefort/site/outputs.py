@@ -18,6 +18,8 @@ from rocefort.base.documents.schema import schema_head
 from rocefort.base.features import installed_features
 from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.base.progress_display import ProgressOutput
+from rocefort.beamline.facility import BeamlineView, Facility
+from rocefort.beamline.onboard import Onboarding
 from rocefort.change.differences_report import DifferenceOutput
 from rocefort.change.growth import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
 from rocefort.design.results import ImportedFabric, RenderedTexts, TableOutput
@@ -46,6 +48,9 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "remove": RemovalOutput,
     "rename": RenamingOutput,
     "stages": StagedGrowth,
+    "beamline list": Facility,
+    "beamline show": BeamlineView,
+    "beamline add": Onboarding,
     "rules": RulesOutput,
     "explain": RulesOutput,
     "comment": Done,

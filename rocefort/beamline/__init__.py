@@ -1,0 +1,1 @@
+"""Beamlines of a facility: `beamline list`, `beamline show`, `beamline add`."""

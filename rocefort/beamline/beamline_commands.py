@@ -1,0 +1,108 @@
+"""`beamline`: list the beamlines of a facility, show one, add one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rocefort.base import options
+from rocefort.base.command_line import values
+from rocefort.base.command_line.help import Topic, documented
+from rocefort.reports.output import write_result
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Beamlines of a facility: their list, one of them, a new one.",
+)
+BeamlineName = Annotated[str, typer.Argument(help="Name of the beamline.", **values.BEAMLINE)]
+
+
+@cli.command("list", **documented("rocefort beamline list heps-phase1", topic=Topic.DESIGN))
+def list_beamlines(
+    fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT
+) -> None:
+    """List the beamlines of a fabric, with the sum of their rates."""
+    from rocefort.beamline.facility import facility_of
+    from rocefort.beamline.reports import list_report
+
+    write_result(facility_of(fabric), list_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort beamline show heps-phase1 bl01",
+        "rocefort beamline show heps-phase1 bl01 --format json",
+        topic=Topic.DESIGN,
+    )
+)
+def show(
+    fabric: options.NamedFabric,
+    name: BeamlineName,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Show one beamline: its path, its share after every failure, and pauses.
+
+    Pauses: whom it can stop, and who can stop it.
+    """
+    from rocefort.beamline.facility import view_of
+    from rocefort.beamline.reports import view_report
+
+    write_result(view_of(fabric, name), view_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort beamline add heps-phase1 bl16 --like bl15 --detector '200 Gb/s' --dry-run",
+        "rocefort beamline add heps-phase1 bl16 --like bl15",
+        topic=Topic.DESIGN,
+    )
+)
+def add(
+    fabric: options.NamedFabric,
+    name: Annotated[str, typer.Argument(help="Name of the new beamline.", metavar="NAME")],
+    like: Annotated[
+        str, typer.Option(help="Beamline that the new one is like.", **values.BEAMLINE)
+    ],
+    detector: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Rate of a detector: '200 Gb/s'; may be repeated. By default those of --like.",
+            metavar="RATE",
+        ),
+    ] = None,
+    id_: Annotated[
+        int | None,
+        typer.Option(
+            "--id", min=1, max=999, help="Its permanent number; by default that of its name."
+        ),
+    ] = None,
+    leaf: Annotated[
+        str | None,
+        typer.Option(help="Leaf whose first free ports it takes.", **values.SWITCH),
+    ] = None,
+    owner: Annotated[
+        str | None, typer.Option(help="Person or group responsible for it.", metavar="TEXT")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the result, but write nothing.")
+    ] = False,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Add a beamline to a fabric.yaml.
+
+    The report lists ports, cables, transceivers and capacity. It is refused where a leaf or a spine
+    must come first, with the number that is missing.
+    """
+    from rocefort.beamline.onboard import NewBeamline, onboard
+    from rocefort.beamline.reports import onboarding_report
+
+    request = NewBeamline(name, like, tuple(detector or ()), id_, leaf, owner)
+    done, versions = onboard(fabric, request)
+    if not dry_run:
+        versions.write()
+    result = done.model_copy(update={"written": not dry_run})
+    write_result(result, onboarding_report, text=form is options.TraceFormat.TEXT)

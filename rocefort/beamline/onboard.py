@@ -1,0 +1,407 @@
+"""`beamline add`: an entry like that of another beamline, with ports that follow from its id.
+
+The file keeps every other byte. What the entry brings is derived, checked and compared with the
+fabric before: nothing of it may move, and the demand with the new beamline must fit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+
+from rocefort.base.documents.edit import Insertion, appended, spliced
+from rocefort.base.documents.read import document_of
+from rocefort.base.errors import BadInput, Problem, Refused
+from rocefort.beamline.facility import beamline_named
+from rocefort.change.edit import FabricFile, Versions, read_fabric, versions_of
+from rocefort.change.expand import by_place, new_cables
+from rocefort.change.growth import ListedCable
+from rocefort.design.load.documents import Catalogue, LoadedFabric, load_catalogue, loaded_fabric
+from rocefort.models.base import Frozen, check_name
+from rocefort.models.fabric.beamlines import Beamline
+from rocefort.models.fabric.topology import Leaf
+from rocefort.models.hardware.media import parts_of, whole_port
+from rocefort.models.network.network import Network
+from rocefort.models.units import gbps
+from rocefort.models.wording import count_of, listing
+from rocefort.validators.capacity.capacity_results import CapacityReport
+from rocefort.validators.rules.verification.growth_subject import Proof, prove
+from rocefort.verification.capacity import capacity_of, demand_of, percent
+
+OF_ONE = ("id", "name", "leaf", "ports", "runs", "owner", "assumed")  # keys that are not copied
+Item = dict[str, object]
+
+
+@dataclass(frozen=True)
+class NewBeamline:
+    """Beamline as the command line describes it.
+
+    like: name of the beamline that it is like. rates: of its detectors, as typed; none: those of
+    `like`. id, leaf: given by hand.
+    """
+
+    name: str
+    like: str
+    rates: Sequence[str] = ()
+    id: int | None = None
+    leaf: str | None = None
+    owner: str | None = None
+
+
+@dataclass(frozen=True)
+class BlockOfPorts:
+    """Ports of one leaf."""
+
+    leaf: str
+    ports: tuple[str, ...]
+    gbps: int
+
+
+class NewServer(Frozen):
+    """Server of a new beamline."""
+
+    name: str
+    leaf: str
+    port: str
+    address: str
+    gbps: int
+
+
+class Onboarding(Frozen):
+    """New beamline. pattern: the one that it is like. lines: of the file.
+
+    before, after: use of the fullest cable, whole and after the worst single failure.
+
+    peak_gbps, sent_gbps: of the new beamline. written: whether the file has it.
+    """
+
+    fabric: str
+    file: str
+    name: str
+    id: int
+    pattern: str
+    peak_gbps: float
+    sent_gbps: float
+    lines: int
+    servers: tuple[NewServer, ...]
+    cables: tuple[ListedCable, ...]
+    free: tuple[tuple[str, int], ...]  # ports of that speed, by leaf, that are still free
+    before: tuple[float, float | None]
+    after: tuple[float, float | None]
+    worst: str
+    proof: Proof
+    touched: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    not_judged: int = 0
+    written: bool = False
+
+
+@dataclass(frozen=True)
+class EditedText:
+    """Fabric with the new entry, in memory."""
+
+    text: str
+    loaded: LoadedFabric
+    insertions: tuple[Insertion, ...]
+    beamline: Beamline
+
+
+def onboard(fabric: Path, request: NewBeamline) -> tuple[Onboarding, Versions[EditedText]]:
+    """Add a beamline in memory; no file is written.
+
+    Raises BadInput for an unknown or used name, and for a bad rate. Raises Refused where ports or
+    capacity are missing, with the numbers.
+    """
+    file = read_fabric(fabric, "the beamline is not added")
+    like = beamline_named(file.start.network, request.like)
+    entry = _Entry(file.loaded, load_catalogue(file.loaded.site), like, request)
+    versions = versions_of(file, lambda: _with(file, entry.item()))
+    old, new = versions.old, versions.new
+    proof, moved = prove(old.network, new.network, old.texts, new.texts)
+    versions.refuse(moved)
+    before, after = (
+        capacity_of(side, demand_of(file.path, None, side.network)) for side in (old, new)
+    )
+    beamline = versions.edited.beamline
+    if problems := list(_missing(beamline, before, after)):
+        raise file.untouched(problems)
+    worst = after.worst
+    onboarding = Onboarding(
+        fabric=new.network.name,
+        file=str(file.path),
+        name=beamline.name,
+        id=beamline.id,
+        pattern=like.name,
+        peak_gbps=beamline.peak_gbps,
+        sent_gbps=beamline.sent_gbps,
+        lines=sum(len(one.text.strip().splitlines()) for one in versions.edited.insertions),
+        servers=tuple(_servers(new.network, beamline)),
+        cables=tuple(sorted(new_cables(old.network, new.network), key=by_place)),
+        free=tuple(entry.free_after(beamline)),
+        before=_fullest(before),
+        after=_fullest(after),
+        worst=worst.failures[0] if worst else "",
+        proof=proof,
+        touched=tuple(name for name in new.texts if new.texts[name] != old.texts.get(name)),
+        warnings=tuple(versions.warnings),
+        not_judged=versions.not_judged,
+    )
+    return onboarding, versions
+
+
+def _with(file: FabricFile, item: Item) -> EditedText:
+    """Append the entry to `beamlines` of the file."""
+    name = file.loaded.document.file
+    insertions = appended(file.text, {"beamlines": [item]}, {}, "servers")
+    text = spliced(file.text, insertions)
+    document = document_of(text, f"{name} as it would be")
+    data = file.loaded.document.data
+    if not isinstance(data, dict):
+        raise TypeError("a fabric that is loaded is a mapping")
+    if document.data != data | {"beamlines": [*data["beamlines"], item]}:
+        what = "the new entry does not read back as intended"
+        raise Refused(what, file=name, how="write it by hand, and report it")
+    loaded = loaded_fabric(document, file.loaded.site)
+    return EditedText(text, loaded, tuple(insertions), loaded.fabric.beamlines[-1])
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """Entry of the new beamline. like: the beamline that it copies."""
+
+    loaded: LoadedFabric
+    catalogue: Catalogue
+    like: Beamline
+    request: NewBeamline
+
+    def item(self) -> Item:
+        """Keys of the entry; raises BadInput and Refused."""
+        fabric, request = self.loaded.fabric, self.request
+        try:
+            check_name(request.name)
+        except ValueError as error:
+            raise BadInput(str(error), how="choose another name") from None
+        if request.name in {beamline.name for beamline in fabric.beamlines}:
+            raise BadInput(f"{request.name!r} is in use", how="choose another name")
+        index = next(i for i, b in enumerate(fabric.beamlines) if b.name == self.like.name)
+        data = self.loaded.document.data
+        row = data["beamlines"][index] if isinstance(data, dict) else {}
+        copied = {key: value for key, value in row.items() if key not in OF_ONE}
+        copied["detectors"] = self._detectors(row["detectors"])
+        number = self._id()
+        sent = sum(gbps(one["rate"]) for one in copied["detectors"]) * (
+            self.like.sent_gbps / self.like.peak_gbps
+        )
+        block = self._ports(number, sent)
+        own: Item = {
+            "id": number,
+            "name": request.name,
+            "leaf": block.leaf,
+            "ports": list(_ranges(block.ports)),
+        }
+        item = {key: own.get(key, copied.get(key)) for key in row if key in own or key in copied}
+        return item | ({"owner": request.owner} if request.owner else {})
+
+    def _detectors(self, rows: Sequence[Item]) -> list[Item]:
+        """Detectors as those of `like`, with the rates of the request."""
+        if not self.request.rates:
+            return [dict(row) for row in rows]
+        detectors = []
+        for number, text in enumerate(self.request.rates):
+            try:
+                rate = gbps(text)
+            except ValueError as error:
+                raise BadInput(str(error), where="--detector") from None
+            like = rows[min(number, len(rows) - 1)]
+            more = {} if number < len(rows) else {"name": f"{like['name']}-{number + 1}"}
+            detectors.append({**like, **more, "rate": f"{rate:g} Gb/s"})
+        return detectors
+
+    def _id(self) -> int:
+        """Id of the request, that of the number in the name, or the next one."""
+        if self.request.id is not None:
+            return self.request.id
+        used = {beamline.id for beamline in self.loaded.fabric.beamlines}
+        match = re.search(r"(\d{1,3})$", self.request.name)
+        number = int(match[1]) if match else 0
+        return number if number and number not in used else max(used) + 1
+
+    def _leaves(self) -> list[Leaf]:
+        """Leaves with a gateway for the beamlines' segment, by id; one if the request names it."""
+        leaves = self.loaded.fabric.leaves
+        own = [leaf for leaf in leaves if self.like.segment in leaf.segments]
+        if self.request.leaf is not None:
+            own = [leaf for leaf in leaves if leaf.name == self.request.leaf]
+            if not own:
+                raise BadInput(f"no leaf {self.request.leaf!r}", where="--leaf")
+        return sorted(own, key=lambda leaf: leaf.id)
+
+    def _speed(self, leaf: Leaf, port: str) -> int | None:
+        hardware = self.catalogue.hardware[leaf.hardware]
+        return hardware.speed_gbps(port, leaf.splits.get(whole_port(port)))
+
+    def ports_of(self, leaf: Leaf, speed: int) -> list[str]:
+        """Ports of a leaf for servers, of one speed, in the hardware's order."""
+        hardware = self.catalogue.hardware[leaf.hardware]
+        reserved = {whole_port(name) for name in hardware.fabric_places(leaf.splits)}
+        return [
+            part
+            for name in hardware.port_names()
+            if name not in reserved
+            for part in (parts_of(name, leaf.splits[name]) if name in leaf.splits else (name,))
+            if self._speed(leaf, part) == speed
+        ]
+
+    def _used(self, leaf: Leaf) -> set[str]:
+        fabric = self.loaded.fabric
+        own = {port for s in fabric.servers if s.leaf == leaf.name for port in s.ports}
+        return own | {exit_.port for exit_ in leaf.exits}
+
+    def _ports(self, number: int, sent: float) -> BlockOfPorts:
+        """Ports of the new servers: by the id, or the first free ones; raises Refused."""
+        leaves = {leaf.name: leaf for leaf in self.loaded.fabric.leaves}
+        speed = self._speed(leaves[self.like.leaf], self.like.port_names[0])
+        if not speed:
+            raise Refused(f"the speed of the ports of {self.like.name} is not known")
+        fraction = self.loaded.fabric.rdma.line_rate_fraction
+        needed = max(1, ceil(sent / (speed * fraction)))
+        most = self.loaded.fabric.capacity.beamline_ports
+        if self.request.leaf is None and most is not None:
+            return self._by_id(number, needed, most, speed)
+        return self._first_free(needed, speed)
+
+    def _by_id(self, number: int, needed: int, most: int, speed: int) -> BlockOfPorts:
+        """Block `number` of the leaves of the segment, whatever was added before."""
+        name, file = self.request.name, self.loaded.document.file
+        if needed > most:
+            raise Refused(
+                f"{name} needs {count_of(needed, 'port')} of {speed} Gb/s, and "
+                f"capacity.beamline_ports keeps {most}",
+                file=file,
+                how="name a leaf: --leaf LEAF takes its first free ports",
+            )
+        per_leaf = self.loaded.fabric.capacity.beamlines_per_leaf
+        leaves, before = self._leaves(), 0
+        for leaf in leaves:
+            ports = self.ports_of(leaf, speed)
+            blocks = min(len(ports) // most, per_leaf or len(ports))
+            if number <= before + blocks:
+                first = (number - before - 1) * most
+                block = ports[first : first + needed]
+                if taken := [port for port in block if port in self._used(leaf)]:
+                    raise Refused(
+                        f"beamline {number} has {listing(taken)} of {leaf.name}, which is in use",
+                        file=file,
+                        how="name a leaf: --leaf LEAF takes its first free ports",
+                    )
+                return BlockOfPorts(leaf.name, tuple(block), speed)
+            before += blocks
+        last = leaves[-1].name
+        raise Refused(
+            f"{name} is beamline {number}, and the {count_of(len(leaves), 'leaf')} of segment "
+            f"{self.like.segment} have blocks of {count_of(most, 'port')} for {before} beamlines: "
+            f"{count_of(needed, 'port')} of {speed} Gb/s are missing",
+            file=file,
+            how=f"grow first: rocefort expand {self.loaded.fabric.fabric} --add-leaves 1 "
+            f"--like {last}",
+        )
+
+    def _first_free(self, needed: int, speed: int) -> BlockOfPorts:
+        """First free ports of the leaf of `like`, or else of the next leaf that has enough."""
+        leaves = sorted(self._leaves(), key=lambda leaf: leaf.name != self.like.leaf)
+        free = {
+            leaf.name: [p for p in self.ports_of(leaf, speed) if p not in self._used(leaf)]
+            for leaf in leaves
+        }
+        for leaf, ports in free.items():
+            if len(ports) >= needed:
+                return BlockOfPorts(leaf, tuple(ports[:needed]), speed)
+        most = max(map(len, free.values()), default=0)
+        names = listing(free) or f"no leaf of segment {self.like.segment}"
+        raise Refused(
+            f"{self.request.name} needs {count_of(needed, 'port')} of {speed} Gb/s on one leaf; "
+            f"of {names} the emptiest has {most} free: {needed - most} are missing",
+            file=self.loaded.document.file,
+            how=f"grow first: rocefort expand {self.loaded.fabric.fabric} --add-leaves 1 --like "
+            f"{self.like.leaf}",
+        )
+
+    def free_after(self, beamline: Beamline) -> Iterator[tuple[str, int]]:
+        """Yield leaves with the number of ports like the new ones that are left."""
+        for leaf in self._leaves():
+            own = self._speed(leaf, beamline.port_names[0]) if leaf.name == beamline.leaf else None
+            speed = own or self._speed(leaf, self.like.port_names[0])
+            used = self._used(leaf) | ({*beamline.port_names} if own else set())
+            if speed:
+                yield leaf.name, sum(p not in used for p in self.ports_of(leaf, speed))
+
+
+def _ranges(ports: Sequence[str]) -> Iterator[str]:
+    """Yield consecutive ports as ranges; a part of a split port is alone."""
+    run: list[str] = []
+    for port in ports:
+        if run and (":" in port or _next(run[-1]) != port):
+            yield _range(run)
+            run = []
+        run.append(port)
+    yield _range(run)
+
+
+def _next(port: str) -> str:
+    head, _, number = port.rpartition("/")
+    return f"{head}/{int(number) + 1}" if number.isdecimal() else ""
+
+
+def _range(run: Sequence[str]) -> str:
+    return run[0] if len(run) == 1 else f"{run[0]}-{run[-1].rpartition('/')[2]}"
+
+
+def _missing(
+    beamline: Beamline, before: CapacityReport, after: CapacityReport
+) -> Iterator[Problem]:
+    """Yield what the demand with a new beamline lacks, if the demand before lacked nothing."""
+    if before.fits and not after.fits:
+        top = max(after.of("servers"), key=lambda use: use.utilisation)
+        if top.utilisation > 1:
+            what = f"{top.fullest} on {top.name} would be loaded to {percent(top.utilisation)}"
+            yield Problem(beamline.name, what, "add receivers first")
+        if after.utilisation > 1:
+            what = f"{after.fullest} would be loaded to {percent(after.utilisation)}"
+            yield Problem(beamline.name, what, _spines(after, after.spines_needed))
+    worst, was = after.worst, before.worst
+    if worst and was and was.fits and not worst.fits and after.fits:
+        what = (
+            f"after the loss of {worst.failures[0]}, {worst.fullest} would be loaded to "
+            f"{percent(worst.utilisation)}"
+        )
+        yield Problem(beamline.name, what, _spines(after, after.spines_needed_after))
+
+
+def _spines(report: CapacityReport, needed: int | None) -> str:
+    more = (needed or 0) - report.spines
+    if more <= 0:
+        return "grow first: more links_per_pair, or more spines"
+    return (
+        f"grow first: rocefort expand {report.fabric} --add-spines {more}, or more links_per_pair"
+    )
+
+
+def _fullest(report: CapacityReport) -> tuple[float, float | None]:
+    worst = report.worst
+    return report.utilisation, worst.utilisation if worst else None
+
+
+def _servers(network: Network, beamline: Beamline) -> Iterator[NewServer]:
+    servers = {server.name: server for server in network.servers or ()}
+    for name in beamline.servers:
+        server = servers[name]
+        yield NewServer(
+            name=name,
+            leaf=server.port.device,
+            port=server.port.interface,
+            address=str(server.address),
+            gbps=server.flow_gbps,
+        )
