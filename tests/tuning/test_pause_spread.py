@@ -1,4 +1,4 @@
-"""Which beamline can stop which: the analysis of paths beside the packet simulator."""
+"""Spread of pauses between beamlines: the analysis of paths beside the packet simulator."""
 
 from __future__ import annotations
 
