@@ -14,6 +14,7 @@ import typer
 from rocefort import __version__
 from rocefort.base import internal_errors, json_output, options, output
 from rocefort.base.command_line.help import WIDEST, Topic
+from rocefort.base.command_line.verbosity import permit_site_rules
 from rocefort.base.errors import ExitCode, Problem, RocefortError, exit_codes_text
 from rocefort.base.features import is_installed
 from rocefort.base.gc_tuning import collect_seldom
@@ -92,6 +93,15 @@ def options_of_rocefort(
     verbose: options.Verbose = False,  # noqa: ARG001
     log_file: options.LogFile = None,  # noqa: ARG001
     color: options.Color = options.ColorOption.AUTO,
+    site_rules: Annotated[  # noqa: ARG001
+        bool | None,  # no key of `rocefort.toml`: the file may be that of a reviewed change
+        typer.Option(
+            "--site-rules/--no-site-rules",
+            is_eager=True,
+            callback=permit_site_rules,
+            help="Judge by the rules of this site: the default, unless ROCEFORT_SITE_RULES is no.",
+        ),
+    ] = None,
 ) -> None:
     """Handle the options that precede a command."""
     if color is not options.ColorOption.AUTO:

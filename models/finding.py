@@ -20,6 +20,11 @@ class Severity(StrEnum):
     INFO = "info"
 
 
+def family_of(rule_id: str) -> str:
+    """Letters of a rule's id: its subject area, or the prefix of a site."""
+    return rule_id.rstrip("0123456789")
+
+
 class IntentLine(Frozen):
     """Line of the fabric that intends the judged value."""
 

@@ -10,7 +10,7 @@ from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem
 from rocefort.base.progress import tracked
 from rocefort.models.base import natural
-from rocefort.models.finding import Finding, NotJudged, Report, Severity
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, family_of
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.network.servers import HostPlan, HostsSeen
 from rocefort.validators.facts.overview import Overview
@@ -20,14 +20,16 @@ from rocefort.validators.rules.live.switch_readings import (
     SwitchReadings,
     intended_of,
 )
-from rocefort.validators.rules.registry import Rule, Subject, registered
+from rocefort.validators.rules.registry import SITE_ID, Rule, Subject, registered
 from rocefort.validators.rules.running.running_subject import (
     RunningComparison,
     RunningSubject,
     VoteSubject,
 )
 from rocefort.validators.rules.servers.server_subject import HostSubject
+from rocefort.validators.rules.site_subject import JudgedSubject, SiteRuleSubject
 from rocefort.validators.rules.waivers import check_waivers, sort_out
+from rocefort.validators.site_rules import run_site_rules, site_rules_in_force
 
 
 def rules(
@@ -40,7 +42,9 @@ def rules(
     All, or by id and family as `selected` takes them.
     """
     kinds = judges if isinstance(judges, tuple) else (judges,)
-    return selected(registered(*kinds), select, ignore)
+    site = site_rules_in_force()
+    unread = site.files.settings.prefix if site and site.failures else ""
+    return selected(registered(*kinds), select, ignore, unread)
 
 
 def titles() -> dict[str, str]:
@@ -58,20 +62,42 @@ def check(
 ) -> Report:
     """Run rules on a network; the report has findings, waived findings and not judged places.
 
-    run: these rules only (default: all). today: the date for waivers (default: today in UTC).
-    running: configurations beside a fabric, for rules that compare both.
+    run: these rules only (default: all, with those of the site in force). today: the date for
+    waivers (default: today in UTC). running: configurations beside a fabric, for rules that compare
+    both.
     Raises BadInput for a waiver of a rule that does not exist.
     """
     origins, ran = sources or Sources(), rules() if run is None else tuple(run)
     _check_waivers(network, origins)
     overview = Overview(network, origins)
-    return _report(overview, list(_subjects(overview, ran, running)), today)
+    subjects = [*_subjects(overview, ran, running), *_site_subjects(overview, ran)]
+    return _report(overview, subjects, today)
+
+
+def _site_subjects(overview: Overview, ran: Iterable[Rule]) -> Iterator[Subject]:
+    """Run the rules of the site among these, and yield subjects with their verdicts.
+
+    Rules on the code of a site's rules follow, whatever was selected.
+    """
+    site = site_rules_in_force()
+    if site is None:
+        return
+    chosen = [rule for rule in ran if rule.of_site]
+    ids = [rule.id for rule in chosen]
+    made = run_site_rules(site, overview.network, overview.sources, ids)
+    for rule in chosen:
+        yield JudgedSubject(overview, rule, tuple(made.by_rule[rule.id]))
+    failures = (*site.failures, *made.failures)
+    for rule in registered(SiteRuleSubject):
+        yield SiteRuleSubject(overview, rule, failures)
 
 
 def _subjects(
     overview: Overview, ran: Iterable[Rule], running: RunningComparison | None
 ) -> Iterator[Subject]:
     for rule in ran:
+        if rule.of_site:
+            continue
         if rule.judges is VoteSubject:
             yield VoteSubject(overview, rule)
         elif rule.judges is not RunningSubject:
@@ -121,7 +147,11 @@ def check_hosts(
 
 
 def _check_waivers(network: Network, sources: Sources) -> None:
-    check_waivers(network, sources, [rule.id for rule in registered() if rule.judges.waivable])
+    ids = [rule.id for rule in registered() if rule.judges.waivable]
+    site = site_rules_in_force()
+    if site is None or site.failures:  # rules that are not loaded have waivers, too
+        ids += [waiver.rule for waiver in network.waivers if SITE_ID.fullmatch(waiver.rule)]
+    check_waivers(network, sources, ids)
 
 
 def _report(overview: Overview, subjects: Sequence[Subject], today: date | None) -> Report:
@@ -164,16 +194,20 @@ Some = TypeVar("Some", bound=Rule)
 
 
 def selected(
-    rules: Sequence[Some], select: Iterable[str] = (), ignore: Iterable[str] = ()
+    rules: Sequence[Some],
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    unread: str = "",
 ) -> tuple[Some, ...]:
     """Rules of the ids and families in `select` (none: all), without those in `ignore`.
 
     Each item may hold several words in any case, with commas between them: `PFC,buf001`. Raises
     BadInput for words that are neither an id nor a family, all of them together, and when no rule
-    is left.
+    is left. unread: prefix of rules that do not load, so that any id of it may be one.
     """
     included, excluded = _words(select), _words(ignore)
-    valid = {*(rule.family for rule in rules), *(rule.id for rule in rules)}
+    unknown = {word for word in (*included, *excluded) if unread and family_of(word) == unread}
+    valid = {*(rule.family for rule in rules), *(rule.id for rule in rules), *unknown}
     problems = [
         Problem("", f"no rule or family {word!r}", nearest(word, valid, LIST))
         for word in (*included, *excluded)
@@ -186,7 +220,7 @@ def selected(
         for rule in rules
         if (not included or _is_named(rule, included)) and not _is_named(rule, excluded)
     )
-    if not chosen:
+    if not chosen and not unknown:
         raise BadInput("no rule is left to run", how="select more, or ignore less")
     return chosen
 

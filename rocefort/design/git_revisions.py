@@ -266,7 +266,31 @@ def _is_config(path: str, prefix: str) -> bool:
 
 
 def _write(repository: Path, blobs: Mapping[str, str], directory: Path) -> None:
-    """Write blobs by path, all read by one process."""
+    """Write blobs by path."""
+    for path, content in _contents(repository, blobs):
+        file = directory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+
+def contents_at(revision: Revision) -> dict[str, bytes]:
+    """Return the content of each file at or below the path of a revision, by path from the top."""
+    return dict(_contents(revision.repository, _files(revision, (revision.path,))))
+
+
+def is_own(top: Path, commit: str) -> bool:
+    """Whether a commit is in the history of HEAD, or of a branch of this repository or of origin.
+
+    A commit that only another remote has, such as a fork, is foreign.
+    """
+    if _run(top, "merge-base", "--is-ancestor", commit, "HEAD").returncode == 0:
+        return True
+    branches = ("refs/heads", "refs/remotes/origin")
+    return bool(git(top, "for-each-ref", "--count=1", f"--contains={commit}", *branches))
+
+
+def _contents(repository: Path, blobs: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    """Yield blobs by path with their content, all read by one process."""
     if not blobs:
         return
     request = "".join(f"{blob}\n" for blob in blobs.values()).encode()
@@ -279,9 +303,7 @@ def _write(repository: Path, blobs: Mapping[str, str], directory: Path) -> None:
                 f"git does not have object {blob[:12]}", where=path, how="git fetch"
             )
         start = match.end() + int(match[1])
-        file = directory / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(answer[match.end() : start])
+        yield path, answer[match.end() : start]
         start += 1  # the line end after each blob
 
 

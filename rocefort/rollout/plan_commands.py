@@ -66,7 +66,9 @@ def plan(
     from rocefort.rollout.plan.procedures import NeedsMaintenance
     from rocefort.rollout.planning.sealed_files import write_plan
     from rocefort.rollout.report.plan_report import PlanOutput, procedure_report, sealed_report
+    from rocefort.verification.rules_in_force import judge_by_site_rules
 
+    judge_by_site_rules()
     access = load_connections(connections)
     wishes = PlanOptions(rotate or (), base, adopt or (), limit or ())
     try:

@@ -15,14 +15,16 @@ from rocefort.site.schemas import schema_text
 
 SITE: Final = TEMPLATES / "site"
 CONNECTIONS: Final = "connections.yaml"
+SHORTEST_PREFIX, LONGEST_PREFIX = 4, 8  # `rocefort.base.rule_files.RuleSettings`
 # Files by path in the repository; a template ends in .j2, the others are copied.
 FILES: Final = {
     "README.md": "README.md.j2",
-    SETTINGS_FILE: "rocefort.toml",
+    SETTINGS_FILE: "rocefort.toml.j2",
     "inventory/hardware/README.md": "hardware.md",
     "inventory/profiles/README.md": "profiles.md",
     "inventory/catalogue/README.md": "catalogue.md",
     "templates/vrp/README.md": "vrp.md",
+    "validators/README.md": "validators.md.j2",
     "requirements.txt": "requirements.txt",
     "requirements.lock": "requirements.lock",
     ".github/workflows/rocefort.yml": "github.yml",
@@ -60,5 +62,12 @@ def site_files(name: str, fabric: str, credential: str) -> dict[str, str]:
 
 def _text(template: str, name: str) -> str:
     if template.endswith(".j2"):
-        return text_templates(SITE).get_template(template).render(name=name)
+        prefix = rule_prefix(name)
+        return text_templates(SITE).get_template(template).render(name=name, prefix=prefix)
     return (SITE / template).read_text(encoding="utf-8")
+
+
+def rule_prefix(name: str) -> str:
+    """Return a prefix for ids of the site's rules: the first letters of a name, or SITE."""
+    letters = "".join(each for each in name.upper() if "A" <= each <= "Z")[:LONGEST_PREFIX]
+    return letters if len(letters) >= SHORTEST_PREFIX else "SITE"

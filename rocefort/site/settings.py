@@ -23,6 +23,7 @@ from rocefort.base.options import (
     ProgressOption,
     TraceFormat,
 )
+from rocefort.base.rule_files import RuleSettings
 from rocefort.models.base import Frozen
 from rocefort.models.wording import named
 
@@ -71,9 +72,17 @@ class SiteSettings(Frozen):
     page_url: str | None = Field(default=None, description="URL of the published page of a review.")
 
 
+class SettingsFile(SiteSettings):
+    """Content of rocefort.toml: defaults for options, and the rules of the site."""
+
+    rules: RuleSettings | None = Field(
+        default=None, description="Rules of the site: the prefix of their ids, and a time limit."
+    )
+
+
 def settings_schema() -> str:
     """Return the JSON Schema of rocefort.toml."""
-    return schema_of(SiteSettings, "settings")
+    return schema_of(SettingsFile, "settings")
 
 
 def load_settings(path: Path) -> dict[str, str]:
@@ -81,8 +90,8 @@ def load_settings(path: Path) -> dict[str, str]:
 
     Relative paths start at the folder of the file.
     """
-    settings = validate(SiteSettings, read_toml(path))
-    given = settings.model_dump(exclude_none=True)
+    settings = validate(SettingsFile, read_toml(path))
+    given = settings.model_dump(exclude_none=True, exclude={"rules"})
     return {
         key: str(path.parent / value if isinstance(value, Path) else value)
         for key, value in given.items()

@@ -39,14 +39,16 @@ from rocefort.reports.wording import (
 from rocefort.reports.writers.markdown import markdown_of
 from rocefort.validators.checks import selected, titles
 from rocefort.validators.rules.live.switch_readings import LiveSubject
-from rocefort.validators.rules.registry import FAMILIES, Rule, Subject, SubjectKind, registered
+from rocefort.validators.rules.registry import Rule, Subject, SubjectKind, registered
 from rocefort.validators.rules.servers.server_subject import HostSubject
+from rocefort.validators.rules.site_subject import SiteRuleSubject
 
 SELECTED_BY: Final = ("check", "health")  # commands with --select
 RUN_BY: Final[Mapping[type[SubjectKind], tuple[str, ...]]] = {
     Subject: ("check", "report", "review"),
     LiveSubject: ("health",),
     HostSubject: ("host check",),
+    SiteRuleSubject: ("report", "check", "review"),  # beside the rules of the site, never alone
 }
 OTHERS_RUN_BY: Final = ("verify", "review", "expand")
 
@@ -76,7 +78,7 @@ def _text(rule: Rule) -> RuleText:
         fix=in_words(rule.fix),
         source=in_words(rule.source),
         file=rule.file,
-        family=FAMILIES[rule.family],
+        family=rule.area,
         needs=_needs(rule),
         commands=commands,
         selectable=commands[0] in SELECTED_BY,

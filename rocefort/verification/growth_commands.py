@@ -89,7 +89,9 @@ def expand(
     from rocefort.change.expand import GrowthOptions, wanted_of
     from rocefort.change.expand import expand as grow
     from rocefort.change.growth import GrowthOutput, growth_report
+    from rocefort.verification.rules_in_force import judge_by_site_rules
 
+    judge_by_site_rules()
     given = GrowthOptions(add_spines, add_leaves, servers, hardware, racks, like, segments, names)
     expansion = grow(fabric, wanted_of(given))
     if not dry_run:
@@ -121,7 +123,9 @@ def remove(
     from rocefort.change.growth import RemovalOutput
     from rocefort.verification.review.edit import removal_report
     from rocefort.verification.review.edit import remove as without
+    from rocefort.verification.rules_in_force import judge_by_site_rules
 
+    judge_by_site_rules()
     done = without(fabric, tuple(dict.fromkeys(names)))
     if not dry_run:
         done.versions.write()
@@ -152,7 +156,9 @@ def rename(
     from rocefort.change.growth import RenamingOutput
     from rocefort.verification.review.edit import rename as with_name
     from rocefort.verification.review.edit import renaming_report
+    from rocefort.verification.rules_in_force import judge_by_site_rules
 
+    judge_by_site_rules()
     done = with_name(fabric, old, new)
     if not dry_run:
         done.versions.write()

@@ -71,7 +71,9 @@ def check(
     """
     from rocefort.verification.findings import write_findings
     from rocefort.verification.judged import check_subject, judged_subject, judging_rules
+    from rocefort.verification.rules_in_force import judge_by_site_rules
 
+    judge_by_site_rules()
     fabric = options.fabric_unless(configs, fabric)
     texts = configs is not None or connections is not None
     chosen = judging_rules(fabric, texts=texts, select=select or (), ignore=ignore or ())
@@ -221,7 +223,9 @@ def report(
     from rocefort.reports.actions import written_files_report
     from rocefort.verification.capacity import demand_of
     from rocefort.verification.page.fabric_page import fabric_page, provenance_of, write_page
+    from rocefort.verification.rules_in_force import judge_by_site_rules
 
+    judge_by_site_rules()
     fabric = options.fabric_unless(configs, fabric)
     subject = subject_of(fabric, configs)
     _write_notes(subject)
@@ -253,7 +257,9 @@ def rules(
     from rocefort.models.finding import Severity
     from rocefort.reports.formats.rule_text import rules_report
     from rocefort.verification.findings import rules_named
+    from rocefort.verification.rules_in_force import judge_by_site_rules
 
+    judge_by_site_rules()
     chosen = [Severity(each.value) for each in severity or options.SeverityOption]
     found = rules_named(words or (), chosen)
     write_result(found, rules_report, text=form is options.TraceFormat.TEXT)
@@ -276,7 +282,9 @@ def explain(
     """Explain rules: why, an example, the fix, and a waiver."""
     from rocefort.reports.formats.rule_text import explanations_report
     from rocefort.verification.findings import rules_named
+    from rocefort.verification.rules_in_force import judge_by_site_rules
 
+    judge_by_site_rules()
     found = rules_named(rule_ids)
     write_result(found, explanations_report, text=form is options.TraceFormat.TEXT)
 

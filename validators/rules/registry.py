@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -16,7 +16,7 @@ from typing import ClassVar, Protocol, TypeVar, overload
 
 from rocefort.dialects.data import ForeignDesign
 from rocefort.dialects.words import in_words
-from rocefort.models.finding import Finding, NotJudged, Severity, Where
+from rocefort.models.finding import Finding, NotJudged, Severity, Where, family_of
 from rocefort.models.network.network import (
     End,
     Link,
@@ -53,7 +53,11 @@ FAMILIES = {  # in the order of reports
     "TXT": "the text itself",
     "CHG": "what a change does",
     "LIV": "the state of the switches",
+    "RUL": "the rules of the site",
 }
+OF_SITE = "rules of the site"  # family of every prefix below
+# Prefix of a site: longer than an area of Rocefort, so that no later area has the same letters.
+SITE_ID = re.compile(r"[A-Z]{4,8}[0-9]{3}")
 
 Verdict = Finding | NotJudged
 Place = Node | End | None  # a device, a port of one, or the whole network
@@ -98,16 +102,22 @@ class Rule:
     judge: Callable[..., Iterator[Verdict]]  # of a subject of the kind that it judges
     judges: type[SubjectKind]
     reads: RuleTopics
+    file: str  # its module, from the top of the repository of Rocefort or of the site
 
     @property
     def family(self) -> str:
-        """Subject area of the rule: the first three letters of its id."""
-        return self.id[:3]
+        """Subject area of the rule, or the prefix of its site: the letters of its id."""
+        return family_of(self.id)
 
     @property
-    def file(self) -> str:
-        """Path of the rule's module in the repository."""
-        return f"{self.judge.__module__.removeprefix('rocefort.').replace('.', '/')}.py"
+    def area(self) -> str:
+        """Subject area in words."""
+        return FAMILIES.get(self.family, OF_SITE)
+
+    @property
+    def of_site(self) -> bool:
+        """Whether it is a rule of a site: its code runs in a process of its own."""
+        return self.family not in FAMILIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +255,7 @@ S = TypeVar("S", bound=SubjectKind)
 V = TypeVar("V", bound=Verdict)
 Judge = Callable[[S], Iterator[V]]
 _registered: dict[str, Rule] = {}
+_in_force: list[Rule] = []  # rules of the site, as long as a command judges by them
 
 
 @overload
@@ -282,6 +293,8 @@ def rule(  # noqa: PLR0913 - fields of a rule
 ) -> Callable[[Judge[S, V]], Judge[S, V]]:
     """Register a rule; TypeError when it has no docstring or source, or its id is taken.
 
+    The id is an area of Rocefort with a number, or the prefix of a site with one: `HEPS001`.
+
     judges: class of the subject that its function gets; by default a network alone.
     """
 
@@ -289,7 +302,8 @@ def rule(  # noqa: PLR0913 - fields of a rule
         title, explanation, sections = sections_of(inspect.getdoc(judge) or "")
         if not title or not source.strip():
             raise TypeError(f"rule {rule_id} has no docstring or no source")
-        if rule_id in _registered or rule_id[:3] not in FAMILIES:
+        known = family_of(rule_id) in FAMILIES or SITE_ID.fullmatch(rule_id)
+        if rule_id in _registered or not known:
             raise TypeError(f"rule id {rule_id} is taken, or of no known family")
         _registered[rule_id] = Rule(
             id=rule_id,
@@ -304,6 +318,7 @@ def rule(  # noqa: PLR0913 - fields of a rule
             judge=judge,
             judges=judges,
             reads=reads,
+            file=f"{judge.__module__.removeprefix('rocefort.').replace('.', '/')}.py",
         )
         return judge
 
@@ -319,11 +334,25 @@ def sections_of(docstring: str) -> tuple[str, str, Mapping[str, str]]:
 
 
 def registered(*judges: type[SubjectKind]) -> tuple[Rule, ...]:
-    """Rules that judge one of these classes of subject, by default all, by family and number."""
+    """Rules that judge one of these classes of subject, by default all, by family and number.
+
+    Those of the site that are in force come last.
+    """
     _import_modules()
     families = list(FAMILIES)
-    chosen = (one for one in _registered.values() if not judges or one.judges in judges)
-    return tuple(sorted(chosen, key=lambda one: (families.index(one.family), one.id)))
+    shipped = (one for one in _registered.values() if not one.of_site)
+    ordered = sorted(shipped, key=lambda one: (families.index(one.family), one.id))
+    return tuple(one for one in (*ordered, *_in_force) if not judges or one.judges in judges)
+
+
+def put_in_force(rules_of_site: Iterable[Rule]) -> None:
+    """Judge by these rules of a site, in the order of their ids, instead of the former ones."""
+    _in_force[:] = sorted(rules_of_site, key=lambda one: one.id)
+
+
+def decorated(rule_id: str) -> Rule | None:
+    """Return the rule that a module has registered in this process."""
+    return _registered.get(rule_id)
 
 
 @cache

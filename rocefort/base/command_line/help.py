@@ -20,7 +20,9 @@ Context: TypeAlias = Any
 Parameter: TypeAlias = Any
 Formatter: TypeAlias = Any
 WIDEST = 100  # columns of a help page on a wide terminal
-COMMON_OPTIONS = frozenset({"quiet", "verbose", "log_file", "color"})  # also after a command
+COMMON_OPTIONS = frozenset(
+    {"quiet", "verbose", "log_file", "color", "site_rules"}
+)  # also after a command
 
 
 class Topic(StrEnum):

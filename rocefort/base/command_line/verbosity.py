@@ -1,4 +1,4 @@
-"""Notes, logs and the end of a command: `-q`, `-v`, `--log-file` and its exit code.
+"""Notes, logs, permissions and the end of a command: its common options and its exit code.
 
 Modules log to the tree `rocefort`. Every record is masked where it is made
 (`rocefort.base.secret_masking`) and again where it is written, as visible text.
@@ -40,6 +40,16 @@ def be_quiet(context: typer.Context, quiet: bool) -> bool:
         output.be_quiet(True)
         root.call_on_close(lambda: output.be_quiet(False))
     return quiet
+
+
+def permit_site_rules(context: typer.Context, allowed: bool | None) -> bool | None:
+    """Allow or forbid the rules of a site, until the command ends; None: as before."""
+    if allowed is not None and not context.resilient_parsing:
+        from rocefort.base.rule_files import permit
+
+        permit(allowed)
+        context.find_root().call_on_close(lambda: permit(None))
+    return allowed
 
 
 def be_verbose(context: typer.Context, verbose: bool) -> bool:

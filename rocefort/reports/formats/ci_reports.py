@@ -19,7 +19,7 @@ from xml.etree import ElementTree as ET
 
 from napalm_cloudengine.text import visible
 from rocefort.base.errors import Problem
-from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where, family_of
 from rocefort.models.wording import count_of
 from rocefort.reports.formats.rule_text import RuleText, rules_of
 from rocefort.reports.problem_results import ProblemOutput, ProblemsOutput
@@ -237,7 +237,7 @@ def _rule(rule: RuleText) -> Json:
         "fullDescription": {"text": _short_text(rule.explanation or rule.title)},
         "help": {"text": help_text},
         "defaultConfiguration": {"level": LEVELS[rule.severity]},
-        "properties": {"tags": [rule.id[:3]]},
+        "properties": {"tags": [family_of(rule.id)]},
     }
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from textwrap import fill
 
 from rocefort.models.base import Frozen
-from rocefort.models.finding import Report, Severity
+from rocefort.models.finding import Report, Severity, family_of
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn
 
@@ -51,7 +51,7 @@ class RulesOutput(Frozen):
 
 def rules_report(found: RulesOutput) -> Iterator[Block]:
     """Show one section a family, one row a rule."""
-    for family, members in groupby(found.rules, lambda rule: rule.id[:3]):
+    for family, members in groupby(found.rules, lambda rule: family_of(rule.id)):
         rules = tuple(members)
         rows = tuple((rule.id, rule.severity.value, rule.title) for rule in rules)
         heads = (TableColumn(), TableColumn(), TableColumn(wraps=True))
@@ -70,7 +70,7 @@ def explanations_report(found: RulesOutput) -> Iterator[Block]:
 def _facts(rule: RuleText) -> Iterator[str]:
     yield f"Source: {rule.source}"
     yield f"File: {rule.file}"
-    yield f"Family: {rule.id[:3]}, {rule.family}"
+    yield f"Family: {family_of(rule.id)}, {rule.family}"
     yield f"Needs: {', '.join(rule.needs) or 'the text alone'}"
     yield f"Run by: {listing(f'`rocefort {name}`' for name in rule.commands)}"
     if rule.selectable:
@@ -126,7 +126,9 @@ def rule_page(
     table = [f"- [{rule.id}](#{rule.id.lower()}) {rule.title}" for rule in rules]
     sections = [
         part
-        for (family, name), members in groupby(rules, lambda rule: (rule.id[:3], rule.family))
+        for (family, name), members in groupby(
+            rules, lambda rule: (family_of(rule.id), rule.family)
+        )
         for part in (f"## {family}: {name}", *map(_section, members))
     ]
     return "\n\n".join((HEAD.rstrip(), "## All rules", "\n".join(table), *sections)) + "\n"

@@ -79,7 +79,8 @@ def limit_of(
 def _verified(network: Network, sources: Sources) -> Report:
     solution = analyse(network, sources)
     verified = verify(network, solution.state, sources, solution)
-    return check(network, sources).joined(verified)
+    shipped = [rule for rule in rules() if not rule.of_site]  # as `apply`, which makes it again
+    return check(network, sources, run=shipped).joined(verified)
 
 
 def _errors(report: Report) -> list[Finding]:
@@ -96,7 +97,7 @@ def _split_by_intent(
     they do not have by these values is new. moved: rules that the plan's switches violate before.
     """
     running = _running_lossless(start)
-    ran = [rule for rule in rules() if rule.id in moved]
+    ran = [rule for rule in rules() if rule.id in moved and not rule.of_site]
     if running == start.lossless or not ran:
         return []
     agreed = check(start.model_copy(update={"lossless": running}), sources, run=ran)

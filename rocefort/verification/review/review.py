@@ -29,7 +29,7 @@ from rocefort.change.results import (
     ManagementPath,
     SwitchLines,
 )
-from rocefort.change.sides import ReviewSide, ReviewSides, read_sides
+from rocefort.change.sides import ReviewSide, ReviewSides, read_sides, top_of_review
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.fabric.underlay import Capacity
 from rocefort.models.finding import Finding, Report
@@ -57,6 +57,7 @@ from rocefort.verification.review.verified_sides import (
     VerifiedSide,
     verify_both,
 )
+from rocefort.verification.rules_in_force import judge_by_base
 from rocefort.verification.verify import service_of
 
 MARKDOWN, PAGE, JSON, SARIF = "review.md", "review.html", "review.json", "review.sarif"
@@ -76,6 +77,7 @@ class ReviewRequest:
 
 def make_reviews(asked: ReviewRequest) -> Reviews:
     """Review the named fabric, or each that changes; raises as `make_review` if none can be."""
+    rule_notes = judge_by_base(top_of_review(asked.fabric), asked.base, asked.head)
     named = ChangedFabrics({str(asked.fabric): asked.fabric}) if asked.fabric else None
     changed = named or changed_fabrics(asked.base, asked.head)
     reviews: list[Review] = []
@@ -84,7 +86,7 @@ def make_reviews(asked: ReviewRequest) -> Reviews:
     for number, (file, path) in enumerate(changed.present.items(), 1):
         try:
             with Step(f"{file} ({number} of {count})" if count > 1 else file):
-                reviews.append(make_review(path, asked))
+                reviews.append(make_review(path, asked, rule_notes))
         except RocefortError as error:
             errors[file] = error
     if errors and not reviews:
@@ -104,8 +106,11 @@ def make_reviews(asked: ReviewRequest) -> Reviews:
     )
 
 
-def make_review(fabric: Path, asked: ReviewRequest) -> Review:
-    """Review one fabric; raises BadInput, ServiceFailed or Refused instead of a partial review."""
+def make_review(fabric: Path, asked: ReviewRequest, notes: Sequence[str] = ()) -> Review:
+    """Review one fabric; raises BadInput, ServiceFailed or Refused instead of a partial review.
+
+    notes: further remarks for the reader.
+    """
     service = service_of(asked.batfish)
     sides, names, servers = under_new_names(read_sides(fabric, asked.base, asked.head))
     base, head = sides.base, sides.head
@@ -138,7 +143,7 @@ def make_review(fabric: Path, asked: ReviewRequest) -> Review:
         file=head.path,
         base=sides.base_title,
         head=head.title,
-        notes=sides.notes,
+        notes=(*sides.notes, *notes),
         base_problems=base.problems if base else (),
         intent=intent,
         difference=changed,

@@ -29,6 +29,7 @@ PATHS = {
     "inventory/catalogue/README.md",
     "inventory/profiles/README.md",
     "templates/vrp/README.md",
+    "validators/README.md",
     "connections.yaml",
     "rocefort.toml",
     "README.md",
