@@ -379,8 +379,8 @@ SingleFailures = Annotated[
     str | None,
     typer.Option(
         "--failures",
-        help="Failures to compute: none, single, single:N (sample). By default single if it is "
-        "fast.",
+        help="Failures to compute: none, single, single:N (sample), 2 (every pair, by kinds). By "
+        "default single if it is fast.",
     ),
 ]
 Against = Annotated[

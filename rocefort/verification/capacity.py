@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, Problem
+from rocefort.change.effects.drain import can_drain, with_drained
 from rocefort.design.load.documents import demand_beside, load_demand
 from rocefort.design.subject import ReadNetwork, subject_of
 from rocefort.models.network.demand import Demand, with_beamlines
-from rocefort.models.network.network import Network
+from rocefort.models.network.network import Network, SwitchRole
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn
 from rocefort.reports.wording import group_items, name_ranges
@@ -42,10 +45,37 @@ def demand_of(fabric: Path | None, named: Path | None, network: Network) -> Dema
     return DemandFile(with_beamlines(demand, network), str(path or ""))
 
 
-def judge_capacity(fabric: Path, named: Path | None, scope: str | None = None) -> CapacityReport:
-    """Compare a demand with a fabric as its rendered text describes it. scope: of failures."""
+def judge_capacity(
+    fabric: Path, named: Path | None, scope: str | None = None, drained: Sequence[str] = ()
+) -> CapacityReport:
+    """Compare a demand with a fabric as its rendered text describes it.
+
+    scope: of failures. drained: switches that announce nothing, as in a maintenance window; raises
+    BadInput for those that cannot be drained.
+    """
     subject = subject_of(fabric, None)
-    return capacity_of(subject, demand_of(fabric, named, subject.network), scope=scope)
+    given = demand_of(fabric, named, subject.network)
+    if not drained:
+        return capacity_of(subject, given, scope=scope)
+    apart = with_drained(subject.network, _drainable(subject.network, drained))
+    report = capacity_of(replace(subject, network=apart), given, scope=scope)
+    needed = {"spines_needed": None, "spines_needed_after": None}  # of spines in service alone
+    return report.model_copy(update={"drained": tuple(drained), **needed})
+
+
+def _drainable(network: Network, names: Sequence[str]) -> Sequence[str]:
+    """Return the names; raises BadInput for switches that are no spines, or have no policy."""
+    spines = {node.name: node for node in network.role(SwitchRole.SPINE)}
+    problems = [
+        Problem(name, "is not a spine", nearest(name, spines))
+        if name not in spines
+        else Problem(name, "cannot be drained", "give its peers an export policy")
+        for name in names
+        if name not in spines or not can_drain(spines[name].device)
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+    return names
 
 
 def capacity_of(
@@ -97,6 +127,8 @@ def capacity_report(capacity: CapacityReport) -> Iterator[Block]:
 def _head(capacity: CapacityReport) -> Iterator[Note]:
     asked = capacity.asked
     size = f"{count_of(capacity.spines, 'spine')} x {count_of(capacity.leaves, 'leaf')}"
+    if capacity.drained:
+        size += f", {listing(capacity.drained)} drained"
     if asked is None:
         yield Note(f"{capacity.fabric}: {size}")
         yield Note(NO_DEMAND)
@@ -203,6 +235,8 @@ def failure_words(one: AfterFailure) -> str:
     """`spine01 or spine02`, `one of 6 links of leaf02 to leaf04`."""
     names = list(name_ranges(one.at))
     count = len(one.failures)
+    if one.kind == "pair":
+        return one.failures[0] if count == 1 else f"one of {count} pairs like {one.failures[0]}"
     if one.kind == "link":
         return f"{one.failures[0]}" if count == 1 else f"one of {count} links of {listing(names)}"
     if count == 1:
@@ -271,9 +305,11 @@ def _worst(capacity: CapacityReport, asked: DemandTotals) -> Iterator[str]:
     bad = sum(len(one.failures) for one in capacity.failures if not one.fits)
     total = sum(len(one.failures) for one in capacity.failures)
     some = " of those studied" if capacity.failures_note else ""
+    some += f" ({capacity.audit})" if capacity.audit else ""
+    noun, of_failures = ("pair", " of failures") if capacity.pairs else ("single failure", "")
     if not bad:
         yield (
-            f"fits after each of {count_of(total, 'single failure')}{some}: after the worst, the "
+            f"fits after each of {count_of(total, noun)}{of_failures}{some}: after the worst, the "
             f"loss of {failure_words(worst)}, the fullest cable is used to "
             f"{percent(worst.utilisation)}; headroom {_headroom(worst.factor, worst.headroom_gbps)}"
         )
@@ -288,10 +324,17 @@ def _worst(capacity: CapacityReport, asked: DemandTotals) -> Iterator[str]:
     )
     start = "warning: it" if capacity.fits else "it"
     yield (
-        f"{start} does not fit after {bad} of {count_of(total, 'single failure')}{some}; the "
-        f"worst, "
-        f"the loss of {failure_words(worst)}, {full}"
+        f"{start} does not fit after {bad} of {count_of(total, noun)}{of_failures}{some}; the "
+        f"worst, the loss of {failure_words(worst)}, {full}"
     )
+    cables = [one for one in capacity.failures if one.kind == "link"]
+    if cables and all(one.fits for one in cables):
+        fullest = max(one.utilisation for one in cables)
+        number_of = sum(len(one.failures) for one in cables)
+        yield (
+            f"it fits after the loss of any of {count_of(number_of, 'cable')}: the fullest cable "
+            f"is then used to {percent(fullest)}"
+        )
 
 
 def _required_lines(capacity: CapacityReport) -> Iterator[str]:

@@ -292,6 +292,7 @@ def explain(
 @cli.command(
     **documented(
         "rocefort capacity heps",
+        "rocefort capacity heps --drained spine01 --failures 2",
         "rocefort capacity heps --failures single:2 --format json",
         topic=Topic.VERIFY,
     )
@@ -300,6 +301,10 @@ def capacity(
     fabric: options.Fabric,
     demand: options.DemandFile = None,
     failures: options.SingleFailures = None,
+    drained: Annotated[
+        list[str] | None,
+        typer.Option(help="Spine that takes no traffic; may be repeated.", **values.SWITCH),
+    ] = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
@@ -309,6 +314,6 @@ def capacity(
     """
     from rocefort.verification.capacity import capacity_report, judge_capacity
 
-    found = judge_capacity(fabric, demand, failures)
+    found = judge_capacity(fabric, demand, failures, tuple(drained or ()))
     write_result(found, capacity_report, text=form is options.TraceFormat.TEXT)
     end(failed=not found.fits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,3 +86,17 @@ def test_the_page_has_the_picture(rocefort: Rocefort, fabric: Path, tmp_path: Pa
         assert rocefort("report", fabric, "--out", tmp_path / "out").code == 0
         text = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
         assert ('<section id="capacity">' in text) == with_demand
+
+
+def test_a_drained_spine_and_pairs(rocefort: Rocefort) -> None:
+    whole = json.loads(rocefort("capacity", "heps", "--format", "json").out)
+    apart = json.loads(rocefort("capacity", "heps", "--drained", "spine01", "--format", "json").out)
+    assert apart["drained"] == ["spine01"]
+    assert apart["utilisation"] == 2 * whole["utilisation"]
+    done = rocefort("capacity", "heps", "--failures", "2")
+    assert done.code == 1
+    assert "pairs of failures (" in " ".join(done.out.split())
+    for name, message in (("spine9", "spine9: is not a spine"), ("leaf01", "is not a spine")):
+        refused = rocefort("capacity", "heps", "--drained", name)
+        assert refused.code == 2
+        assert message in refused.err.replace("spine9 is", "spine9: is")

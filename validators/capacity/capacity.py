@@ -7,11 +7,12 @@ therefore decides, and the rows show its part of the fabric.
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import ceil
+from math import ceil, comb
 
 from rocefort.base.errors import Refused
 from rocefort.base.progress import tracked
@@ -30,7 +31,7 @@ from rocefort.validators.capacity.symmetry import SymmetryClasses, chosen_groups
 from rocefort.validators.capacity.traffic_matrix import DemandMatrix, spread
 from rocefort.validators.facts.links import link_gbps
 from rocefort.validators.facts.roce_ports import ends_of, is_fabric_link
-from rocefort.validators.failures.study import single_failures
+from rocefort.validators.failures.study import PAIRS, SEED, single_failures
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.underlay import Port
 from rocefort.validators.routing_results import Failure
@@ -38,6 +39,8 @@ from rocefort.validators.routing_results import Failure
 Place = tuple[Kind, str]
 BySwitch = Mapping[str, Sequence[Failure]]  # equivalent failures by the switches that they name
 BISECTION = "bisection"
+MOST_PAIRS = 100_000  # of failures of one study
+AUDITED, TOLERANCE = 30, 1e-5  # pairs that are computed beside the first of their kind
 DIGITS = 6  # kept of a result, so that the same demand gives the same bytes
 
 
@@ -135,8 +138,11 @@ class _CapacityStudy:
         asking = self._asking(whole, frozenset(), frozenset())
         twins = SymmetryClasses(self.loads.base, self.spread)
         failures = single_failures(self.network, self.loads.solution)
-        chosen = chosen_groups(tuple(twins.alike(failures)), self.scope, len(self.cables))
+        in_pairs = self.scope == PAIRS
+        alike = self._pairs(twins, failures) if in_pairs else tuple(twins.alike(failures))
+        chosen = chosen_groups(alike, self.scope, len(self.cables))
         effects = tuple(self._after(group, asking) for group in tracked(chosen.groups, "failures"))
+        audit = self._audit(chosen.groups, effects) if in_pairs else ""
         self._share_worst(twins.classes)
         by_first = {group[0]: _by_switch(group) for group in chosen.groups}
         uses = [self._use(place, found, by_first) for place, found in asking.items()]
@@ -156,8 +162,38 @@ class _CapacityStudy:
             failures=effects,
             failures_note=chosen.note,
             seed=chosen.seed,
+            pairs=in_pairs,
+            audit=audit,
         )
-        return fits.model_copy(update=self._needed(fits))
+        return fits if in_pairs else fits.model_copy(update=self._needed(fits))
+
+    def _pairs(
+        self, twins: SymmetryClasses, singles: Sequence[Failure]
+    ) -> tuple[tuple[Failure, ...], ...]:
+        pairs = comb(len(singles), 2)
+        if pairs > MOST_PAIRS:
+            what = (
+                f"{len(singles)} cables and switches make {pairs:,} pairs; {MOST_PAIRS:,} at most"
+            )
+            raise Refused(what, where="--failures 2", how="use --failures single")
+        return tuple(twins.alike_pairs(singles))
+
+    def _audit(self, groups: Sequence[Sequence[Failure]], effects: Sequence[AfterFailure]) -> str:
+        """Compute further pairs in full, drawn by a seed, and compare them with their kind."""
+        drawing = random.Random(SEED)  # noqa: S311 - no secret
+        several = [(own, effect) for own, effect in zip(groups, effects, strict=True) if own[1:]]
+        chosen = drawing.sample(several, min(AUDITED, len(several)))
+        for own, effect in chosen:
+            pair = drawing.choice(own[1:])
+            carried = self.loads.after(pair)
+            down = frozenset((end.device, end.interface) for ends in pair.links for end in ends)
+            fullest = _fullest(self._asking(carried, frozenset(pair.nodes), down))
+            figures = fullest.utilisation, carried.lost, carried.cut
+            expected = effect.utilisation, effect.lost_gbps, effect.cut_gbps
+            if any(abs(a - b) > TOLERANCE for a, b in zip(figures, expected, strict=True)):
+                what = f"{pair} has another effect than {own[0]}, which is of the same kind"
+                raise Refused(what, where="--failures 2", how="report it with the fabric")
+        return f"{len(chosen)} of them, drawn with seed {SEED}, computed in full beside their kind"
 
     def _asking(
         self, carried: PortLoads, dead: frozenset[str], down: frozenset[Port]
@@ -229,6 +265,8 @@ class _CapacityStudy:
         )
 
     def _kind(self, failure: Failure) -> str:
+        if len(failure.links) + len(failure.nodes) > 1:
+            return "pair"
         if failure.links:
             return "link"
         role = self.network.by_name[failure.nodes[0]].role
@@ -391,7 +429,8 @@ def _swapped(worst: _Worst, name: str, groups: Mapping[Failure, BySwitch]) -> Fa
     if here == there:
         return noted
     alike = groups[noted][name if here else twin]
-    return next(f for f in alike if (name in _names(f), twin in _names(f)) == (here, there))
+    fitting = (f for f in alike if (name in _names(f), twin in _names(f)) == (here, there))
+    return next(fitting, noted)  # of pairs, both switches may be in all
 
 
 def _names(failure: Failure) -> set[str]:

@@ -41,13 +41,13 @@ class Use(Frozen):
 
 
 class AfterFailure(Frozen):
-    """Capacity of the fabric after single failures with the same effect.
+    """Capacity of the fabric after single failures, or pairs, with the same effect.
 
     lost_gbps: demand of the servers of a failed leaf, which have one leaf each. cut_gbps: demand
     of other leaves without a path. Neither counts as congestion. factor: of demand with a path.
     """
 
-    kind: Literal["link", "spine", "leaf", "switch"]
+    kind: Literal["link", "spine", "leaf", "switch", "pair"]
     failures: tuple[str, ...]
     at: tuple[str, ...]  # the switches that fail, or the leaves at the links that do
     utilisation: float  # of the fullest cable
@@ -95,6 +95,8 @@ class CapacityReport(Frozen):
     failures_note: why not every single failure was studied. seed: of the sample of failures.
     spines_needed: with the same number and speed of links from each leaf. spines_needed_after: to
     fit after a failure, too. Both are None if the demand fits, or if leaf-spine links differ.
+    drained: switches that take no traffic. pairs: failures are pairs of cables and switches.
+    audit: pairs that were computed beside the first of their kind, with the same result.
     """
 
     fabric: str
@@ -112,6 +114,9 @@ class CapacityReport(Frozen):
     seed: int | None = None
     spines_needed: int | None = None
     spines_needed_after: int | None = None
+    drained: tuple[str, ...] = ()
+    pairs: bool = False
+    audit: str = ""
 
     def of(self, kind: Kind) -> tuple[Use, ...]:
         """Uses of one kind, in their order."""

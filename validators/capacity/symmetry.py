@@ -14,13 +14,14 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 from rocefort.base.errors import BadInput
 from rocefort.models.network.network import End, SwitchRole
 from rocefort.validators.capacity.traffic_matrix import DemandMatrix, carrying_statics
 from rocefort.validators.facts.roce_ports import ends_of
 from rocefort.validators.failures.routing_delta import FailureBaseline
-from rocefort.validators.failures.study import SEED, SINGLE, SOME
+from rocefort.validators.failures.study import PAIRS, SEED, SINGLE, SOME
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing_results import Failure
 
@@ -43,6 +44,7 @@ def chosen_groups(
 ) -> FailureSample:
     """Groups of a scope; None: all, if that is fast. cables: number in the fabric.
 
+    2: groups are of pairs.
     single:N draws N failures, and includes all failures equivalent to them. Raises BadInput for an
     unknown scope.
     """
@@ -51,14 +53,14 @@ def chosen_groups(
         return FailureSample(
             (), f"{total:,} single failures of {len(groups):,} kinds not studied: {ASK}"
         )
-    if scope in (None, SINGLE):
+    if scope in (None, SINGLE, PAIRS):
         return FailureSample(tuple(groups))
     if scope == NONE:
         return FailureSample((), f"{total:,} single failures not studied")
     kind, _, number = scope.partition(":")
     if f"{kind}:" != SOME or not number.isdecimal() or not int(number):
         raise BadInput(
-            f"--failures {scope!r} is not one of: none, single, single:N",
+            f"--failures {scope!r} is not one of: none, single, single:N, 2",
             how=f"for example --failures {SOME}100",
         )
     singles = [failure for group in groups for failure in group]
@@ -223,6 +225,32 @@ class SymmetryClasses:
         for group in groups.values():
             yield tuple(group)
 
+    def alike_pairs(self, singles: Sequence[Failure]) -> Iterator[Alike]:
+        """Groups of pairs of failures with the same impact, each in their order.
+
+        Symmetric switches can be exchanged in any way. So the classes of both failures, and the
+        switches that both name, decide the impact. A cable of a failed switch is no second failure.
+        """
+        groups: defaultdict[Hashable, list[Failure]] = defaultdict(list)
+        for one, other in combinations(singles, 2):
+            dead = {*one.nodes, *other.nodes}
+            ends = {end.device for a, b in (*one.links, *other.links) for end in (a, b)}
+            if dead.isdisjoint(ends):
+                pair = Failure(links=one.links + other.links, nodes=one.nodes + other.nodes)
+                groups[self._pair_key(one, other)].append(pair)
+        for group in groups.values():
+            yield tuple(group)
+
+    def _pair_key(self, one: Failure, other: Failure) -> Hashable:
+        """Key of a pair: both keys, and which switches of the two are the same."""
+        sides = ((one, self._key(one)), (other, self._key(other)))
+        first, second = sorted(sides, key=lambda side: repr(side[1]))
+        orders = [(first[0], second[0])]
+        if first[1] == second[1]:
+            orders.append((second[0], first[0]))
+        shared = min(_shared(a, b) for a, b in orders)
+        return first[1], second[1], shared
+
     def _key(self, failure: Failure) -> Hashable:
         nodes = tuple(self._class(name) for name in failure.nodes)
         return nodes, tuple((self._end(a), self._end(b)) for a, b in failure.links)
@@ -234,3 +262,11 @@ class SymmetryClasses:
 
     def _class(self, name: str) -> Hashable:
         return self.classes.get(name, name)
+
+
+def _shared(one: Failure, other: Failure) -> tuple[tuple[int, int], ...]:
+    """Positions of the same switch among the switches of two failures."""
+    names = [
+        [*each.nodes, *(end.device for ends in each.links for end in ends)] for each in (one, other)
+    ]
+    return tuple((i, j) for i, a in enumerate(names[0]) for j, b in enumerate(names[1]) if a == b)

@@ -13,7 +13,12 @@ from rocefort.models.network.network import Network
 from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.capacity import symmetry
 from rocefort.validators.capacity.capacity import capacity
+from rocefort.validators.capacity.link_loads import loads_of
+from rocefort.validators.capacity.symmetry import SymmetryClasses
+from rocefort.validators.capacity.traffic_matrix import spread
+from rocefort.validators.failures.study import single_failures
 from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing_results import Failure
 from rocefort.verification.capacity import capacity_report
 from rocefort.verification.page.pictures import picture
 
@@ -81,12 +86,46 @@ def test_none_solves_no_failure(network: Network) -> None:
 
 
 @pytest.mark.parametrize(
-    "scope", ["", "2", "pairs", "sample:4", "single:", "single:0", "single:-1"]
+    "scope", ["", "3", "pairs", "sample:4", "single:", "single:0", "single:-1"]
 )
 def test_another_scope_is_refused(network: Network, scope: str) -> None:
     with pytest.raises(BadInput) as refused:
         capacity(network, DEMAND, scope=scope)
     assert str(refused.value) == (
-        f"--failures {scope!r} is not one of: none, single, single:N; for example --failures "
-        "single:100"
+        f"--failures {scope!r} is not one of: none, single, single:N, 2; for example "
+        "--failures single:100"
     )
+
+
+@pytest.mark.parametrize("links", [1, 2])
+def test_pairs_by_kind_are_what_each_pair_has(clos: Clos, links: int) -> None:
+    """Every pair, computed in full, has the effect of the first of its kind."""
+    network = clos(3, 3, links)
+    flows = [{"senders": {"leaves": ["leaf1"]}, "share": 0.3}]
+    demand = Demand.model_validate({"demand": "t", "peak": "300 Gb/s", "flows": flows})
+    solution = analyse(network)
+    loads = loads_of(solution, spread(demand, solution))
+    singles = single_failures(network, solution)
+    kinds = list(SymmetryClasses(loads.base, loads.spread).alike_pairs(singles))
+    pairs = [pair for kind in kinds for pair in kind]
+    assert len({*map(str, pairs)}) == len(pairs) > 3 * len(kinds)
+
+    def effect(failure: Failure) -> tuple[object, ...]:
+        carried = loads.after(failure)
+        rates = sorted(round(rate, 6) for rate in carried.by_port.values())
+        return rates, round(carried.lost, 6), round(carried.cut, 6)
+
+    for kind in kinds:
+        first = effect(kind[0])
+        assert all(effect(pair) == first for pair in kind[1:]), kind[0]
+
+
+def test_a_study_of_pairs_reports_its_audit(network: Network) -> None:
+    found = capacity(network, DEMAND, scope="2")
+    assert found.pairs
+    assert sum(len(one.failures) for one in found.failures) == 14 * 13 // 2 - 16
+    text = text_of(*capacity_report(found), width=80).replace("\n  ", " ")
+    audited = "computed in full beside their kind"
+    assert "of 75 pairs of failures (" in text
+    assert audited in text
+    assert found.spines_needed_after is None
