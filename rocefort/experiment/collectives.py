@@ -39,11 +39,11 @@ from rocefort.tune.fabric_search import (
     scenario_keys,
 )
 from rocefort.tune.model import Settings, Simulation
-from rocefort.tune.scenario import Scenario
+from rocefort.tune.scenario import Scenario, lowest_rate_mbps
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.jobs import Base
 from rocefort.tune.simulator.layout import Ground, Pair
-from rocefort.tune.simulator.simulate import NOT_MODELLED
+from rocefort.tune.simulator.simulate import NOT_MODELLED, with_profile
 from rocefort.validators.facts.headroom import RESPONSE_QUANTA
 
 # By the direct algorithm, AllToAll and AllGather are the same traffic, and one cell.
@@ -300,6 +300,13 @@ def assumptions(runs: CollectiveRuns, levels: Sequence[SimulatedLevel]) -> Itera
         yield (
             "congestion control: the fabric names no DCQCN profile (congestion_control), so its "
             "senders ignore ECN"
+        )
+    else:
+        base = runs.bases[0]
+        lowest = lowest_rate_mbps(with_profile(base.scenario, base.profile))
+        yield (
+            f"a NIC's lowest rate is {lowest:g} Mb/s. With many senders to one it decides how long "
+            "the slowest takes: a Gather can take 50 times as long with another seed"
         )
     if any(level.name.endswith(ENDS) for level in levels):
         yield (

@@ -14,6 +14,7 @@ from rocefort.experiment.model import (
     LevelComparison,
     LevelFigures,
 )
+from rocefort.models.wording import count_of
 
 DIGITS = 12  # further digits are rounding noise, which would separate equal changes
 LEAST_SHOWN = 0.001  # a smaller p is no stronger evidence
@@ -125,9 +126,10 @@ def _sentence(first: str, other: str, improved: int, cells: int, p: float | None
 
 def least_p(pairs: int) -> str:
     """Return the smallest p that so many pairs can have, as a sentence."""
+    one_sided, two_sided = 2.0**-pairs, min(1.0, 2.0 ** (1 - pairs))
     return (
-        f"{pairs} pairs: the smallest p of one cell is {p_text(2.0**-pairs)} one-sided, "
-        f"{p_text(min(1.0, 2.0 ** (1 - pairs)))} two-sided"
+        f"{count_of(pairs, 'pair')}: the smallest p of one test is {p_text(one_sided)} one-sided, "
+        f"{p_text(two_sided)} two-sided"
     )
 
 

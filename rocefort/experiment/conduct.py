@@ -72,6 +72,11 @@ class PreparedExperiment:
         folder = request.directory or Path("experiments") / f"{name}-{key}"
         return cls(request, file, key, fabrics, ExperimentFolder(folder))
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """Fabric of each level, as text."""
+        return {each.name: each.text for each in self.fabrics}
+
     def plan(
         self, levels: Sequence[Level], options: dict[str, str], *, simulated: bool
     ) -> ExperimentPlan:
@@ -171,7 +176,7 @@ def simulated_experiment(request: ExperimentRequest) -> ExperimentResult:
     plan = prepared.plan(levels, options, simulated=True)
     folder = prepared.folder
     with folder.held():
-        folder.begin(plan, prepared.fabrics)
+        folder.begin(plan, prepared.texts)
         missing = [run for run in plan.runs if folder.run(run) is None]
         if missing:
             store = request.results or results_folder()

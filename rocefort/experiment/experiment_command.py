@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rocefort.base import options
+from rocefort.base import options, output
 from rocefort.base.command_line import values
 from rocefort.base.command_line.help import Topic, documented
 from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_result
 
 MOST = 10**12  # bytes of a message
-
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @cli.command(
     **documented(
         "rocefort experiment heps --factor ecn=static,ai --suite mpi --repeat 5 --simulate",
-        "rocefort experiment heps --factor xoff_kbytes=600,900 --simulate --sizes 65536",
+        "rocefort experiment heps --factor xoff_kbytes=600,700 --simulate --sizes 65536",
+        "rocefort experiment heps --factor ecn=static,ai --suite mpi --repeat 5"
+        " --servers k8sgn08,k8sgn12 --connections connections.yaml",
         topic=Topic.MEASURE,
     )
 )
@@ -31,7 +33,7 @@ def experiment(
         str,
         typer.Option(
             metavar="KEY=VALUE,VALUE",
-            help="Key of a profile with its levels: ecn=static,ai, or xoff_kbytes=600,900.",
+            help="Key of a profile with its levels: ecn=static,ai, or xoff_kbytes=600,700.",
         ),
     ],
     suite: Annotated[str, typer.Option(help="Test suite of `rdma run`; simulated: mpi.")] = "mpi",
@@ -39,14 +41,15 @@ def experiment(
     simulate: Annotated[
         bool, typer.Option("--simulate", help="Run the levels in the packet simulator.")
     ] = False,
+    connections: options.MaybeConnections = None,
     servers: Annotated[
-        str, typer.Option(help="Servers that take part; by default all.", **values.SERVERS)
+        str, typer.Option(help="Servers that take part, as of `rdma run`.", **values.SERVERS)
     ] = "",
     sizes: Annotated[
         str,
         typer.Option(
             metavar="BYTES,..",
-            help="Message sizes; by default 256 and 262144, those of EANTC's examples.",
+            help="Message sizes; simulated: by default 256 and 262144, those of EANTC's examples.",
         ),
     ] = "",
     processes: Annotated[
@@ -54,9 +57,26 @@ def experiment(
         typer.Option(
             "--processes-per-server",
             metavar="NUMBER,..",
-            help="Processes of MPI on each server; the published test does not state them.",
+            help="Processes of MPI on each server, as of `rdma run`; simulated: by default 1 and "
+            "36, because the published test does not state them.",
         ),
-    ] = "1,36",
+    ] = "",
+    duration: Annotated[
+        int | None,
+        typer.Option(metavar="SECONDS", min=4, help="Duration of each bandwidth test (s)."),
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(min=5, help="Number of iterations of each latency test.")
+    ] = None,
+    drained: options.Drained = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(help="Database of runs; by default rdma.db in the folder.", **values.FILE),
+    ] = None,
+    restore: Annotated[
+        bool,
+        typer.Option("--restore", help="Do no further run; return the switches to the start."),
+    ] = False,
     directory: Annotated[
         Path | None,
         typer.Option(
@@ -64,12 +84,12 @@ def experiment(
         ),
     ] = None,
     workers: Annotated[
-        int, typer.Option(min=0, help="Number of workers; 0: one for each core.")
+        int, typer.Option(min=0, help="Simulated: number of workers; 0: one for each core.")
     ] = 0,
     results: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of simulations that are done; by default in the user's cache.",
+            help="Simulated: folder of results that exist; by default in the user's cache.",
             **values.DIR,
         ),
     ] = None,
@@ -78,12 +98,17 @@ def experiment(
 ) -> None:
     """Compare levels of one factor by repeated runs in the order AB BA.
 
-    Each level is a fabric that differs in one profile key. The result has minimum, mean and maximum
-    of each test, and a signed-rank test over pairs of runs. The folder keeps everything: a command
-    that was ended continues by the same command.
+    Each level is a fabric that differs in one profile key. With --connections each level is rolled
+    out by a sealed plan with its gates, the suite runs on it, and the switches end as they began.
+    The result has minimum, mean and maximum of each test, and a signed-rank test over pairs of
+    runs. The folder keeps everything: a command that was ended continues by the same command.
     """
     from rocefort.base.errors import BadInput
-    from rocefort.experiment.conduct import ExperimentRequest, simulated_experiment
+    from rocefort.experiment.conduct import (
+        ExperimentRequest,
+        PreparedExperiment,
+        simulated_experiment,
+    )
     from rocefort.experiment.report import experiment_report
 
     request = ExperimentRequest(
@@ -93,16 +118,39 @@ def experiment(
         repeat=repeat,
         servers=tuple(filter(None, (name.strip() for name in servers.split(",")))),
         directory=directory,
-        sizes=_numbers(sizes, "--sizes"),
-        processes=_numbers(processes, "--processes-per-server"),
         workers=workers,
         results=results,
     )
-    if not simulate:
-        raise BadInput("real runs are not available yet", how="add --simulate")
-    result = simulated_experiment(request)
+    if simulate == (connections is not None):
+        how = "add --simulate, or --connections FILE with the switches and servers"
+        raise BadInput("an experiment is simulated or measured", how=how)
+    if connections is None:
+        numbers = _numbers(processes, "--processes-per-server")
+        request = replace(
+            request, sizes=_numbers(sizes, "--sizes"), processes=numbers or request.processes
+        )
+        result = simulated_experiment(request)
+    else:
+        from rocefort.base.features import optional_module
+        from rocefort.fleet.connections import load_connections
+        from rocefort.rollout.controller.config import ApplyOptions
+
+        optional_module("rocefort.rdma.run_suite", "a measured experiment needs RDMA tests")
+        from rocefort.experiment.measured import MeasuredRequest, measured_experiment, tests_of
+
+        chosen = {"duration_s": duration, "iterations": iterations}
+        number = _numbers(processes, "--processes-per-server")
+        tests = tests_of(request, sizes, tuple(drained or ()), number, chosen)
+        measured = MeasuredRequest(
+            access=load_connections(connections),
+            tests=tests,
+            options=ApplyOptions(drained=tuple(drained or ())),
+            history=history,
+            restore=restore,
+        )
+        result = measured_experiment(PreparedExperiment.of(request), measured, output.write_note)
     write_result(result, experiment_report, text=form is options.TraceFormat.TEXT)
-    end(failed=False, stopped=result.state == "stopped")
+    end(failed=False, stopped=result.state == "stopped" and not restore)
 
 
 def _numbers(text: str, where: str) -> tuple[int, ...]:

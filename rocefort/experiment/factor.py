@@ -29,6 +29,7 @@ STATIC, AI = "static", "ai"
 ECN_OF_WORD = {STATIC: "huawei-throughput", AI: "ai-ecn-hpc"}
 KIND_OF_WORD: dict[str, type[Sourced]] = {STATIC: StaticEcn, AI: AiEcnProfile}
 NAME = "experiment"
+START = "start"  # the fabric as the experiment began
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # also a folder's name
 LONGEST_WORD = 14  # of a profile's name, which a switch may limit to 31 characters with the speed
 REFUSAL = "the level is no valid fabric"
@@ -61,6 +62,9 @@ def parsed_factor(text: str) -> tuple[str, tuple[str, ...]]:
     if not equals or not key.strip() or len(words) < 2 or not all(map(WORD.fullmatch, words)):
         what = f"{text!r} names no key with two values or more"
         raise BadInput(what, where=WHERE, how=f"write {FORM}, such as ecn=static,ai")
+    if START in words:
+        what = f"{START!r} is the fabric as it is, and no name of a level"
+        raise BadInput(what, where=WHERE, how="give the profile another name")
     if len(set(words)) < len(words):
         raise BadInput(f"{text!r} names a value twice", where=WHERE, how="name each value once")
     return key.strip(), words

@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +20,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from rocefort.base.errors import BadInput, Problem, Refused
-from rocefort.experiment.factor import LevelFabric
 from rocefort.experiment.model import ExperimentPlan, ExperimentRun, PlannedRun
 
 PLAN, JOURNAL, LOCK, RUNS, LEVELS = "experiment.json", "journal.jsonl", "lock", "runs", "levels"
@@ -50,11 +49,12 @@ class ExperimentFolder:
             raise BadInput("is no plan of an experiment", file=str(file), how=how) from None
 
     def begin(
-        self, plan: ExperimentPlan, levels: Sequence[LevelFabric], beside: Sequence[Path] = ()
-    ) -> bool:
-        """Keep plan and fabrics, or compare the plan with the kept one; returns whether it is kept.
+        self, plan: ExperimentPlan, fabrics: Mapping[str, str], beside: Sequence[Path] = ()
+    ) -> None:
+        """Keep plan and fabrics, or compare the plan with the kept one.
 
-        beside: files that a fabric has beside it. Raises Refused for another plan.
+        fabrics: texts by level. beside: files that a fabric has beside it. Raises Refused for
+        another plan.
         """
         kept = self.plan()
         if kept is not None:
@@ -62,13 +62,12 @@ class ExperimentFolder:
                 how = "name another folder with --directory"
                 last = Problem("", "the folder has another experiment", how, str(self.path))
                 raise Refused(problems=[*problems, last])
-            return True
-        for level in levels:
-            self._write(self.level(level.name), level.text)
+            return
+        for level, text in fabrics.items():
+            self._write(self.level(level), text)
             for file in beside:
-                self._write(self.level(level.name).with_name(file.name), file.read_text("utf-8"))
+                self._write(self.level(level).with_name(file.name), file.read_text("utf-8"))
         self._write(self.path / PLAN, plan.model_dump_json(indent=1) + "\n")
-        return False
 
     def run(self, run: PlannedRun) -> ExperimentRun | None:
         """Run that has ended; None: it has not, or its file is not whole."""

@@ -16,7 +16,7 @@ from rocefort.rdma.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
 
 @dataclass(frozen=True)
 class RdmaRequest:
-    """Request for a run. servers, drained: names from the command line."""
+    """Request for a run. servers, drained: names from the command line. run: id; empty: new."""
 
     suite: Suite
     servers: tuple[str, ...] = ()
@@ -24,6 +24,7 @@ class RdmaRequest:
     drained: tuple[str, ...] = ()
     switches: bool = True  # read their counters
     deadline_s: float | None = None
+    run: str = ""
 
 
 def request_of(suite: str, servers: tuple[str, ...], sizes: str, **chosen: object) -> RdmaRequest:

@@ -87,7 +87,7 @@ def run_tests(
         run_store.open_history(history_path, make=True) as past,
         open_fleet(derived.network, access) as nornir,
     ):
-        run = new_id()
+        run = request.run or new_id()
         probed = _server_probes(nornir, derived, names, request)
         with hold_servers(
             nornir, [n for n, p in probed.items() if p.host is not None], run

@@ -61,7 +61,7 @@ def test_five_pairs_on_one_side_have_the_least_p() -> None:
     assert result.sentence == (
         "B against A: improved: 1 of 1; signed-rank test over the cells, two-sided, exact: p = 1"
     )
-    assert least_p(5) == ("5 pairs: the smallest p of one cell is 0.031 one-sided, 0.062 two-sided")
+    assert least_p(5) == ("5 pairs: the smallest p of one test is 0.031 one-sided, 0.062 two-sided")
 
 
 def test_a_cell_that_a_run_did_not_measure_is_not_compared() -> None:

@@ -1,0 +1,269 @@
+"""Measured experiment: each level is rolled out, and a suite of RDMA tests runs on it.
+
+The id of a run is in the journal before it begins. After a kill, an id in the history of RDMA runs
+is a run that has ended. Otherwise all its processes are stopped, and the same id runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput, RocefortError, Stopped
+from rocefort.base.processes import stop_on_signals
+from rocefort.base.repository import SHIPPED, site_of
+from rocefort.experiment.conduct import Conducted, ExperimentRequest, Grounds, PreparedExperiment
+from rocefort.experiment.factor import START
+from rocefort.experiment.model import (
+    CellValue,
+    ExperimentPlan,
+    ExperimentResult,
+    ExperimentRun,
+    PlannedRun,
+)
+from rocefort.experiment.rollouts import CONTINUES, LevelRollouts
+from rocefort.fleet.connections import Connections
+from rocefort.rdma.compare import published_sizes
+from rocefort.rdma.designed_plan import RdmaRequest
+from rocefort.rdma.judge.run_store import open_history
+from rocefort.rdma.plan.message_sizes import size_set
+from rocefort.rdma.plan.site import RdmaPlanOptions
+from rocefort.rdma.rdma_plan import Suite
+from rocefort.rdma.results import Measurement, RdmaResult
+from rocefort.rdma.run_suite import RunDialogue, new_id, run_tests, stop_everything
+from rocefort.reports.wording import bytes_words
+from rocefort.rollout.controller.config import ApplyOptions
+from rocefort.verification.capacity import demand_of
+
+BEGAN, DISCARDED = "began", "discarded"
+Say = Callable[[str], None]
+NO_TABLE = (
+    "figures enter no table: {}. No ECN setting acts here, so the runs prove order, records and "
+    "restart only"
+)
+ASSUMPTIONS = (
+    "order AB BA: a slow drift meets all levels alike; a change from run to run does not",
+)
+
+
+@dataclass(frozen=True)
+class MeasuredRequest:
+    """Request for the runs. tests: of each run. history: None for rdma.db in the folder.
+
+    restore: do no further run, and return the switches to the start.
+    """
+
+    access: Connections
+    tests: RdmaRequest
+    options: ApplyOptions
+    history: Path | None = None
+    restore: bool = False
+
+
+def measured_experiment(
+    prepared: PreparedExperiment, request: MeasuredRequest, say: Say
+) -> ExperimentResult:
+    """Run the missing runs, and return the switches to the start, also after a failure.
+
+    Raises Refused before it changes a switch, DeviceFailed and Stopped after the return.
+    """
+    folder = prepared.folder
+    _refuse_other_site(prepared)
+    levels = [prepared.level(each, each.name, each.note) for each in prepared.fabrics]
+    tests = request.tests
+    chosen = tests.options.model_dump(mode="json", exclude_defaults=True)
+    options = {"servers": ", ".join(tests.servers), **{k: str(v) for k, v in chosen.items()}}
+    plan = prepared.plan(levels, options, simulated=False)
+    demand = demand_of(prepared.file.path, None, prepared.file.start.network).file
+    with folder.held(), stop_on_signals() as stopped:
+        if request.restore:
+            plan = _kept_plan(prepared)
+        else:
+            texts = {START: prepared.file.text} | prepared.texts
+            folder.begin(plan, texts, [Path(demand)] if demand else [])
+        fabrics = {name: folder.level(name) for name in (START, *(x.name for x in plan.levels))}
+        rollouts = LevelRollouts(folder, request.access, fabrics, request.options, say)
+        runs = _Runs(rollouts, request, plan, say, stopped)
+        runs.carry_out()
+        note = request.access.speed_note
+        grounds = Grounds(
+            assumptions=ASSUMPTIONS,
+            notes=tuple(_rollout_notes(rollouts)),
+            not_compared=NO_TABLE.format(note) if note else "",
+        )
+        return Conducted(prepared, plan, grounds).result()
+
+
+def _kept_plan(prepared: PreparedExperiment) -> ExperimentPlan:
+    """Return the plan of the folder; raises BadInput if it has none of measured runs."""
+    plan = prepared.folder.plan()
+    if plan is None or plan.simulated:
+        what = "has no experiment on switches"
+        raise BadInput(what, file=str(prepared.folder.path), how="name its folder: --directory")
+    return plan
+
+
+def _refuse_other_site(prepared: PreparedExperiment) -> None:
+    """Raise BadInput if a fabric in the folder would have other profiles than the fabric."""
+    site = site_of(prepared.folder.path) or SHIPPED
+    own = prepared.file.start.site
+    if site.root.resolve() != own.root.resolve():
+        what = f"the folder is not in the site of the fabric, {own.root}"
+        how = "name a folder inside it: --directory"
+        raise BadInput(what, file=str(prepared.folder.path), how=how)
+
+
+def _rollout_notes(rollouts: LevelRollouts) -> Iterator[str]:
+    """Yield a sentence for each change of level."""
+    for row in rollouts.folder.journal():
+        if row["event"] == "arrived":
+            yield (
+                f"plan {row['number']} ({row['plan'][:12]}): to {row['level']}, "
+                f"{row['switches']} switches changed"
+            )
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Runs of an experiment on the switches."""
+
+    rollouts: LevelRollouts
+    request: MeasuredRequest
+    plan: ExperimentPlan
+    say: Say
+    stopped: Callable[[], bool]
+
+    def carry_out(self) -> None:
+        """Run what is missing; the switches run the start at the end."""
+        try:
+            self._missing_runs()
+        except Stopped as error:
+            if error.problem.how == CONTINUES:  # a rollout waits: it neither failed nor ended
+                raise
+            self._return(error)
+            raise
+        except RocefortError as error:
+            self._return(error)
+            raise
+        self.rollouts.move_to(START)
+
+    def _return(self, error: RocefortError) -> None:
+        """Return to the start after an error; raises both errors if this fails, too."""
+        self.say(f"the switches return to the start, because of: {error}")
+        try:
+            self.rollouts.move_to(START)
+        except RocefortError as other:
+            raise type(error)(problems=[*error.problems, *other.problems]) from None
+
+    def _missing_runs(self) -> None:
+        folder = self.rollouts.folder
+        missing = [run for run in self.plan.runs if folder.run(run) is None]
+        if self.request.restore or not missing:
+            return
+        self.rollouts.check_start()
+        for run in missing:
+            if self.stopped():
+                raise Stopped("an operator stopped the experiment")
+            self.rollouts.move_to(run.level)
+            self._run(run)
+
+    def _run(self, run: PlannedRun) -> None:
+        """Run the tests of one run under its id, unless the history has it."""
+        folder, access = self.rollouts.folder, self.request.access
+        fabric, history = self.rollouts.fabrics[run.level], self.request.history
+        history = history or folder.path / "rdma.db"
+        identity = self._identity(run)
+        result = _stored(history, identity) if identity else None
+        if identity is None:
+            identity = new_id()
+            folder.note(BEGAN, run=run.number, level=run.level, id=identity)
+        elif result is None:
+            stop_everything(fabric, access, ())
+        if result is None:
+            self.say(f"run {run.number} of {len(self.plan.runs)}: {run.level}, {identity}")
+            tests = replace(self.request.tests, run=identity)
+            talk = RunDialogue(self.say, self.stopped)
+            result = run_tests(fabric, access, tests, history, talk)
+        if self.stopped() and not result.complete:
+            folder.note(DISCARDED, run=run.number, id=identity)
+            raise Stopped(f"an operator stopped run {run.number}, which runs again")
+        folder.keep(_experiment_run(run, result))
+
+    def _identity(self, run: PlannedRun) -> str | None:
+        """Id under which a run began, unless it was discarded; None: it has not begun."""
+        identity = None
+        for row in self.rollouts.folder.journal():
+            if row.get("run") == run.number and row["event"] in (BEGAN, DISCARDED):
+                identity = row["id"] if row["event"] == BEGAN else None
+        return identity
+
+
+def _stored(history: Path, identity: str) -> RdmaResult | None:
+    """Return the run with an id; None: the history has none."""
+    if not history.exists():
+        return None
+    with open_history(history) as past:
+        if all(line.id != identity for line in past.runs()):
+            return None
+        return past.load(identity)
+
+
+def _experiment_run(run: PlannedRun, result: RdmaResult) -> ExperimentRun:
+    ended: datetime = result.ended or result.began
+    values: dict[str, CellValue] = {}
+    for each in result.measurements:
+        for value in _values(each):
+            values.setdefault(value.cell, value)
+    record = result.record
+    notes = [f"{name}: {value}" for name, value in (record.conditions if record else {}).items()]
+    notes += list(record.differences) if record else []
+    return ExperimentRun(
+        run=run,
+        id=result.id,
+        began=result.began,
+        ended=ended,
+        values=tuple(values.values()),
+        notes=(*notes, *result.unmeasured),
+    )
+
+
+def _values(each: Measurement) -> Iterator[CellValue]:
+    """Yield the values of a measurement: of each size of a collective, or its main figure."""
+    test = each.run
+    if each.sizes:
+        for point in each.sizes:
+            cell = f"{test.collective or test.program.value} {bytes_words(point.size_bytes)}"
+            yield CellValue(cell=cell, value=point.average_us, unit="us")
+        return
+    latency = test.program.measures_latency
+    names = (test.program.value, bytes_words(test.size_bytes), test.pair)
+    yield CellValue(
+        cell=" ".join(filter(None, names)),
+        value=each.value,
+        unit="us" if latency else "Gb/s",
+        higher_is_better=not latency,
+    )
+
+
+def tests_of(
+    request: ExperimentRequest,
+    sizes: str,
+    drained: tuple[str, ...],
+    processes: tuple[int, ...],
+    chosen: Mapping[str, object],
+) -> RdmaRequest:
+    """Return the tests of each run; chosen: fields of RdmaPlanOptions. Raises BadInput."""
+    if request.suite not in set(Suite):
+        how = nearest(request.suite, [suite.value for suite in Suite])
+        raise BadInput(f"no suite {request.suite!r}", where="--suite", how=how)
+    if len(processes) > 1:
+        what = "a measured experiment has one number of processes"
+        raise BadInput(what, where="--processes-per-server", how="name one number")
+    own = dict(chosen) | ({"sizes": size_set(sizes, published_sizes)} if sizes else {})
+    if processes:
+        own["processes_per_server"] = processes[0]
+    options = RdmaPlanOptions.model_validate(own)
+    return RdmaRequest(Suite(request.suite), request.servers, options, drained)

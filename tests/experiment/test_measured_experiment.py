@@ -1,0 +1,214 @@
+"""`experiment` on emulated switches: order, plans, kills, and the fabric as it began."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from outputs import fields_of, hold
+from typer.testing import CliRunner, Result
+
+from rocefort.design.subject import subject_of
+from rocefort.emulator.emulated_site import Rehearsal, rehearse
+from rocefort.emulator.options import LabOptions
+from rocefort.experiment.model import ExperimentResult
+from rocefort.experiment.store import ExperimentFolder
+from rocefort.fleet.running_configs import running_of
+from rocefort.models.change.plan import Plan
+from rocefort.rdma.judge.run_store import open_history
+from rocefort.rollout.apply.earlier_runs import note_of_earlier_end
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.runs import contents_of
+from rocefort.rollout.planning.sealed_files import read_plan
+from rocefort.tasks import cli
+
+SCALE = 60.0
+PATIENCE_S = 120.0
+UPDATED = re.compile(r"(?m)^!Last configuration was updated at .*\n")
+SERVERS = "leaf001-s01,leaf001-s02"
+
+
+class Bed:
+    """Emulated switches and servers of a small fabric, in a site of their own."""
+
+    def __init__(self, site: Path, lab: Rehearsal) -> None:
+        self.site, self.lab = site, lab
+        self.fabric = site / "inventory/tiny"
+
+    def words(self, folder: Path, *words: str) -> list[str]:
+        own = ["experiment", str(self.fabric), "--factor", "ecn=static,ai", "--suite", "mpi"]
+        own += ["--servers", SERVERS, "--connections", str(self.lab.file), "--sizes", "256"]
+        return [*own, "--directory", str(folder), "--progress", "none", *words]
+
+    def run(self, folder: Path, *words: str) -> Result:
+        return CliRunner().invoke(cli, self.words(folder, *words))
+
+    def texts(self) -> dict[str, str]:
+        """Running texts without the time of the newest commit."""
+        running = running_of(self.fabric, self.lab.connections, None)
+        return {name: UPDATED.sub("", text) for name, text in running.items()}
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    site = tmp_path_factory.mktemp("site")
+    (site / "inventory").mkdir()
+    words = ["--spines", "1", "--leaves", "1", "--servers-per-leaf", "2"]
+    done = CliRunner().invoke(cli, ["new", "tiny", *words, "--directory", str(site / "inventory")])
+    assert done.exit_code == 0, done.output
+    file = site / "inventory/tiny/fabric.yaml"
+    text = file.read_text(encoding="utf-8")
+    policy = "  trial_s: 3600\n  drain: false\n  settle_s: 1\n"
+    file.write_text(text.replace("  trial_s: 600\n", policy), encoding="utf-8")
+    subject = subject_of(file, None)
+    options = LabOptions(keep=True, time_scale=SCALE)
+    with rehearse(subject.network, subject.texts, site / "lab", options) as lab:
+        yield Bed(site, lab)
+
+
+@pytest.fixture
+def folder(bed: Bed, request: pytest.FixtureRequest) -> Path:
+    """Folder of an experiment inside the site."""
+    name = re.sub(r"\W+", "-", request.node.name)
+    return bed.site / "experiments" / name
+
+
+def result_of(done: Result) -> ExperimentResult:
+    assert done.exit_code == 0, (done.output, done.exception)
+    hold(["experiment", "--format", "json"], done.stdout)
+    return ExperimentResult.model_validate(fields_of(done.stdout))
+
+
+def plans_of(folder: Path) -> list[tuple[Path, Plan]]:
+    return [(file, read_plan(file)) for file in sorted((folder / "plans").glob("*.json"))]
+
+
+def check_whole(folder: Path, result: ExperimentResult, levels: Sequence[str]) -> None:
+    """Check that there are exactly the stated runs, and that each plan was applied once."""
+    assert [run.run.level for run in result.runs] == list(levels)
+    assert [run.run.number for run in result.runs] == list(range(1, len(levels) + 1))
+    with open_history(folder / "rdma.db") as past:
+        stored = {line.id for line in past.runs()}
+    assert stored == {run.id for run in result.runs}
+    for file, plan in plans_of(folder):
+        changes = any(not change.empty for change in plan.changes)
+        journal = RunDirectory.of(file).journal
+        runs = contents_of(journal, plan.digest).runs if journal.is_file() else ()
+        assert len(runs) == changes, file
+        assert all(run.ended and not run.code for run in runs)
+
+
+def killed(bed: Bed, folder: Path, words: Sequence[str], when: Callable[[], bool]) -> None:
+    """Run the command in a process, and kill it at a moment; it may end before."""
+    command = [sys.executable, "-m", "rocefort", *bed.words(folder, *words)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as running:
+        assert running.stderr is not None
+        with closing(running.stderr):
+            deadline = time.monotonic() + PATIENCE_S
+            while running.poll() is None and not when():
+                assert time.monotonic() < deadline
+                time.sleep(0.005)
+            if running.poll() is None:
+                os.kill(running.pid, signal.SIGKILL)
+            assert running.wait() in (0, -signal.SIGKILL), running.stderr.read().decode()
+
+
+def events(folder: Path) -> list[str]:
+    return [row["event"] for row in ExperimentFolder(folder).journal()]
+
+
+def test_an_experiment_killed_in_a_run_ends_with_its_runs_and_the_fabric_as_it_began(
+    bed: Bed, folder: Path
+) -> None:
+    before = bed.texts()
+    words = ("--repeat", "1")
+    killed(bed, folder, words, lambda: events(folder).count("began") == 1)
+    first = ExperimentFolder(folder).journal()
+    assert [row["event"] for row in first] == ["checked", "transition", "arrived", "began"]
+    assert bed.texts() != before
+    result = result_of(bed.run(folder, *words, "--format", "json"))
+    check_whole(folder, result, ["static", "ai"])
+    assert result.runs[0].id == first[-1]["id"]
+    assert bed.texts() == before
+    assert result.comparisons == ()
+    assert result.not_compared == (
+        "figures enter no table: emulated servers, figures of a model: correctness is judged, "
+        "speed is not. No ECN setting acts here, so the runs prove order, records and restart only"
+    )
+    notes = [note for note in result.runs[0].notes if note.startswith("ecn: ")]
+    assert notes == ["ecn: static"]
+    assert [row for row in result.runs[1].notes if row.startswith("ecn: ")] == ["ecn: dynamic"]
+    again = result_of(bed.run(folder, *words, "--format", "json"))
+    assert again.runs == result.runs
+
+
+def test_a_level_is_rolled_out_again_by_a_plan_of_its_own(bed: Bed, folder: Path) -> None:
+    result = result_of(bed.run(folder, "--repeat", "3", "--format", "json"))
+    check_whole(folder, result, ["static", "ai", "ai", "static", "static", "ai"])
+    plans = plans_of(folder)
+    names = ["001-static", "002-ai", "003-static", "004-ai", "005-start"]
+    assert [file.stem for file, _ in plans] == names
+    for file, plan in plans:  # as `apply` asks before it begins
+        assert note_of_earlier_end(plan, RunDirectory.of(file), again=False) == ""
+
+
+def test_a_folder_outside_of_the_site_is_refused(bed: Bed, tmp_path: Path) -> None:
+    done = bed.run(tmp_path / "own", "--repeat", "1")
+    assert str(done.exception) == (
+        f"{tmp_path}/own: the folder is not in the site of the fabric, {bed.site}; name a folder inside it: --directory"
+    )
+
+
+def test_switches_that_do_not_run_the_fabric_are_refused(bed: Bed, folder: Path) -> None:
+    fabric = bed.fabric / "fabric.yaml"
+    text = fabric.read_text(encoding="utf-8")
+    fabric.write_text(text.replace("xoff_kbytes: ", "xoff_kbytes: 1"), encoding="utf-8")
+    try:
+        done = bed.run(folder, "--repeat", "1")
+    finally:
+        fabric.write_text(text, encoding="utf-8")
+    assert "would change to this fabric; roll it out first (`rocefort plan`)" in str(done.exception)
+    assert events(folder) == []
+
+
+def test_restore_returns_the_switches_without_further_runs(bed: Bed, folder: Path) -> None:
+    before = bed.texts()
+    killed(bed, folder, ("--repeat", "2"), lambda: events(folder).count("began") == 1)
+    assert bed.texts() != before
+    result = result_of(bed.run(folder, "--repeat", "2", "--restore", "--format", "json"))
+    assert result.state == "stopped"
+    assert result.runs == ()
+    assert bed.texts() == before
+
+
+# Rows of the journal with repeat 1: checked, transition, arrived, began, ended, transition, arrived,
+# began, ended, transition, arrived.
+INSTANTS = [(rows, delay_s) for rows in range(1, 11) for delay_s in (0.0, 0.3, 1.5)]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("rows", "delay_s"), INSTANTS)
+def test_a_kill_at_any_instant_leaves_a_whole_experiment(
+    bed: Bed, folder: Path, rows: int, delay_s: float
+) -> None:
+    before = bed.texts()
+    since: list[float] = []
+
+    def now() -> bool:
+        if len(events(folder)) >= rows and not since:
+            since.append(time.monotonic())
+        return bool(since) and time.monotonic() - since[0] >= delay_s
+
+    words = ("--repeat", "1")
+    killed(bed, folder, words, now)
+    result = result_of(bed.run(folder, *words, "--format", "json"))
+    check_whole(folder, result, ["static", "ai"])
+    assert bed.texts() == before
