@@ -26,11 +26,8 @@ from rocefort.experiment.model import (
 )
 from rocefort.experiment.rollouts import CONTINUES, LevelRollouts
 from rocefort.fleet.connections import Connections
-from rocefort.rdma.compare import published_sizes
-from rocefort.rdma.designed_plan import RdmaRequest
+from rocefort.rdma.designed_plan import RdmaRequest, request_of
 from rocefort.rdma.judge.run_store import open_history
-from rocefort.rdma.plan.message_sizes import size_set
-from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import Measurement, RdmaResult
 from rocefort.rdma.run_suite import RunDialogue, new_id, run_tests, stop_everything
@@ -262,8 +259,5 @@ def tests_of(
     if len(processes) > 1:
         what = "a measured experiment has one number of processes"
         raise BadInput(what, where="--processes-per-server", how="name one number")
-    own = dict(chosen) | ({"sizes": size_set(sizes, published_sizes)} if sizes else {})
-    if processes:
-        own["processes_per_server"] = processes[0]
-    options = RdmaPlanOptions.model_validate(own)
-    return RdmaRequest(Suite(request.suite), request.servers, options, drained)
+    own = dict(chosen) | ({"processes_per_server": processes[0]} if processes else {})
+    return replace(request_of(request.suite, request.servers, sizes, **own), drained=drained)

@@ -156,7 +156,7 @@ def test_a_level_is_rolled_out_again_by_a_plan_of_its_own(bed: Bed, folder: Path
     plans = plans_of(folder)
     names = ["001-static", "002-ai", "003-static", "004-ai", "005-start"]
     assert [file.stem for file, _ in plans] == names
-    for file, plan in plans:  # as `apply` asks before it begins
+    for file, plan in plans:  # as `apply` checks before it begins
         assert note_of_earlier_end(plan, RunDirectory.of(file), again=False) == ""
 
 
