@@ -122,7 +122,8 @@ class WaveApproval:
     """Approval of one wave of one plan, for one run of it.
 
     run: a random word that identifies the run, so that an approval is not valid for another run.
-    at: time, ISO 8601 with its offset. signature: of `content`, by an SSH key; empty: none.
+    at: time, ISO 8601 with its offset. outside: user and reason of the request to begin outside a
+    window that it approves, too; empty: none. signature: of `content`, by an SSH key; empty: none.
     """
 
     plan: str
@@ -130,6 +131,7 @@ class WaveApproval:
     run: str
     by: str
     at: str
+    outside: str = ""
     signature: str = ""
 
     @classmethod
@@ -144,4 +146,6 @@ class WaveApproval:
     def content(self) -> str:
         """Text that the signature covers: all other fields, as canonical JSON."""
         fields = asdict(replace(self, signature=""))
+        if not self.outside:
+            del fields["outside"]  # as earlier versions sign it
         return json.dumps(fields, sort_keys=True, separators=(",", ":"))

@@ -10,6 +10,7 @@ from pydantic import Field
 from rocefort.models.base import Frozen, Name
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.fabric.beamlines import Beamline
+from rocefort.models.fabric.calendar import Calendar
 from rocefort.models.fabric.congestion_control import CongestionControl
 from rocefort.models.fabric.hosts import Adapter, HostProfile, NicProfile
 from rocefort.models.fabric.lossless import EcnProfile, Lossless
@@ -109,6 +110,12 @@ class Rollout(Frozen):
     )
     approvals: Approvals = Field(
         default=Approvals(), description="Policy for approvals of waves, and their expiry."
+    )
+    calendar: Calendar | None = Field(
+        default=None,
+        exclude_if=lambda calendar: calendar is None,
+        description="Calendar that can hold waves; otherwise any time will do.",
+        examples=[{"file": "operation.ics", "time_zone": "Asia/Shanghai"}],
     )
     tuning_window: Window | None = Field(
         default=None,

@@ -37,7 +37,7 @@ class ExitCode(IntEnum):
     REFUSED = 4, "The action is unsafe or not permitted."
     STOPPED = (
         5,
-        "An operator stopped an action, or it waits for an approval or for its gate.",
+        "An operator stopped an action, or it waits for an approval, its window or its gate.",
     )
     INTERNAL = 70, "An internal error of Rocefort. Its traceback is in a file; please report it."
     INTERRUPTED = 130, "Ctrl-C ended a command that only reads, computes or writes files."

@@ -68,6 +68,15 @@ AllowUnmeasured = Annotated[
     ),
 ]
 
+OutsideWindow = Annotated[
+    str,
+    typer.Option(
+        metavar="REASON",
+        help="Begin waves that a calendar holds, each with an approval by another person; the "
+        "reason is recorded.",
+    ),
+]
+
 Again = Annotated[
     bool, typer.Option("--again", help="Apply a plan although it was rolled back before.")
 ]
@@ -100,6 +109,7 @@ def apply(
     allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
     allow_unmeasured: AllowUnmeasured = "",
+    outside_window: OutsideWindow = "",
     drained: options.Drained = None,
     allow_unhealthy: AllowUnhealthy = False,
     base: PolicyBase = "",
@@ -111,7 +121,7 @@ def apply(
     """Apply a sealed plan wave by wave; roll back on failure.
 
     The exit code is 5 if an operator stops it (pause, abort, Ctrl-C), or if a wave waits for an
-    approval or for the time when its RDMA gate may load servers.
+    approval, for its window, or for the time when its RDMA gate may load servers.
     """
     from rocefort.rollout.apply.operate import refuse_second_controller
 
@@ -132,6 +142,7 @@ def apply(
         approval_timeout_s=approval_wait,
         break_glass=break_glass,
         unmeasured=allow_unmeasured,
+        outside=outside_window,
         drained=tuple(drained or ()),
     )
     carry_out((sealed, journal, html), connections, (progress, form), chosen)
@@ -152,6 +163,7 @@ def resume(
     approval_wait: ApprovalWait = 0,
     break_glass: BreakGlass = "",
     allow_unmeasured: AllowUnmeasured = "",
+    outside_window: OutsideWindow = "",
     drained: options.Drained = None,
     detached: Detach = False,
     html: options.RolloutPage = None,
@@ -171,6 +183,7 @@ def resume(
         approval_timeout_s=approval_wait,
         break_glass=break_glass,
         unmeasured=allow_unmeasured,
+        outside=outside_window,
         drained=tuple(drained or ()),
     )
     carry_out((sealed, journal, html), connections, (progress, form), chosen)
@@ -300,7 +313,12 @@ def approve(
     plan, file = read_plan(sealed), named_journal(sealed, journal)
     policy = policy_of_run(plan, status_of_plan(plan, file).progress.history)
     done = Approval(
-        plan=given.plan, wave=given.wave, by=given.by, policy=policy, rehearsal=rehearsal
+        plan=given.plan,
+        wave=given.wave,
+        by=given.by,
+        outside=given.outside,
+        policy=policy,
+        rehearsal=rehearsal,
     )
     write_result(done, approval_report, text=form is options.TraceFormat.TEXT)
 
@@ -332,6 +350,7 @@ def rollback(
     allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
     allow_unmeasured: AllowUnmeasured = "",
+    outside_window: OutsideWindow = "",
     drained: options.Drained = None,
     allow_unhealthy: AllowUnhealthy = False,
     html: Annotated[
@@ -375,6 +394,7 @@ def rollback(
         approval_timeout_s=approval_wait,
         break_glass=break_glass,
         unmeasured=allow_unmeasured,
+        outside=outside_window,
         drained=tuple(drained or ()),
     )
     carry_out((file, None, html), connections, (progress, form), chosen)

@@ -1,4 +1,4 @@
-"""`plan`, `plan-console`, `day0`, `replace`: prepare changes of switches."""
+"""`plan`, `windows`, `plan-console`, `day0`, `replace`: prepare changes of switches."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from rocefort.base import options, output
 from rocefort.base.command_line import values
 from rocefort.base.command_line.help import Topic, documented
+from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_blocks, write_result
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -61,7 +62,7 @@ def plan(
     """
     from rocefort.fleet.connections import load_connections
     from rocefort.fleet.running_configs import running_of
-    from rocefort.rollout.apply.policy_of_plan import shown_policy
+    from rocefort.rollout.apply.policy_of_plan import shown_policy, windows_of
     from rocefort.rollout.plan.make_plan import PlanOptions, make_plan, running_at_rest, signed
     from rocefort.rollout.plan.procedures import NeedsMaintenance
     from rocefort.rollout.planning.sealed_files import write_plan
@@ -86,12 +87,58 @@ def plan(
         raise
     write_plan(sealed, out)
     policy = shown_policy(sealed)
-    done = PlanOutput(file=str(out), signature=signed(out, sign), policy=policy, plan=sealed)
+    done = PlanOutput(
+        file=str(out),
+        signature=signed(out, sign),
+        policy=policy,
+        windows=windows_of(sealed, policy, access.time_scale),
+        plan=sealed,
+    )
     if html is not None:
         from rocefort.rollout.apply.pages import with_page
 
         done = with_page(done, html)
     write_result(done, sealed_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort windows plan.json",
+        "rocefort windows plan.json --at 2027-03-28T01:30",
+        topic=Topic.OPERATE,
+    )
+)
+def windows(
+    sealed: options.SealedPlan,
+    connections: options.MaybeConnections = None,
+    at: Annotated[
+        str, typer.Option(metavar="TIME", help="Time of the begin, ISO 8601; now by default.")
+    ] = "",
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Show whether a calendar would hold the waves of a plan, and until when.
+
+    Reads the calendar of the fabric and no switch. The exit code is 1 if a wave would wait.
+    Connections name how fast the timers of a lab run.
+    """
+    from rocefort.base.clock import utc_now
+    from rocefort.fleet.connections import load_connections
+    from rocefort.rollout.apply.policy_of_plan import approval_policy, time_of, windows_of
+    from rocefort.rollout.planning.sealed_files import read_plan
+    from rocefort.rollout.report.plan_report import PlanWindows, plan_windows_report
+
+    plan = read_plan(sealed)
+    policy = approval_policy(plan)
+    begin = time_of(at, policy) or utc_now()
+    scale = load_connections(connections).time_scale if connections else 1.0
+    done = PlanWindows(
+        plan=plan.digest,
+        at=begin.isoformat(timespec="seconds"),
+        calendars=tuple(each.file for each in policy.calendars),
+        windows=windows_of(plan, policy, scale, begin),
+    )
+    write_result(done, plan_windows_report, text=form is options.TraceFormat.TEXT)
+    end(failed=any(each.reason for each in done.windows))
 
 
 @cli.command(

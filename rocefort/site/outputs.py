@@ -30,7 +30,7 @@ from rocefort.reports.formats.rule_text import RulesOutput
 from rocefort.reports.problem_results import ProblemsOutput
 from rocefort.rollout.facts.open_facts import ProbeResult
 from rocefort.rollout.report.event_lines import EndOutput, FollowedOutput, StepOutput
-from rocefort.rollout.report.plan_report import Approval, PlanOutput, Procedures
+from rocefort.rollout.report.plan_report import Approval, PlanOutput, PlanWindows, Procedures
 from rocefort.rollout.report.status_report import HistoryOutput, StatusOutput
 from rocefort.validators.capacity.capacity_results import CapacityReport
 from rocefort.validators.routing_results import Trace
@@ -66,6 +66,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "review": ReviewsOutput,
     "capacity": CapacityReport,
     "plan": PlanOutput,
+    "windows": PlanWindows,
     "plan-console": Procedures,
     "day0": Procedures,
     "replace": Procedures,

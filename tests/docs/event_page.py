@@ -45,7 +45,11 @@ ACTS: Mapping[str, str] = {
     "fault": "Problem outside of any act.",
     "stop": "The rollout stops.",
     "pause": "An operator paused the rollout.",
-    "hold": "A wave waits until its RDMA gate may load servers; the detail has the reason.",
+    "hold": "A wave waits until its window is open, or its RDMA gate may load servers; the detail "
+    "has the reason.",
+    "window": "Calendars by which a wave begins, and who permitted it outside its window.",
+    "outside-window": "Waves begin although a calendar holds them, each with an approval; the detail "
+    "has who and why.",
     "break-glass": "Approvals are skipped; the detail has the operator and the reason.",
     "note": "A fact before the first wave that stops nothing, as a perftest that is newer than all "
     "tried ones.",

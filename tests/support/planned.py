@@ -1,4 +1,4 @@
-"""Parts around a plan: changes without it, connections that reach nothing, journal rows, git."""
+"""Parts around a plan: changes without it, connections to nothing, journal rows, calendars, git."""
 
 from __future__ import annotations
 
@@ -118,3 +118,35 @@ def git(where: Path, *words: str) -> str:
     settings = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
     command = ["git", "-C", str(where), *settings, *words]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def event(
+    title: str,
+    begin: str,
+    end: str,
+    *lines: str,
+    zone: str = "",
+    kinds: str = "",
+    location: str = "",
+) -> str:
+    """One VEVENT; a begin of eight digits is a day. lines: further properties."""
+    value = f";TZID={zone}" if zone else ";VALUE=DATE" if len(begin) == 8 else ""
+    rows = (
+        "BEGIN:VEVENT",
+        f"UID:{title}@facility.example",
+        "DTSTAMP:20260101T000000Z",
+        f"SUMMARY:{title}",
+        f"DTSTART{value}:{begin}",
+        f"DTEND{value}:{end}",
+        *([f"CATEGORIES:{kinds}"] if kinds else []),
+        *([f"LOCATION:{location.replace(',', chr(92) + ',')}"] if location else []),
+        *lines,
+        "END:VEVENT",
+    )
+    return "".join(f"{row}\r\n" for row in rows)
+
+
+def calendar_text(*events: str) -> bytes:
+    """A calendar of these components."""
+    head = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//facility//operation//EN\r\n"
+    return f"{head}{''.join(events)}END:VCALENDAR\r\n".encode()

@@ -24,7 +24,7 @@ from rocefort.rollout.apply.policy_of_plan import approval_policy
 from rocefort.rollout.controller.config import ApplyOptions, RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
-from rocefort.rollout.controller.protocols import any_load
+from rocefort.rollout.controller.protocols import UNGUARDED, WaveGuards
 from rocefort.rollout.controller.requests import allowed_by, refuse_empty, rules_for
 from rocefort.rollout.gates import gate_of, refuse_uncovered
 from rocefort.rollout.journal.events import ApplyRules, RolloutOutcome, SwitchState
@@ -43,6 +43,7 @@ from rocefort.rollout.plan.fabric_of_run import (
 )
 from rocefort.rollout.plan.rederive import refuse_forged
 from rocefort.rollout.planning.sealed_files import refuse_unjudged, signer_of, signers_file
+from rocefort.rollout.planning.wave_windows import WaveWindows
 
 
 def apply_plan(
@@ -97,6 +98,11 @@ def apply_plan(
                 refuse_forged(plan, access, seen, texts, again=label.left_trials)
 
         gate = gate_of()
+        calendars = (rules or history_of(journal.events()).rules or ApplyRules(0)).calendars
+        guards = WaveGuards(
+            gate.guard(plan, beside, options.drained, clock.scale),
+            WaveWindows.of(plan, network, calendars, gate.seconds, clock.scale),
+        )
         config = RolloutConfig(
             plan=plan,
             switches=switches,
@@ -117,9 +123,7 @@ def apply_plan(
             end_checks=lambda: end_fleet(beside),
             check_plan=check_plan,
             notes=lambda: gate.notes(beside, servers),
-            load_refusal=gate.guard(plan, beside, options.drained, clock.scale)
-            if on_site
-            else any_load,
+            guards=guards if on_site else UNGUARDED,
         )
         return RolloutLoop(config).run()
 
@@ -132,7 +136,7 @@ def _rules(plan: Plan, run: RunDirectory, fabric: KeptFabric, options: ApplyOpti
     approvals = policy.approvals or fabric.policy.approvals
     author = _author(plan, run, approvals, options)
     rules = rules_for(plan, approvals, fabric.policy.max_unavailable, author, options)
-    return replace(rules, policy=policy.sentence(plan))
+    return replace(rules, policy=policy.sentence(plan), calendars=policy.calendars)
 
 
 def _author(plan: Plan, run: RunDirectory, policy: Approvals, options: ApplyOptions) -> str:

@@ -30,7 +30,9 @@ RENEWED_S = 15.0  # without an event: the page shows that its controller works
 
 def with_page(done: PlanOutput, page: Path) -> PlanOutput:
     """Write the page of a plan; returns the output with its name. Raises BadInput."""
-    content = PlanPageContent(done.plan, done.file, done.signature, utc_now(), done.policy)
+    content = PlanPageContent(
+        done.plan, done.file, done.signature, utc_now(), done.policy, done.windows
+    )
     write_files({page.name: plan_page(content)}, page.parent)
     return done.model_copy(update={"page": str(page)})
 

@@ -15,13 +15,13 @@ from rocefort.base.errors import BadInput
 from rocefort.models.change.plan import Gate, Plan
 from rocefort.rollout.controller.durations import nothing
 from rocefort.rollout.controller.protocols import (
+    UNGUARDED,
     GateVerdict,
-    LoadGuard,
     RunGate,
     Switches,
     TextStore,
+    WaveGuards,
     WaveWatch,
-    any_load,
 )
 from rocefort.rollout.journal.events import ApplyRules, SwitchState
 from rocefort.rollout.journal.journal import EventListener, Journal
@@ -46,6 +46,7 @@ class ApplyOptions:
 
     approval_timeout_s: the longest wait for an approval. break_glass: reason for skipping
     approvals. unmeasured: reason for waves without a gate that the rules of load do not permit.
+    outside: reason for waves that a calendar holds, which then need an approval.
     drained: Kubernetes nodes that the operator declares as drained. gate: runs the gate of a wave
     instead of the default one. derives: whether a new run derives its plan again; not on a twin,
     which has other connections. resume_hint: instruction shown when the rollout is interrupted.
@@ -62,13 +63,18 @@ class ApplyOptions:
     approval_timeout_s: float = 0.0
     break_glass: str = ""
     unmeasured: str = ""
+    outside: str = ""
     drained: tuple[str, ...] = ()
     gate: Callable[[Nornir, Gate], GateVerdict] | None = None
     derives: bool = True
     resume_hint: str = APPLY_AGAIN
 
     def __post_init__(self) -> None:
-        reasons = {"--break-glass": self.break_glass, "--allow-unmeasured": self.unmeasured}
+        reasons = {
+            "--break-glass": self.break_glass,
+            "--allow-unmeasured": self.unmeasured,
+            "--outside-window": self.outside,
+        }
         for option, reason in reasons.items():
             if not reason.isprintable():  # a line break would forge a row of the history
                 how = "write the reason in one line, without control characters"
@@ -86,7 +92,7 @@ class RolloutConfig:
     expire. approve_with: the command that approves a wave, without the wave. live: the live checks.
     end_checks: closes the sessions of a live check or a gate that hangs, permanently. check_plan:
     called once by a new run before its first act. notes: called once after it; facts that people
-    learn before the first wave. load_refusal: decides whether a gate may load its servers now.
+    learn before the first wave. guards: decide whether a wave may begin now.
     """
 
     plan: Plan
@@ -109,4 +115,4 @@ class RolloutConfig:
     end_checks: Callable[[], None] = nothing
     check_plan: Callable[[Mapping[str, SwitchState]], None] = lambda _: None
     notes: Callable[[], Sequence[str]] = tuple
-    load_refusal: LoadGuard = any_load
+    guards: WaveGuards = UNGUARDED

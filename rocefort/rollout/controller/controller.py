@@ -22,7 +22,6 @@ from rocefort.rollout.controller.next_action import (
     AwaitApproval,
     AwaitTrials,
     FailWave,
-    HoldWave,
     RolloutState,
     RunActs,
     RunChecks,
@@ -32,10 +31,14 @@ from rocefort.rollout.controller.next_action import (
 )
 from rocefort.rollout.controller.outcome import (
     failure_event,
+    hold_event,
+    interruption,
+    outside_note,
     permissions,
     result_event,
     shown_error,
     wait_event,
+    window_event,
 )
 from rocefort.rollout.controller.protocols import Outcome
 from rocefort.rollout.journal.events import (
@@ -121,9 +124,7 @@ class RolloutLoop:
         while True:
             try:
                 self._take_requests()
-                action = next_action(
-                    self.plan, self.history, self.observed, self.config.load_refusal
-                )
+                action = next_action(self.plan, self.history, self.observed, self.config.guards)
                 if applied := self._carry_out(action):
                     return applied
             except JournalFailed as error:
@@ -153,14 +154,8 @@ class RolloutLoop:
         for event in requests.expired(self.history, self.config.now()):
             self._record(event)
         if self.config.stop() and not self.history.failure and (wave := self._wave):
-            text = f"{self._interruption(wave)}; {self.config.options.resume_hint}"
+            text = f"{interruption(self._table, wave)}; {self.config.options.resume_hint}"
             self._record(failure_event("stop", wave, text, ExitCode.STOPPED))
-
-    def _interruption(self, wave: str) -> str:
-        """Sentence on the interruption of a wave, or before it."""
-        if any(device.touched for device in self._table.of(wave)):
-            return f"wave {wave}: interrupted"
-        return f"interrupted before wave {wave}"
 
     def _take_request(self, request: OperatorRequest) -> None:
         author = f"by {request.by}"
@@ -192,12 +187,11 @@ class RolloutLoop:
             case FailWave(wave, troubles):
                 for device, trouble in troubles:
                     self._record(failure_event("fault", wave, trouble.text, trouble.code, device))
-            case AwaitApproval(wave) if self._patient(wave):
+            case AwaitApproval(wave, outside) if self._patient(wave, outside):
                 pass
-            case HoldWave(wave, why):
-                self._record(StepEvent(act="hold", wave=wave, phase=ActPhase.DONE, detail=why))
-                return self._ended(action)
             case _:
+                if event := hold_event(action):
+                    self._record(event)
                 return self._ended(action)
         return None
 
@@ -206,6 +200,10 @@ class RolloutLoop:
     def _do(self, action: RunActs) -> None:
         states = {device.name: device for device in self._table.of(action.wave)}
         devices = [states[name] for name in action.devices]
+        if action.act is Act.PRECHECK and not any(each.mid_drain for each in devices):
+            wave = self._wave_of(action.wave)
+            if step := window_event(self.config.guards.windows, wave, self.history):
+                self._record(step)
         for each in devices:
             self._record(each.event(action.act, devices))
         outcome, baselines = self._call(action.act, devices)
@@ -282,7 +280,7 @@ class RolloutLoop:
         gate, passed, messages = wave.gate, True, []
         refusal = ""
         if gate.pairs:
-            ask = partial(self.config.load_refusal, wave, begun=True)
+            ask = partial(self.config.guards.load, wave, begun=True)
             refusal = self._in_time(wave, "the RDMA gate", ask)
         if refusal and not self.history.unmeasured:
             where = f"wave {wave.name}: its RDMA gate did not begin"
@@ -380,8 +378,11 @@ class RolloutLoop:
         since_s = (now - self._observed_at) * self.config.scale
         return outcome.pending_of(self._table, devices, now, self.config.scale, since_s)
 
-    def _patient(self, wave: str) -> bool:
-        """Wait briefly for a wave's approval; the wave then begins with a new observation."""
+    def _patient(self, wave: str, outside: str) -> bool:
+        """Wait briefly for a wave's approval; the wave then begins with a new observation.
+
+        outside: why a calendar holds the wave; empty: none does.
+        """
         self._open()  # an approval is for a run, so there must be one
         request = ApprovalEvent(wave=wave, phase=ActPhase.INTENT)
         if self._approval_timeout_s <= 0:
@@ -394,7 +395,7 @@ class RolloutLoop:
             rules = self.history.rules or ApplyRules(0)
             text = requests.approval_prompt(
                 rules, wave, self._approval_timeout_s, self.config.approve_with
-            )
+            ) + outside_note(self.history, outside)
             self._record(request.like(detail=text))
             self._awaited = wave
         self._approval_timeout_s -= SLICE_S

@@ -23,7 +23,7 @@ from rocefort.rollout.controller.device_state import (
     end_attempted,
     to_abort,
 )
-from rocefort.rollout.controller.protocols import LoadGuard, any_load
+from rocefort.rollout.controller.protocols import UNGUARDED, WaveGuards
 from rocefort.rollout.journal.events import (
     Act,
     RolloutProblem,
@@ -35,6 +35,14 @@ from rocefort.rollout.journal.history import AFTER, BEFORE, DURING, RunHistory, 
 
 MOST_WAITS = 3  # for one trial to expire
 MOST_SAVES = 2
+WINDOW_HOW = (
+    "`rocefort resume` continues when it may begin; `rocefort resume --outside-window REASON` "
+    "begins it with an approval"
+)
+LOAD_HOW = (
+    "`rocefort resume` continues when it may run; `rocefort resume --allow-unmeasured REASON` "
+    "continues without it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +80,19 @@ class AwaitTrials:
 
 @dataclass(frozen=True, slots=True)
 class AwaitApproval:
-    """A wave waits for its approval."""
+    """A wave waits for its approval. outside: why a calendar holds it; empty: none does."""
 
     wave: str
+    outside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class HoldWave:
-    """The gate of the next wave may not load its servers now. why: begins with a verb."""
+    """The next wave may not begin now. why: begins with a verb. how: what an operator can do."""
 
     wave: str
     why: str
+    how: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +195,12 @@ def table(plan: Plan, history: RunHistory, observed: Observed) -> RolloutState:
 
 
 def next_action(
-    plan: Plan, history: RunHistory, observed: Observed, load_refusal: LoadGuard = any_load
+    plan: Plan, history: RunHistory, observed: Observed, guards: WaveGuards = UNGUARDED
 ) -> Action:
     """Return the next action. Total: every combination has one; pure: it only reads.
 
     observed: last reported state of every device of the plan; the wave's devices were just read.
-    load_refusal: asked before a wave begins.
+    guards: asked before a wave begins.
     """
     now = table(plan, history, observed)
     if history.failure:
@@ -203,7 +213,7 @@ def next_action(
     return (
         _surprise_action(now, wave, devices)
         or _settle_orphans(now)
-        or _forward_action(now, wave, devices, load_refusal)
+        or _forward_action(now, wave, devices, guards)
     )
 
 
@@ -279,14 +289,14 @@ def _pending_trial_text(device: DeviceState) -> str:
 
 
 def _forward_action(
-    now: RolloutState, wave: Wave, devices: Sequence[DeviceState], load_refusal: LoadGuard
+    now: RolloutState, wave: Wave, devices: Sequence[DeviceState], guards: WaveGuards
 ) -> Action:
     """Next act of a wave: save what is confirmed, then continue with all devices together."""
     if unsaved := tuple(device.name for device in devices if device.status is DeviceStatus.UNSAVED):
         return RunActs(Act.SAVE, wave.name, unsaved)
     todo = [device for device in devices if device.status is not DeviceStatus.TARGET]
     under_way = any(device.status in UNDER_WAY or device.mid_drain for device in todo)
-    if not under_way and (waits := _precondition(now.history, wave, todo, load_refusal)):
+    if not under_way and (waits := _precondition(now.history, wave, todo, guards)):
         return waits
     if step := _step(todo, wave) or _pending_check(now.history, wave):
         return step
@@ -319,16 +329,21 @@ def _pending_check(history: RunHistory, wave: Wave) -> RunChecks | RunGate | Non
 
 
 def _precondition(
-    history: RunHistory, wave: Wave, todo: Iterable[DeviceState], load_refusal: LoadGuard
+    history: RunHistory, wave: Wave, todo: Iterable[DeviceState], guards: WaveGuards
 ) -> PauseRollout | AwaitApproval | HoldWave | RunChecks | None:
     """Pause, approval, time or check that a wave needs before it begins."""
     if history.paused:
         return PauseRollout(wave.name, history.paused)
+    begun = any(Act.PRECHECK in each.progress.done for each in todo)
+    if not begun and (closed := guards.windows(wave)):
+        if not history.outside:
+            return HoldWave(wave.name, f"waits for its window: {closed}", WINDOW_HOW)
+        if not history.permits_outside(wave.name):
+            return AwaitApproval(wave.name, closed)
     if _needs_approval(history, wave):
         return AwaitApproval(wave.name)
-    begun = any(Act.PRECHECK in each.progress.done for each in todo)
-    if not (begun or history.unmeasured) and (why := load_refusal(wave, begun=False)):
-        return HoldWave(wave.name, f"waits for its RDMA gate: {why}")
+    if not (begun or history.unmeasured) and (why := guards.load(wave, begun=False)):
+        return HoldWave(wave.name, f"waits for its RDMA gate: {why}", LOAD_HOW)
     watched = not _live(history) or (wave.name, BEFORE) in history.healthy
     return None if watched else RunChecks(wave.name, BEFORE)
 

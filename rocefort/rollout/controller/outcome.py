@@ -9,6 +9,7 @@ from typing import Literal
 from rocefort.base import internal_errors
 from rocefort.base.errors import DeviceFailed, ExitCode, RocefortError, ServiceFailed
 from rocefort.dialects.words import in_words
+from rocefort.models.change.plan import Wave
 from rocefort.models.wording import listing
 from rocefort.rollout import operator
 from rocefort.rollout.controller.config import ApplyOptions
@@ -24,6 +25,7 @@ from rocefort.rollout.controller.next_action import (
     StopRollout,
     came_back,
 )
+from rocefort.rollout.controller.protocols import WindowGuard
 from rocefort.rollout.journal.events import (
     Act,
     ActEvent,
@@ -35,14 +37,10 @@ from rocefort.rollout.journal.events import (
     SwitchState,
     TrialOwner,
 )
-from rocefort.rollout.journal.history import AS_BEFORE, AS_INTENDED
+from rocefort.rollout.journal.history import AS_BEFORE, AS_INTENDED, RunHistory
 from rocefort.rollout.journal.journal import JournalFailed
 from rocefort.rollout.journal.pending_trials import PendingTrial, pending_trials
 
-HOLD_HOW = (
-    "`rocefort resume` continues when it may run; `rocefort resume --allow-unmeasured REASON` "
-    "continues without it"
-)
 CHANGED_AT = 2  # number of the first state in which a drained switch runs its change
 
 
@@ -70,13 +68,31 @@ def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
             )
         case PauseRollout(wave, by):
             text = f"paused before wave {wave} as requested by {by}; `rocefort resume` continues"
-        case AwaitApproval(wave):
-            text = f"wave {wave} waits for its approval; `rocefort approve`, then `rocefort resume`"
-        case HoldWave(wave, why):
-            text = f"wave {wave} {why}; {HOLD_HOW}"
+        case AwaitApproval(wave, outside):
+            what = outside_text(outside) if outside else "waits for its approval"
+            text = f"wave {wave} {what}; `rocefort approve`, then `rocefort resume`"
+        case HoldWave(wave, why, how):
+            text = f"wave {wave} {why}; {how}"
         case _:
             raise AssertionError(action)
     return replace(base, failure=text, exit_code=ExitCode.STOPPED, unfinished=True)
+
+
+def outside_text(reason: str) -> str:
+    """Text of a wave that waits for an approval to begin outside its window; begins with a verb."""
+    return f"waits for an approval to begin although {reason}"
+
+
+def outside_note(history: RunHistory, reason: str) -> str:
+    """End of the prompt for an approval of such a wave; empty: no calendar holds the wave."""
+    return f"; it begins although {reason}, {history.outside}" if reason else ""
+
+
+def interruption(now: RolloutState, wave: str) -> str:
+    """Sentence on the interruption of a wave, or before it."""
+    if any(device.touched for device in now.of(wave)):
+        return f"wave {wave}: interrupted"
+    return f"interrupted before wave {wave}"
 
 
 def device_outcomes(now: RolloutState) -> RolloutOutcome:
@@ -209,15 +225,42 @@ def state_message(seen: SwitchState) -> str:
 
 def permissions(options: ApplyOptions) -> Iterator[StepEvent]:
     """Yield what the operator permits for this run."""
-    words: dict[Literal["break-glass", "unmeasured", "drained"], str] = {
+    words: dict[Literal["break-glass", "unmeasured", "outside-window", "drained"], str] = {
         "break-glass": options.break_glass,
         "unmeasured": options.unmeasured,
+        "outside-window": options.outside,
         "drained": ", ".join(options.drained),
     }
     for act, word in words.items():
         if word:
             detail = f"by {operator.user()}: {word}"
             yield StepEvent(act=act, phase=ActPhase.DONE, detail=detail)
+
+
+def hold_event(action: Action) -> StepEvent | None:
+    """Return the event of a wave that may not begin now; None for another action."""
+    match action:
+        case HoldWave(wave, why):
+            return StepEvent(act="hold", wave=wave, phase=ActPhase.DONE, detail=why)
+        case AwaitApproval(wave, outside) if outside:
+            text = outside_text(outside)
+            return StepEvent(act="hold", wave=wave, phase=ActPhase.DONE, detail=text)
+    return None
+
+
+def window_event(windows: WindowGuard, wave: Wave, history: RunHistory) -> StepEvent | None:
+    """Return the event with the calendars by which a wave begins; None without a calendar.
+
+    For a wave that a calendar holds it has who requested and who approved that it begins.
+    """
+    detail = windows.record(wave)
+    if not detail:
+        return None
+    if windows(wave):
+        people = listing(sorted(history.given_outside.get(wave.name, ())))
+        approved = f", approved {people}" if people else ", without an approval"
+        detail = f"begins outside its window {history.outside}{approved}: {detail}"
+    return StepEvent(act="window", wave=wave.name, phase=ActPhase.DONE, detail=detail)
 
 
 def wait_event(wave: str) -> StepEvent:

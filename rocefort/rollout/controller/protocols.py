@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from rocefort.base.errors import RocefortError
@@ -94,6 +94,39 @@ class LoadGuard(Protocol):
 def any_load(wave: Wave, *, begun: bool) -> str:  # noqa: ARG001 - the interface
     """Permit every gate: it loads no server of a site."""
     return ""
+
+
+class WindowGuard(Protocol):
+    """Calendars that can hold waves."""
+
+    def __call__(self, wave: Wave) -> str:
+        """Reason why a wave may not begin now; empty: it may."""
+
+    def record(self, wave: Wave) -> str:
+        """Calendars by which a wave begins now, as text for the journal; empty: none."""
+
+
+class AnyTime:
+    """Windows of a rollout without a calendar."""
+
+    def __call__(self, wave: Wave) -> str:  # noqa: ARG002 - the interface
+        """Permit every wave."""
+        return ""
+
+    def record(self, wave: Wave) -> str:  # noqa: ARG002 - the interface
+        """Return nothing to record."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class WaveGuards:
+    """Rules that can hold a wave before it begins: of the load of its gate, and of its window."""
+
+    load: LoadGuard = any_load
+    windows: WindowGuard = field(default_factory=AnyTime)
+
+
+UNGUARDED = WaveGuards()
 
 
 RunGate = Callable[[Gate], GateVerdict]

@@ -92,6 +92,7 @@ def refusal(approval: WaveApproval | None, plan: Plan, history: RunHistory, now:
         return "is for another run of this plan"
     return (
         _of_no_such_wave(approval.wave, plan, history, rules)
+        or _of_another_reason(approval, history)
         or _out_of_time(approval, rules, now)
         or _of_another(approval, rules)
         or _given_before(approval, history)
@@ -99,17 +100,31 @@ def refusal(approval: WaveApproval | None, plan: Plan, history: RunHistory, now:
 
 
 def _given_before(approval: WaveApproval, history: RunHistory) -> str:
-    if f"by {approval.by}" in history.given.get(approval.wave, {}):
+    given = frozenset(history.given.get(approval.wave, ()))
+    if history.outside:
+        given &= history.given_outside.get(approval.wave, frozenset())
+    if f"by {approval.by}" in given:
         return f"is by {approval.by}, who has approved this wave already; another has to"
     return ""
 
 
 def _of_no_such_wave(wave: str, plan: Plan, history: RunHistory, rules: ApplyRules) -> str:
-    if wave in history.approved:
+    if wave in history.approved and (not history.outside or history.permits_outside(wave)):
         return "is for a wave that is approved already"
     if wave not in {each.name for each in plan.waves}:
         return "is for a wave that the plan does not have"
-    return "" if wave in rules.approve else "is for a wave that needs no approval"
+    needs = wave in rules.approve or history.outside
+    return "" if needs else "is for a wave that needs no approval"
+
+
+def _of_another_reason(approval: WaveApproval, history: RunHistory) -> str:
+    """Reason why an approval is not for the request to begin outside a window, if there is one."""
+    if approval.outside != history.outside:
+        what = history.outside or "which this run does not have"
+        return f"is not for the request to begin outside a window, {what}"
+    if history.outside and approval.by == history.outside_by:
+        return f"is by {approval.by}, who requested that; another person has to approve it"
+    return ""
 
 
 def _out_of_time(approval: WaveApproval, rules: ApplyRules, now: datetime) -> str:
@@ -153,7 +168,9 @@ def approval_event(
         return ApprovalEvent(wave=request.wave, phase=ActPhase.FAILED, detail=refused)
     until = expiry(given, history.rules).isoformat()
     by = f"by {given.by}"
-    return ApprovalEvent(wave=given.wave, phase=ActPhase.DONE, detail=by, until=until)
+    return ApprovalEvent(
+        wave=given.wave, phase=ActPhase.DONE, detail=by, until=until, outside=given.outside
+    )
 
 
 def expired(history: RunHistory, now: datetime) -> Iterator[ApprovalEvent]:
@@ -197,7 +214,8 @@ def approve(  # noqa: PLR0913 - who, beside what and where
     if wave not in names:
         raise BadInput(f"the plan has no wave {wave!r}", how=f"its waves are {', '.join(names)}")
     history = running_history(journal, plan)
-    given = WaveApproval(digest, wave, history.run, by, now().isoformat(timespec="seconds"))
+    at = now().isoformat(timespec="seconds")
+    given = WaveApproval(digest, wave, history.run, by, at, history.outside)
     if key is not None:
         given = replace(given, signature=sign_text(given.content, key, NAMESPACE))
     if why := refusal(given, plan, history, now()):

@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter
 
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.approvals import WaveApproval
+from rocefort.models.fabric.calendar import Calendar
 
 
 class ActPhase(StrEnum):
@@ -103,7 +104,8 @@ class ApplyRules:
     same as lines, of the fabric's policy. Without both, approvals need no signature. count: people
     who approve each wave. live: the live checks judge the fabric before, during and after each
     wave. allow_sick: errors that exist before a wave do not stop it. policy: the policy that they
-    follow from, with its origin, as a sentence; empty: of no policy.
+    follow from, with its origin, as a sentence; empty: of no policy. calendars: each is read when
+    a wave begins.
     """
 
     max_unavailable: int
@@ -117,6 +119,7 @@ class ApplyRules:
     keys: tuple[str, ...] = ()
     count: int = 1
     policy: str = ""
+    calendars: tuple[Calendar, ...] = ()
 
     @property
     def who_signs(self) -> str:
@@ -189,26 +192,29 @@ class HealthEvent(EventBase):
 class ApprovalEvent(EventBase):
     """Approval of a wave: it is awaited (INTENT), given (DONE), or not valid (FAILED).
 
-    until: its expiry, ISO 8601. expired: an earlier approval is no longer valid.
+    until: its expiry, ISO 8601. expired: an earlier approval is no longer valid. outside: the
+    request to begin outside a window that it approves, too.
     """
 
     act: Literal["approve"] = "approve"
     until: str = ""
     expired: bool = False
+    outside: str = ""
 
 
 class StepEvent(EventBase):
     """Step without fields of its own.
 
     wait: for a trial to end automatically. found: state of a switch when a controller resumes.
-    fault: a problem outside of any act. hold: a wave waits until its gate may load servers.
-    unmeasured, drained: words of an operator on gates. ignored: a request to an earlier run.
-    note: a fact for people that stops nothing.
+    fault: a problem outside of any act. hold: a wave waits until its window is open, or its gate
+    may load servers. unmeasured, drained: words of an operator on gates; outside-window: on waves
+    that a calendar holds. window: calendars that a wave which begins is judged by. ignored: a
+    request to an earlier run. note: a fact for people that stops nothing.
     """
 
     act: Literal[
         "gate", "wait", "found", "fault", "stop", "pause", "hold", "break-glass", "unmeasured",
-        "drained", "ignored", "note",
+        "outside-window", "window", "drained", "ignored", "note",
     ]  # fmt: skip
 
 

@@ -28,6 +28,9 @@ RUNNING, BROKEN_OFF = "running", "did not end"  # of gates
 BEFORE, DURING, AFTER = "before", "during", "after"
 GATE, WAIT, STOP = "gate", "wait", "stop"
 PAUSE = "pause requested by"  # a note, with the user
+WORDS_OF_OPERATORS = frozenset(
+    {"pause", "break-glass", "unmeasured", "outside-window", "drained", "ignored"}
+)
 FAILS = frozenset({*Act, "health", GATE, "fault", STOP}) - {Act.ABORT, WAIT}
 
 
@@ -115,6 +118,10 @@ class RunHistory:
     )  # by wave, person: ISO 8601
     unbound: str = ""  # user and reason of waves that continue without approvals
     unmeasured: str = ""  # user and reason of waves that continue without a gate
+    outside: str = ""  # user and reason of waves that begin although a calendar holds them
+    given_outside: Mapping[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # by wave, people who approved that
     paused: str = ""  # user
     failure: WaveFailure | None = None
     devices: Mapping[str, DeviceHistory] = field(default_factory=dict)
@@ -122,7 +129,7 @@ class RunHistory:
     notes: tuple[str, ...] = ()  # on the whole run
     failures: tuple[str, ...] = ()
     asks: str = ""  # what an operator has to do now, so that it continues
-    held: str = ""  # the wave that waits until its gate may run, and why
+    held: str = ""  # the wave that waits until its window is open or its gate may run, and why
     scale: float = 1.0  # seconds of its switches in one of its first controller
 
     @property
@@ -189,6 +196,9 @@ class RunHistory:
             return replace(self, unbound=event.detail)
         if event.act == "unmeasured":
             return replace(self, unmeasured=event.detail)
+        if event.act == "outside-window":
+            kept = self.given_outside if event.detail == self.outside else {}
+            return replace(self, outside=event.detail, given_outside=kept)
         if event.act == GATE:
             return replace(self, measured=self.measured | {event.wave})
         if isinstance(event, HealthEvent):
@@ -199,14 +209,31 @@ class RunHistory:
         """Add a valid approval with its expiry, or remove one that has expired."""
         approved = {wave: until for wave, until in self.approved.items() if wave != event.wave}
         given = {wave: people for wave, people in self.given.items() if wave != event.wave}
+        outside = {w: people for w, people in self.given_outside.items() if w != event.wave}
         if event.phase is ActPhase.DONE:
             people = {**self.given.get(event.wave, {}), event.detail: event.until}
             given[event.wave] = people
             if len(people) >= (self.rules.count if self.rules else 1):
                 approved[event.wave] = event.until
+            if event.outside and event.outside == self.outside:
+                already = self.given_outside.get(event.wave, frozenset())
+                outside[event.wave] = already | {event.detail}
+            elif event.wave in self.given_outside:
+                outside[event.wave] = self.given_outside[event.wave]
         elif not event.expired:
             return self
-        return replace(self, approved=approved, given=given)
+        return replace(self, approved=approved, given=given, given_outside=outside)
+
+    def permits_outside(self, wave: str) -> bool:
+        """Whether enough people approved that a wave begins although a calendar holds it."""
+        count = self.rules.count if self.rules else 1
+        given = len(self.given_outside.get(wave, ()))
+        return bool(self.outside) and (bool(self.unbound) or given >= count)
+
+    @property
+    def outside_by(self) -> str:
+        """User who requested that waves begin outside their windows; empty: no one."""
+        return self.outside.removeprefix("by ").partition(":")[0]
 
     def _device(self, event: Event, at: float) -> RunHistory:
         leg = self.leg(event.device) if event.act == WAIT else event.leg
@@ -235,7 +262,7 @@ def _with_notices(history: RunHistory, event: Event) -> RunHistory:
     held = f"wave {event.wave} {event.detail}" if event.act == "hold" else ""
     if event.act == "note":
         notes = (*notes, event.detail)
-    elif event.act in ("pause", "break-glass", "unmeasured", "drained", "ignored"):
+    elif event.act in WORDS_OF_OPERATORS:
         what = PAUSE if event.act == "pause" else event.act
         notes = (*notes, f"{what} {event.detail}")
     elif event.phase is ActPhase.FAILED:

@@ -1,4 +1,4 @@
-"""Policy of a plan's base: the approvals and signatures required before the change is valid.
+"""Policy of a plan's base: approvals, signatures and calendar required before the change is valid.
 
 A change could relax the policy that applies to it. So the policy comes from the intent before the
 change: the fabric's file in git before its last change. A file without an earlier version may be a
@@ -27,7 +27,8 @@ from rocefort.design.git_revisions import (
 from rocefort.design.load.documents import load_fabric
 from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approvals
-from rocefort.rollout.planning.plan_policy import PlanPolicy
+from rocefort.models.fabric.fabric import Rollout
+from rocefort.rollout.planning.plan_policy import PlanPolicy, calendars_of
 
 FABRICS = ("*.yaml", "*.yml")  # names of files that may be fabrics
 FABRIC_KEY = r"""^[{ ]*["']?fabric["']? *:"""
@@ -48,42 +49,57 @@ def policy_of_base(plan: Plan, base: str = "") -> PlanPolicy | None:
         return _policy_at(base, source, "named by --base")
     if plan.kept:
         with suppress(RocefortError):
-            return _policy_of(newest(source), "the newest of the fabric")
+            return _policy_of(newest(source), source, "the newest of the fabric")
         return None
     before = _before_last_change(source)
     named = _policy_at(plan.base, source, "the plan's base") if plan.base else None
     if before is None or named is None:
         return before or named
-    if before.approvals is None or named.approvals is None or before.approvals == named.approvals:
+    return _of_both(before, named, plan)
+
+
+def _of_both(before: PlanPolicy, named: PlanPolicy, plan: Plan) -> PlanPolicy:
+    """Policy that requires all that a policy and that of the plan's base require."""
+    if before.approvals is None or named.approvals is None:
         return before
+    calendars = tuple(dict.fromkeys((*before.calendars, *named.calendars)))
+    if before.approvals == named.approvals:
+        return before.model_copy(update={"calendars": calendars})
     try:
         joined = before.approvals.joined(named.approvals)
     except ValueError as error:
         raise Refused(
             f"{error}: that before its last change, and that of the plan's base {plan.base}",
-            where=f"{source}: rollout.approvals",
+            where=f"{plan.source}: rollout.approvals",
             how="choose one of them: --base REV:",
         ) from None
-    return PlanPolicy(approvals=joined, origin=f"{before.origin}, and {named.origin}")
+    origin = f"{before.origin}, and {named.origin}"
+    return PlanPolicy(approvals=joined, origin=origin, calendars=calendars)
 
 
 def _policy_at(base: str, source: Path, role: str) -> PlanPolicy | None:
     """Policy of an intent that the user names, as a revision or a path."""
     if looks_like_revision(base):
-        return _policy_of(revision_of(base, str(source)), role)
-    approvals = load_fabric(Path(base)).fabric.rollout.approvals
-    return PlanPolicy(approvals=approvals, origin=f"policy of {base}, {role}")
+        return _policy_of(revision_of(base, str(source)), source, role)
+    rollout = load_fabric(Path(base)).fabric.rollout
+    return _policy(rollout, source, f"policy of {base}, {role}")
 
 
-def _policy_of(revision: Revision | None, role: str) -> PlanPolicy | None:
+def _policy(rollout: Rollout, source: Path, origin: str) -> PlanPolicy:
+    calendars = calendars_of(rollout, source)
+    return PlanPolicy(approvals=rollout.approvals, origin=origin, calendars=calendars)
+
+
+def _policy_of(revision: Revision | None, source: Path, role: str) -> PlanPolicy | None:
+    """Policy of a revision; source: the fabric's file now, whose folder has the calendar."""
     if revision is None:
         return None
     with checked_out(revision) as checkout:
         if not checkout.is_fabric:
             return None
-        approvals = load_fabric(checkout.source).fabric.rollout.approvals
+        rollout = load_fabric(checkout.source).fabric.rollout
     at = f"policy of {revision.path} at {revision.commit[:12]}"
-    return PlanPolicy(approvals=approvals, origin=f"{at}, {role}")
+    return _policy(rollout, source, f"{at}, {role}")
 
 
 def _before_last_change(source: Path) -> PlanPolicy | None:
@@ -100,7 +116,7 @@ def _before_last_change(source: Path) -> PlanPolicy | None:
     # `git status` does not list a change of an ignored or `assume-unchanged` file.
     committed = git(top, "hash-object", "--", path) in git(top, "ls-tree", "HEAD", "--", path)
     if before := versions[int(committed) :]:  # the newest one has the change
-        return _policy_of(before[0], "before this change")
+        return _policy_of(before[0], source, "before this change")
     change = versions[0].commit if committed else "HEAD"
     words = ("--first-parent", "--max-count=1", f"--skip={int(committed)}", change)
     base = git(top, "rev-list", *words)
@@ -124,7 +140,7 @@ def _policy_of_others(top: Path, path: str, base: str) -> PlanPolicy | None:
     policies: dict[str, PlanPolicy] = {}
     for revision in _fabrics_with_approvals(top, base):
         try:
-            policy = _policy_of(revision, role)
+            policy = _policy_of(revision, top / path, role)
         except BadInput as error:
             unread = f"{what}, and the policy of another fabric cannot be read: {error.problem}"
             raise Refused(unread, where=where, how=NAME_IT) from None

@@ -1,28 +1,48 @@
-"""Approval policy of a plan, where it comes from, and what the change makes of it."""
+"""Policy of a plan (approvals, calendars): where it comes from, and what the change makes of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from rocefort.models.base import Frozen
 from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approvals
+from rocefort.models.fabric.calendar import Calendar
+from rocefort.models.fabric.fabric import Rollout
 from rocefort.models.wording import count_of
 
 NEXT = "from the next change on"
 
 
+def calendars_of(rollout: Rollout, source: Path) -> tuple[Calendar, ...]:
+    """Calendar of a fabric, with the path of its file.
+
+    source: the fabric's file now, also for an earlier version of it under another name.
+    """
+    if rollout.calendar is None:
+        return ()
+    return (rollout.calendar.beside(str(source.resolve().parent)),)
+
+
 class PlanPolicy(Frozen):
-    """Approval policy that holds for a plan.
+    """Policy that holds for a plan: approvals, and calendars that can hold its waves.
 
     approvals: None if the policy cannot be read. origin: file and revision of the policy, or why
     it cannot be read. own: policy that the change brings, which holds from the next change on;
-    None for a rollback plan, which brings none.
+    None for a rollback plan, which brings none. calendars: that of the change and that before it,
+    with the paths of their files; a change cannot remove what holds it.
     """
 
     approvals: Approvals | None
     origin: str
     own: Approvals | None = None
+    calendars: tuple[Calendar, ...] = ()
+
+    def with_own(self, rollout: Rollout, source: Path) -> PlanPolicy:
+        """Policy with the calendar of the change itself. source: its fabric's file."""
+        both = (*calendars_of(rollout, source), *self.calendars)
+        return self.model_copy(update={"calendars": tuple(dict.fromkeys(both))})
 
     def sentence(self, plan: Plan) -> str:
         """Approvals that the plan needs, the origin of the policy, and its change."""

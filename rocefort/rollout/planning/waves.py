@@ -66,6 +66,23 @@ def wave_s(plan: Plan, wave: Wave, gate_s: float) -> float:
     return first_check_s + sum(ACT_S + trial.whole_s for trial in trials)
 
 
+def worst_s(plan: Plan, wave: Wave, gate_s: float) -> float:
+    """Most time until a wave is confirmed or rolled back, s, from its first health check.
+
+    At worst the last check of the last trial fails, and no session can end the trial: its timer
+    does. Then each confirmed step of a drained switch is undone by a trial of its own, which may
+    end by its timer, too. gate_s: as for `wave_s`.
+    """
+    timer_s = max(plan.trial_length)
+    back = max((len(plan.parts(wave, device)) for device in wave.devices), default=1) - 1
+    return (
+        wave_s(plan, wave, gate_s)
+        + timer_s
+        + TrialTime("", plan.settle_s, 0).look_s
+        + back * (ACT_S + timer_s)
+    )
+
+
 def _soak_reason(plan: Plan, name: str) -> str:
     """Reason for the soak of a wave."""
     wave = next(wave for wave in plan.waves if wave.name == name)

@@ -34,6 +34,7 @@ from rocefort.reports.page_parts import PageColumn, PageTable, as_json_value
 from rocefort.reports.wording import name_ranges
 from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 from rocefort.rollout.planning.plan_policy import PlanPolicy
+from rocefort.rollout.planning.wave_windows import WaveWindow
 from rocefort.rollout.report.plan_report import (
     CHECKS,
     DRAINED,
@@ -41,6 +42,7 @@ from rocefort.rollout.report.plan_report import (
     gate_text,
     stuck_text,
     warnings_of,
+    windows_blocks,
 )
 from rocefort.rollout.report.timeline import Stage, stages_of, wave_ranges
 
@@ -55,6 +57,7 @@ class PlanPageContent:
     """Content of the page. file, signature: paths; signature is "" without one.
 
     made: passed in, so that the same content is always the same page. policy: as `apply` uses it.
+    windows: of each wave, at that time.
     """
 
     plan: Plan
@@ -62,6 +65,7 @@ class PlanPageContent:
     signature: str
     made: datetime
     policy: PlanPolicy
+    windows: tuple[WaveWindow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +295,8 @@ def _checks(content: PlanPageContent) -> Iterator[Block]:
     lines.append(f"{drift[0].upper()}{drift[1:]}.")
     yield Items(tuple(lines))
     yield Section("Approvals", (Items(tuple(_approvals(content))),))
+    if blocks := tuple(windows_blocks(content.windows, [c.file for c in content.policy.calendars])):
+        yield Section("Windows", blocks)
 
 
 def _approvals(content: PlanPageContent) -> Iterator[str]:

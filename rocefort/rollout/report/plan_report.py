@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Protocol
 
 from rocefort.change.differences_report import changes_report
@@ -13,19 +14,34 @@ from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.wording import duration, listing
 from rocefort.reports.blocks import Block, Code, Items, Note, Section, Table, Tone, columns
 from rocefort.rollout.planning.plan_policy import PlanPolicy
+from rocefort.rollout.planning.wave_windows import WaveWindow
 
 
 class PlanOutput(Frozen):
     """Sealed plan, its file, and the files of its signature and its page, "" without one.
 
-    policy: the approval policy that `apply` uses, and where it comes from.
+    policy: the policy that `apply` uses, and where it comes from. windows: of each wave, as if it
+    began now; empty without a calendar.
     """
 
     file: str
     signature: str
     page: str = ""
     policy: PlanPolicy
+    windows: tuple[WaveWindow, ...] = ()
     plan: Plan
+
+
+class PlanWindows(Frozen):
+    """Windows of the waves of a plan, as if each began at one time.
+
+    at: the time, ISO 8601. calendars: files that decide; empty: any time will do.
+    """
+
+    plan: str
+    at: str
+    calendars: tuple[str, ...]
+    windows: tuple[WaveWindow, ...]
 
 
 class ProcedureStep(Frozen):
@@ -49,11 +65,15 @@ class Procedures(Frozen):
 
 
 class Approval(Frozen):
-    """Approval of a wave; policy, rehearsal: of its run and its plan, as sentences."""
+    """Approval of a wave; policy, rehearsal: of its run and its plan, as sentences.
+
+    outside: user and reason of the request to begin outside its window; empty: none.
+    """
 
     plan: str
     wave: str
     by: str
+    outside: str = ""
     policy: str
     rehearsal: str
 
@@ -61,7 +81,8 @@ class Approval(Frozen):
 def approval_report(given: Approval) -> Code:
     """Show who approved a wave, the policy of its run, and the rehearsal of its plan."""
     approved = f"wave {given.wave} of plan {given.plan[:12]} approved by {given.by}"
-    return Code((approved, given.policy, f"rehearsal: {given.rehearsal}"))
+    outside = [f"also outside its window, {given.outside}"] if given.outside else []
+    return Code((approved, *outside, given.policy, f"rehearsal: {given.rehearsal}"))
 
 
 @dataclass(frozen=True)
@@ -145,7 +166,34 @@ def sealed_report(done: PlanOutput) -> Iterator[Block]:
     yield from changes_report(done.plan.changes)
     yield from plan_report(done.plan)
     yield Note(done.policy.sentence(done.plan))
+    yield from windows_blocks(done.windows, [each.file for each in done.policy.calendars])
     yield Note(f"sealed in {done.file}{_files(done)}")
+
+
+def windows_blocks(windows: Sequence[WaveWindow], calendars: Sequence[str]) -> Iterator[Block]:
+    """Show which waves the calendars would hold; nothing without a calendar."""
+    if calendars:
+        files = listing(PurePath(each).name for each in calendars)
+        yield Note(f"windows by {files}, read again when a wave begins:")
+        yield Items(tuple(window_lines(windows)))
+
+
+def window_lines(windows: Sequence[WaveWindow]) -> Iterator[str]:
+    """Yield a line for each result, with the waves that share it."""
+    waves_of: defaultdict[str, list[str]] = defaultdict(list)
+    for each in windows:
+        result = each.sentence or f"may begin, and may take {duration(each.longest_s)}"
+        waves_of[result].append(each.wave)
+    for result, waves in waves_of.items():
+        yield f"{', '.join(waves)}: {result}"
+
+
+def plan_windows_report(done: PlanWindows) -> Iterator[Block]:
+    """Show the windows of a plan at one time."""
+    yield Note(f"plan {done.plan[:12]} at {done.at}")
+    if not done.calendars:
+        yield Note("the fabric has no rollout.calendar: a wave may begin at any time")
+    yield from windows_blocks(done.windows, done.calendars)
 
 
 def reverse_report(done: PlanOutput) -> Iterator[Block]:

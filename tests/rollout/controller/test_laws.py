@@ -27,10 +27,10 @@ from model_switches import (
 from rollout_events import make_event
 
 from rocefort.base.errors import RocefortError, ServiceFailed
-from rocefort.models.change.plan import Gate, Plan
-from rocefort.rollout.controller.config import RolloutConfig
+from rocefort.models.change.plan import Gate, Plan, Wave
+from rocefort.rollout.controller.config import ApplyOptions, RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
-from rocefort.rollout.controller.protocols import RunGate
+from rocefort.rollout.controller.protocols import RunGate, WaveGuards
 from rocefort.rollout.journal.events import ActPhase, Event, OperatorRequest, RolloutOutcome
 from rocefort.rollout.journal.journal import EventListener, JournalFailed
 
@@ -152,6 +152,54 @@ def test_a_controller_that_dies_anywhere_leaves_old_new_or_a_timer_and_the_next_
     again = rollout(plan, model, quiet := Book())
     assert len(again.already) == sum(sizes)
     assert quiet.rows == []
+
+
+class ClosedWaves:
+    """Windows that hold these waves."""
+
+    def __init__(self, closed: set[str]) -> None:
+        self.closed = closed
+
+    def __call__(self, wave: Wave) -> str:
+        return "closed" if wave.name in self.closed else ""
+
+    def record(self, _wave: Wave) -> str:
+        return "by a calendar"
+
+
+@given(
+    sizes=waves, closed=st.sets(st.integers(1, 4)), faults=faults, outside=st.booleans(),
+    glass=st.booleans(),
+)  # fmt: skip
+def test_a_wave_that_a_calendar_holds_begins_only_by_a_permitted_request(
+    sizes: list[int],
+    closed: set[int],
+    faults: dict[tuple[str, str], str],
+    outside: bool,
+    glass: bool,
+) -> None:
+    plan, book = plan_of(sizes), Book()
+    model = switches_of(plan)
+    model.faults, model.each = faults, book.holds_intent
+    held = {wave.name for number, wave in enumerate(plan.waves, 1) if number in closed}
+    options = ApplyOptions(
+        outside="urgent" if outside else "", break_glass="night" if glass else ""
+    )
+    config = RolloutConfig(
+        plan, model, lambda _: Says(True), book, NoTexts(), options=options, sleep=model.sleep,
+        guards=WaveGuards(windows=ClosedWaves(held)),
+    )  # fmt: skip
+    applied = RolloutLoop(config).run()
+    touched = {device for device, _ in model.log}
+    for wave in plan.waves:
+        if wave.name in held and not (outside and glass):
+            assert touched.isdisjoint(wave.devices)
+    begun = [event.wave for event in book.told if event.act == "window"]
+    assert begun == [wave.name for wave in plan.waves][: len(begun)]
+    assert {d for wave in plan.waves if wave.name in begun for d in wave.devices} >= touched
+    if not faults:
+        stopped = bool(held) and not (outside and glass)
+        assert (applied.exit_code, applied.unfinished) == ((5, True) if stopped else (0, False))
 
 
 def test_one_that_fails_on_confirm_goes_back_and_the_confirmed_ones_stay() -> None:
