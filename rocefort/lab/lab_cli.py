@@ -26,14 +26,19 @@ from rocefort.base.secret_references import resolve
 from rocefort.design.subject import subject_of
 from rocefort.emulator.emulated_site import CONSOLES_FILE, STATE_FILE, Rehearsal, rehearse
 from rocefort.emulator.options import LabOptions
+from rocefort.emulator.servers.sandbox import write_cables
+from rocefort.emulator.state.state_faults import STATE_FAULTS
 from rocefort.emulator.switch.store import lock_file
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.lab_report import LabAccess, LabAccesses, accesses_report
+from rocefort.lab.twin.cli_faults import LineFaults
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block
 
 LOG = "lab.log"
+FAULTS_FILE, IN_FORCE_FILE = "faults.json", "faults-in-force.json"
+WATCH_S = 0.1
 ENDS_WITHIN_S = 30.0
 
 
@@ -71,7 +76,7 @@ def stop_lab(state: Path) -> None:
 
     Raises BadInput if none runs there, ServiceFailed if it does not end.
     """
-    if not _runs(state):
+    if not runs_in(state):
         how = "name the directory of a running lab with --state"
         raise BadInput("no lab runs there", where=str(state), how=how)
     process = _process(state)
@@ -84,14 +89,14 @@ def stop_lab(state: Path) -> None:
         what = f"process {process} cannot be ended: {error.strerror}"
         raise ServiceFailed(what, where=str(state)) from None
     until = time.monotonic() + ENDS_WITHIN_S
-    while _runs(state):
+    while runs_in(state):
         if time.monotonic() > until:
             what = f"process {process} has not ended within {ENDS_WITHIN_S:g} s"
             raise ServiceFailed(what, where=str(state), how=f"end it by `kill -9 {process}`")
         time.sleep(LOOK_S)
 
 
-def _runs(state: Path) -> bool:
+def runs_in(state: Path) -> bool:
     """Whether a lab has the lock of a directory; the kernel frees that of one that was killed."""
     try:
         with lock_file(state / STATE_FILE).open("rb") as file:
@@ -122,9 +127,37 @@ def run_lab(fabric: Path, state: Path, options: LabOptions, write: Write) -> Non
         write(_running(rehearsal, state, options), accesses_report)
         # A shell's background job ignores Ctrl-C's signal, so `kill` must also end the lab.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        faults = LineFaults(
+            injected=state / FAULTS_FILE,
+            in_force=state / IN_FORCE_FILE,
+            switches=rehearsal.switches,
+            model=rehearsal.model,
+            names=STATE_FAULTS,
+        )
+        for file in (faults.injected, faults.in_force):
+            file.unlink(missing_ok=True)
+        write_cables(state / "rdma" / "wire", {})
         mark_ready(state)
         with suppress(KeyboardInterrupt):
-            signal.pause()
+            while True:
+                time.sleep(WATCH_S)
+                follow_cables(faults, rehearsal, state)
+
+
+def follow_cables(faults: LineFaults, rehearsal: Rehearsal, state: Path) -> None:
+    """Put the faults of a file in force, and let the servers notice cables that are gone."""
+    if not faults.changed():
+        return
+    rehearsal.server.call(faults.follow)
+    now, lost = time.time(), dict[str, float]()
+    cabling = rehearsal.model.cabling or {}
+    for switch, injected in rehearsal.model.faults:
+        port = (switch, injected.fault.interface)
+        if injected.fault.name == "link-down":
+            ends = (switch, cabling[port][0]) if port in cabling else (switch,)
+            lost |= dict.fromkeys(ends, now)
+    write_cables(state / "rdma" / "wire", lost)
+    faults.report()
 
 
 def _running(rehearsal: Rehearsal, state: Path, options: LabOptions) -> LabAccesses:

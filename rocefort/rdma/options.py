@@ -18,6 +18,13 @@ class ExportForm(StrEnum):
     CSV = "csv"
 
 
+class Taker(StrEnum):
+    """Who takes cables away during a run."""
+
+    LAB = "lab"
+    PERSON = "person"
+
+
 class SuiteName(StrEnum):
     """Test suite; the values of rocefort.rdma.rdma_plan.Suite."""
 
@@ -114,6 +121,24 @@ TcpGbps = Annotated[
         max=values.MOST,
         metavar="RATE",
         help="Rate of each TCP sender (Gb/s). Suite mpi: half of the servers send TCP.",
+    ),
+]
+CableBy = Annotated[
+    Taker | None,
+    typer.Option(
+        "--cable-by",
+        help="Suites failover and mpi: who takes a leaf's cables to one spine away during the run:"
+        " the lab, or a person who is told when.",
+    ),
+]
+CableAt = Annotated[
+    int | None,
+    typer.Option(
+        "--cable-at",
+        min=1,
+        max=86_400,
+        metavar="SECONDS",
+        help="Time from the start of a round until a cable is taken away (s); default: 10.",
     ),
 ]
 MaybeServers = Annotated[

@@ -16,6 +16,8 @@ from rocefort.base.errors import ExitCode
 from rocefort.base.json_output import json_text
 from rocefort.rdma.options import (
     HISTORY,
+    CableAt,
+    CableBy,
     Covering,
     Directory,
     Duration,
@@ -40,7 +42,6 @@ from rocefort.rdma.options import (
 from rocefort.reports.output import write_blocks, write_result
 
 if TYPE_CHECKING:
-    from rocefort.rdma.designed_plan import RdmaRequest
     from rocefort.rdma.results import RdmaResult
 
 cli = typer.Typer(
@@ -83,6 +84,8 @@ def plan(
     processes_per_server: ProcessesPerServer = 1,
     groups: Groups = 1,
     tcp_gbps: TcpGbps = None,
+    cable_by: CableBy = None,
+    cable_at: CableAt = None,
     drained: options.Drained = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
@@ -96,9 +99,10 @@ def plan(
     from dataclasses import replace
 
     from rocefort.rdma.rdma_report import plan_report
+    from rocefort.rdma.suite_request import request_of
 
-    asked = _request(
-        suite,
+    asked = request_of(
+        suite.value,
         servers,
         sizes,
         duration_s=duration,
@@ -112,6 +116,8 @@ def plan(
         processes_per_server=processes_per_server,
         groups=groups,
         tcp_gbps=tcp_gbps,
+        cable_by=cable_by,
+        cable_at_s=cable_at,
     )
     asked = replace(asked, drained=tuple(drained or ()))
     if connections is None:
@@ -150,6 +156,8 @@ def run(
     processes_per_server: ProcessesPerServer = 1,
     groups: Groups = 1,
     tcp_gbps: TcpGbps = None,
+    cable_by: CableBy = None,
+    cable_at: CableAt = None,
     drained: options.Drained = None,
     switches: Annotated[
         bool, typer.Option("--switches/--no-switches", help="Read the counters of the switches.")
@@ -172,9 +180,10 @@ def run(
     from rocefort.base.processes import stop_on_signals
     from rocefort.fleet.connections import load_connections
     from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
+    from rocefort.rdma.suite_request import request_of
 
-    asked = _request(
-        suite,
+    asked = request_of(
+        suite.value,
         servers,
         sizes,
         duration_s=duration,
@@ -188,6 +197,8 @@ def run(
         processes_per_server=processes_per_server,
         groups=groups,
         tcp_gbps=tcp_gbps,
+        cable_by=cable_by,
+        cable_at_s=cable_at,
     )
     asked = replace(asked, drained=tuple(drained or ()), switches=switches)
     access = load_connections(connections)
@@ -440,23 +451,14 @@ def stop(
     from rocefort.rdma.rdma_report import stopped_report
     from rocefort.rdma.results import StoppedServers
     from rocefort.rdma.run_suite import stop_everything
+    from rocefort.rdma.suite_request import names_of
 
-    found = stop_everything(fabric, load_connections(connections), _names(servers))
+    found = stop_everything(fabric, load_connections(connections), names_of(servers))
     done = StoppedServers(servers=tuple(found))
     text = form is options.TraceFormat.TEXT
     write_result(done, lambda done: stopped_report(done.servers), text=text)
     if any(each.why for each in found):
         raise typer.Exit(ExitCode.FAILED)
-
-
-def _names(servers: str) -> tuple[str, ...]:
-    return tuple(filter(None, (name.strip() for name in servers.split(","))))
-
-
-def _request(suite: SuiteName, servers: str, sizes: str, **chosen: object) -> RdmaRequest:
-    from rocefort.rdma.designed_plan import request_of
-
-    return request_of(suite.value, _names(servers), sizes, **chosen)
 
 
 def _message_writer(form: options.TraceFormat) -> Callable[[str], None]:

@@ -11,6 +11,7 @@ import json
 import math
 from enum import StrEnum
 from functools import cached_property
+from typing import Literal
 
 from pydantic import Field
 
@@ -168,7 +169,8 @@ class RdmaRun(Frozen):
 class Round(Frozen):
     """Runs at the same time. total_gbps: rate that they share, if they share one port.
 
-    fault: intended failure during the round, as text. repetition: of the plan, from 1.
+    fault: intended failure during the round, as text. repetition: of the plan, from 1. cable_by:
+    who takes all cables of `fault_links` away, `cable_at_s` after the round begins.
     """
 
     number: int
@@ -178,6 +180,8 @@ class Round(Frozen):
     fault: str = ""
     fault_links: tuple[str, ...] = ()  # `DEVICE INTERFACE` of the leaf's end; any one of them
     repetition: int = 1
+    cable_by: Literal["lab", "person"] | None = None
+    cable_at_s: int | None = None
 
 
 class Coverage(Frozen):
@@ -244,6 +248,8 @@ def _shape(run: RdmaRun, beside: Round) -> str:
     if run.processes_per_server > 1:
         more["processes"] = run.processes_per_server
     others = [[r.collective, len(r.ranks), r.limit_gbps] for r in beside.runs if r.id != run.id]
+    if beside.cable_by:
+        more["cables"] = beside.fault_links
     if run.ranks and others:
         more["beside"] = sorted(others, key=str)
     rest = [len(beside.runs) if beside.total_gbps else 1, *ranks, *([more] if more else [])]

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, listing
+from rocefort.rdma.judge.rounds import loss_over_time, size_effects
 from rocefort.rdma.rdma_plan import UNPROBED, Program, RdmaPlan, RdmaRun, Round, Suite
 from rocefort.rdma.results import (
     EndedProcesses,
@@ -60,11 +61,13 @@ def measured_tables(result: RdmaResult) -> Iterator[Block]:
     elif measured:
         by_size = _collectives(result, measured) or _sweep(result, measured)
         yield by_size or Section("", tuple(_rows(result, measured)))
+    if tables := tuple(_cable_tables(result)):
+        yield Section("", tables)
 
 
 def _spread_tables(result: RdmaResult) -> Iterator[Block]:
     """Minimum, median and maximum of every figure: a table a kind, where kinds have sizes."""
-    by_round = result.plan.suite in BY_ROUND
+    by_round = result.plan.suite in BY_ROUND or bool(result.cables)
     groups: dict[tuple[str, ...], list[FigureSpread]] = {}
     for each in result.spreads:
         sized = (each.program, each.pair, each.figure, each.beside if by_round else "")
@@ -165,7 +168,8 @@ def _any_slow(measured: Iterable[Measurement]) -> bool:
 
 def _collectives(result: RdmaResult, measured: Sequence[Measurement]) -> Section | None:
     """Sizes by MPI collective, average of all processes; nothing where no run is of MPI."""
-    work = [each for each in measured if each.sizes]
+    away = {run.id for each in result.plan.rounds if each.cable_by for run in each.runs}
+    work = [each for each in measured if each.sizes and each.run.id not in away]
     if not work:
         return None
     cells: dict[tuple[str, str], dict[int, str]] = {}
@@ -177,6 +181,30 @@ def _collectives(result: RdmaResult, measured: Sequence[Measurement]) -> Section
     others = tuple(_rows(result, rest)) if rest else ()
     note = Note(f"over {pairs}, on average of all processes")
     return Section("", (_by_size(cells), note, *others))
+
+
+def _cable_tables(result: RdmaResult) -> Iterator[Block]:
+    """Loss over time while a cable was away; of MPI, times of each size."""
+    for each in result.measurements:
+        if rows := loss_over_time(result, each):
+            yield Note(f"{each.run.pair}, {_round_of(result, each).note}: loss over time")
+            cells = ((f"{p.at_s:g}", f"{p.gbps:.2f}", f"{lost:.2f}") for p, lost in rows)
+            heads = ("s", "Gb/s", "Gbit not sent")
+            yield Table(tuple(TableColumn(head, "right") for head in heads), tuple(cells))
+    for each, effects in size_effects(result):
+        again = f", repetition {_round_of(result, each).repetition}" if result.spreads else ""
+        yield Note(f"{each.run.collective} over {each.run.pair}{again}, us on average")
+        rows_of_sizes = (
+            (e.size_bytes, f"{e.usual_us:.2f}", f"{e.failed_us:.2f}", f"{e.times:.2f}")
+            for e in effects
+        )
+        heads = ("without", "cables away", "times")
+        columns_of = (TableColumn("bytes"), *(TableColumn(head, "right") for head in heads))
+        yield Table(columns_of, tuple(rows_of_sizes))
+
+
+def _round_of(result: RdmaResult, each: Measurement) -> Round:
+    return next(r for r in result.plan.rounds if any(run.id == each.run.id for run in r.runs))
 
 
 def _by_size(cells: dict[tuple[str, str], dict[int, str]]) -> Table:
@@ -223,6 +251,9 @@ def _time(seconds: int) -> str:
 
 def _round(each: Round) -> Section:
     lines = [f"{each.fault}: {' or '.join(each.fault_links)}"] if each.fault else []
+    if each.cable_by:
+        links = listing(each.fault_links)
+        lines = [f"after {each.cable_at_s} s the {each.cable_by} takes {links} away"]
     lines += [f"{run.pair}: {_run_text(run)}" for run in each.runs]
     if each.total_gbps is not None:
         lines.append(f"together: {each.total_gbps:g} Gb/s")

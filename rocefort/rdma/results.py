@@ -144,6 +144,21 @@ class DerivedVerdict(Frozen):
     value: float | None = None
 
 
+class CableEvent(Frozen):
+    """Cables that were away during a round. taken_at None: the round ended earlier.
+
+    by: `lab`, or a `person`, who was told at these times. problem: why they were not taken away,
+    or not put back.
+    """
+
+    round: int
+    cables: tuple[str, ...]
+    by: Literal["lab", "person"]
+    taken_at: datetime | None = None
+    back_at: datetime | None = None
+    problem: str = ""
+
+
 SpreadUnit = Literal["Gb/s", "us", "IOPS"]
 
 
@@ -211,6 +226,13 @@ class RdmaResult(Frozen):
     conditions: dict[str, str] = {}  # noqa: RUF012 - pydantic copies it; NIC, MTU, algorithm, ..
     unmeasured: tuple[str, ...] = ()  # servers and rounds that failed before a run, with the reason
     spreads: tuple[FigureSpread, ...] = ()  # of a plan that is run more than once
+    cables: tuple[CableEvent, ...] = ()  # that were taken away during a round
+
+    def cable_event(self, run: str) -> CableEvent | None:
+        """Return what happened to the cables of a run's round; None: nothing was planned."""
+        numbers = {r.id: each.number for each in self.plan.rounds for r in each.runs}
+        return next((each for each in self.cables if each.round == numbers.get(run)), None)
+
     record: RunRecord | None = None  # None: stored by a version before 0.2, without one
 
     @property

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from rocefort.models.base import Frozen
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, listing
+from rocefort.rdma.judge.rounds import failed_at_s, loss_over_time, size_effects
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.rdma_report import WORDS, figure, spread_cells, verdict_words
 from rocefort.rdma.results import Figures, Measurement, MeasurementVerdict, RdmaResult
@@ -186,7 +187,9 @@ def sweeps(result: RdmaResult) -> list[Plot]:
     kinds: dict[Program, dict[str, list[tuple[float, float, str]]]] = {}
     for each in result.measurements:
         for point in (p for p in each.sizes if p.size_bytes):
-            line = kinds.setdefault(each.run.program, {}).setdefault(each.run.collective, [])
+            away = ", cables away" if result.cable_event(each.run.id) else ""
+            name = f"{each.run.collective}{away}"
+            line = kinds.setdefault(each.run.program, {}).setdefault(name, [])
             words = f"{point.average_us:.2f} us, {bytes_words(point.size_bytes)}"
             line.append((point.size_bytes, point.average_us, words))
         if each.value is not None and each.run.size_bytes and each.run.program is not Program.FIO:
@@ -254,9 +257,19 @@ def over_time(result: RdmaResult) -> list[Plot]:
                 y=PlotAxis("rate, Gb/s", y.ticks),
                 curves=(curve_of("", "c1", points),),
                 words=each.sentence,
+                notes=_cable_notes(result, each),
             )
         )
     return plots
+
+
+def _cable_notes(result: RdmaResult, each: Measurement) -> tuple[str, ...]:
+    event, at_s = result.cable_event(each.run.id), failed_at_s(result, each)
+    if event is None or at_s is None:
+        return ()
+    lost = sum(gbit for _, gbit in loss_over_time(result, each))
+    told = "were taken away" if event.by == "lab" else "were to be taken away"
+    return (f"{listing(event.cables)} {told} at about {at_s:.0f} s: {lost:.1f} Gbit not sent",)
 
 
 # --- history --------------------------------------------------------------------------------------
@@ -358,6 +371,7 @@ def rdma_page(content: RdmaPageContent) -> str:
         "repeated": [(each, spread_cells(each)) for each in result.spreads[:MOST_LINES]],
         "sweeps": sweeps(result),
         "over_time": over_time(result),
+        "effects": [(m.run.collective, m.run.pair, rows) for m, rows in size_effects(result)],
         "sparks": drawn,
         "more_sparks": more,
         "outliers": [j.sentence for j in result.judged if j.subject == OUTLIERS],
@@ -378,6 +392,7 @@ def rdma_page(content: RdmaPageContent) -> str:
         ("repetitions", "Repetitions", result.spreads),
         ("sweep", "Sizes", shown["sweeps"]),
         ("time", "Over time", shown["over_time"]),
+        ("cable", "Cable away", shown["effects"]),
         ("history", "History", drawn),
         ("judged", "Judged", True),
         ("all", "All runs", True),

@@ -17,6 +17,7 @@ from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.network.network import Network
+from rocefort.models.wording import listing
 from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.judge.rounds import figure_spreads
@@ -28,6 +29,7 @@ from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.rdma_plan import RdmaPlan, Round, Suite
 from rocefort.rdma.recorder import RecordedFabric, RunRecorder
 from rocefort.rdma.results import DerivedVerdict, EndedProcesses, Measurement, RawEnd, RdmaResult
+from rocefort.rdma.run.cables import cable_control
 from rocefort.rdma.run.counters import judge_nics, judge_switches
 from rocefort.rdma.run.executor import RunConditions, RunResult, execute, hold_servers, stop_all
 from rocefort.rdma.run_record import CounterReading
@@ -97,7 +99,13 @@ def run_tests(
             for line in _beginning(run, plan):
                 talk.say(line)
             terms = RunConditions(
-                rdma, run, access.speed_note, talk.stopped, request.deadline_s, hold.lost
+                rdma,
+                run,
+                access.speed_note,
+                talk.stopped,
+                request.deadline_s,
+                hold.lost,
+                cable_control(plan, access, talk.say),
             )
             servers = tuple(host.name for host in plan.hosts)
             recorder = RunRecorder(
@@ -173,7 +181,11 @@ def _beginning(run: str, plan: RdmaPlan) -> list[str]:
     lines = [f"run {run}: {len(plan.runs)} runs in {len(plan.rounds)} rounds, {seconds} s at least"]
     lines += untried_versions({host.name: host.perftest or "" for host in plan.hosts})
     for each in plan.rounds:
-        if each.fault:
+        if each.cable_by == "person":
+            links = listing(each.fault_links)
+            when = f"after {each.cable_at_s} s you are told to take {links} away"
+            lines.append(f"round {each.number}: {when}, and when to put it back")
+        elif each.fault and each.cable_by is None:
             links = " or ".join(each.fault_links)
             lines.append(f"round {each.number}: {each.fault}: take {links} down while it runs")
     return lines
@@ -205,6 +217,7 @@ class _PreparedRun:
             began=began,
             ended=ended,
             measurements=tuple(measurements),
+            cables=tuple(terms.events),
             judged=tuple(_counter_verdicts(self.derived, record.before, record.after, seconds)),
             record=record,
         )

@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 PORT = "18515"
+CONVERGENCE_S = 1.0  # until no packet is sent to a cable that is gone
+MOST_SLEEP_S = 60.0
 NS_PER_KB = 80  # of a message at 100 Gb/s
 FLAGS = ("-F", "--report_gbits", "--run_infinitely", "-s1", "-1", "-J", "-f")
 COMMON = """ Dual-port       : OFF		Device         : {device}
@@ -95,6 +97,8 @@ class EmulatedServer:
     def __init__(self, directory: Path) -> None:
         self.own: dict[str, Any] = json.loads((directory / "server.json").read_text())
         self.wire = Path(self.own["wire"])
+        cables = self.wire / "cables.json"  # when leaves lost a cable, s of the clock, by name
+        self.cables: Path | None = cables if cables.exists() else None
         self.all: dict[str, dict[str, Any]] = json.loads((self.wire / "servers.json").read_text())
 
     def fault(self, name: str) -> bool:
@@ -111,6 +115,11 @@ class EmulatedServer:
         beside = max(1, len(list(self.wire.glob(f"{server}:*"))))
         line = min(near["gbps"], far["gbps"] / beside)
         return float(min(line * 0.94, limit or line) * min(near["share"], far["share"]))
+
+    def is_converging(self, *leaves: str) -> bool:
+        """Whether a leaf has lost a cable within the last second: traffic on it is lost."""
+        lost = {} if self.cables is None else json.loads(self.cables.read_text())
+        return any(time.time() - lost[leaf] < CONVERGENCE_S for leaf in leaves if leaf in lost)
 
     def latency_us(self, client: str, server: str, size: int) -> float:
         """Return half a round trip, in microseconds."""
@@ -253,16 +262,19 @@ def rate_rows(given: PerftestArguments, server: EmulatedServer, address: str) ->
 
 
 def infinitely(given: PerftestArguments, server: EmulatedServer, address: str) -> NoReturn:
-    """Print a row in each interval until a signal; the fourth row is lower."""
+    """Print a row in each interval until a signal.
+
+    A row after a leaf has lost a cable is lower; without a lab that has cables, the fourth.
+    """
     print_text(BW_HEADER)
     every, number = float(given.get("-D", "1")), 0
     while True:
         time.sleep(every * server.own["tick"])
         number += 1
         rate = server.rate(server.own["address"], address, None)
-        print_text(
-            rate_row(int(given.get("-s", "65536")), every, rate * (0.3 if number == 4 else 1))
-        )
+        ends = [server.all[each]["leaf"] for each in (server.own["address"], address)]
+        low = number == 4 if server.cables is None else server.is_converging(*ends)
+        print_text(rate_row(int(given.get("-s", "65536")), every, rate * (0.3 if low else 1)))
         sys.stdout.flush()
 
 
@@ -357,14 +369,18 @@ def mpirun(_name: str, words: Sequence[str], server: EmulatedServer) -> None:
     """Run mpirun: a collective of IMB over all ranks."""
     ranks = int(words[words.index("-np") + 1])
     name, (first, last) = words[-1], map(int, words[words.index("-msglog") + 1].split(":"))
-    server.pause(2)
+    hosts = words[words.index("--host") + 1].split(",")
+    by_name = {each["name"]: each["leaf"] for each in server.all.values()}
+    leaves = {by_name[host.partition(":")[0]] for host in hosts}
+    repetitions = int(words[words.index("-iter") + 1])
     print_text(f"# Benchmarking {name}\n# #processes = {ranks}\n")
     print_text("       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n")
     for size in (0, *(2**power for power in range(first, last + 1))):
         usual = 2.0 * ranks + size / 1024 * NS_PER_KB / 1000 * ranks
-        print_text(
-            f"{size:>13} {100:>12} {usual * 0.9:>12.2f} {usual * 1.1:>12.2f} {usual:>12.2f}\n"
-        )
+        time.sleep(min(MOST_SLEEP_S, usual * repetitions / 1e6))
+        usual *= 3 if server.is_converging(*leaves) else 1
+        times = f"{usual * 0.9:>12.2f} {usual * 1.1:>12.2f} {usual:>12.2f}"
+        print_text(f"{size:>13} {repetitions:>12} {times}\n")
     print_text("\n\n# All processes entering MPI_Finalize\n\n")
 
 

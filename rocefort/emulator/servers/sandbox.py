@@ -248,6 +248,13 @@ async def _copy(source: asyncio.StreamReader, target: asyncssh.SSHWriter[bytes])
             target.write(piece)
 
 
+def write_cables(wire: Path, lost: Mapping[str, float]) -> None:
+    """Write when leaves lost a cable, s of the clock, for the programs of all servers."""
+    partial = wire / "cables.part"
+    partial.write_text(json.dumps(dict(lost)), encoding="utf-8")
+    partial.replace(wire / "cables.json")
+
+
 def write_servers(wire: Path, roots: Mapping[str, RdmaRoot]) -> None:
     """Write leaves and speeds of all servers, by address, for their programs."""
     wire.mkdir(parents=True, exist_ok=True)

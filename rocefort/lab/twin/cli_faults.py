@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
@@ -100,6 +100,7 @@ class LineFaults:
     in_force: Path
     switches: Mapping[str, EmulatedSwitch]
     model: EmulatedState
+    names: Collection[str] = tuple(LINE_FAULTS)  # faults that it puts in force
     renew: set[str] = field(default_factory=set)  # switches whose listener shows another key
     unreported: bool = False
     _seen: tuple[int, int] = (0, 0)
@@ -118,7 +119,7 @@ class LineFaults:
         """Start and end faults as in the file; faults that already run continue."""
         self.unreported = True
         rows = json.loads(self.injected.read_text("utf-8"))
-        required = {(row["fault"], row["where"]) for row in rows if row["fault"] in LINE_FAULTS}
+        required = {(row["fault"], row["where"]) for row in rows if row["fault"] in self.names}
         self._refused = {}
         for gone in [key for key in self._active if key not in required]:
             self._end(gone)

@@ -1,21 +1,27 @@
-"""Results of several runs together: spread over repetitions, and runs at the same time."""
+"""Results of several runs together: repetitions, runs at the same time, a cable taken away."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from statistics import median
 
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, listing
+from rocefort.rdma.parse.outcome import TableError
+from rocefort.rdma.parse.perftest import BASE_POINTS, WHOLE, outage
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round
 from rocefort.rdma.results import (
     DerivedVerdict,
     FigureSpread,
     Measurement,
+    Point,
     RdmaResult,
     SpreadUnit,
 )
 
 LOAD_ROUND = -1  # of a load that is the same in every round
+CONNECT_S = 2.0  # most that a run takes before it sends; assumed
+SLOWER = 1.5  # a time is longer by this factor; assumed
 LEAST_OF_STATED = 0.95  # of a stated rate of TCP; assumed
 
 Overlap = tuple[float, float]  # seconds of MPI, and those beside TCP
@@ -178,3 +184,107 @@ def _beside_load(overlaps: Sequence[Overlap]) -> DerivedVerdict:
         sentence=f"TCP did not run during all of MPI in {len(short)} of {rounds}, at worst for "
         f"{both:.1f} s of {whole:.1f} s: lengthen TCP with --duration",
     )
+
+
+# --- a cable taken away ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SizeEffect:
+    """Average times of one message size, us, without the failure and through it."""
+
+    size_bytes: int
+    usual_us: float
+    failed_us: float
+
+    @property
+    def times(self) -> float:
+        """How many times as long it took."""
+        return self.failed_us / self.usual_us
+
+
+def failed_at_s(result: RdmaResult, each: Measurement) -> float | None:
+    """Time of a failure on the clock of a run with periodic rows; None: no known time."""
+    event = result.cable_event(each.run.id)
+    if event is None or event.taken_at is None or each.at is None:
+        return None
+    since = (event.taken_at - each.at).total_seconds() - CONNECT_S
+    return max(BASE_POINTS * float(each.run.every_s or 1), since)
+
+
+def loss_over_time(result: RdmaResult, each: Measurement) -> tuple[tuple[Point, float], ...]:
+    """Rows around a failure, each with the Gbit that were not sent in its interval.
+
+    They begin two rows before the first loss, and end two rows after the last.
+    """
+    at_s = failed_at_s(result, each)
+    if at_s is None:
+        return ()
+    try:
+        usual = outage(each.series, at_s).usual_gbps
+    except TableError:
+        return ()
+    every = float(each.run.every_s or 1)
+    rows = [
+        (point, max(0.0, usual - point.gbps) * every if point.at_s > at_s else 0.0)
+        for point in each.series
+    ]
+    low = [n for n, (point, _) in enumerate(rows) if point.gbps < WHOLE * usual]
+    low = [n for n in low if rows[n][0].at_s > at_s]
+    return tuple(rows[max(0, low[0] - 2) : low[-1] + 3]) if low else ()
+
+
+def size_effects(result: RdmaResult) -> Iterator[tuple[Measurement, tuple[SizeEffect, ...]]]:
+    """Yield each MPI run through a failure, with its sizes beside those of the run before it.
+
+    A run that ended before a cable was away is left out.
+    """
+    usual: dict[tuple[str, tuple[str, ...], tuple[int, ...], int], Measurement] = {}
+    rounds = {run.id: each for each in result.plan.rounds for run in each.runs}
+    for each in (m for m in result.measurements if m.sizes and m.run.id in rounds):
+        run = each.run
+        key = (run.collective, run.ranks, run.sizes, rounds[run.id].repetition)
+        if rounds[run.id].cable_by is None:
+            usual[key] = each
+        elif key in usual and _was_away(result, each):
+            before = {point.size_bytes: point.average_us for point in usual[key].sizes}
+            yield (
+                each,
+                tuple(
+                    SizeEffect(point.size_bytes, before[point.size_bytes], point.average_us)
+                    for point in each.sizes
+                    if before.get(point.size_bytes)
+                ),
+            )
+
+
+def _was_away(result: RdmaResult, each: Measurement) -> bool:
+    event = result.cable_event(each.run.id)
+    return event is not None and event.taken_at is not None and not event.problem
+
+
+def cable_verdicts(result: RdmaResult) -> Iterator[DerivedVerdict]:
+    """Report what a cable taken away did, and whether it was taken away while a run measured."""
+    notes = {each.number: each.note for each in result.plan.rounds}
+    for planned in result.cables:
+        note = notes.get(planned.round, "")
+        if planned.problem:
+            sentence = f"{note}: the cables were not taken away and put back: {planned.problem}"
+            yield DerivedVerdict(subject="cable", ok=False, sentence=sentence)
+        elif planned.taken_at is None:
+            sentence = f"{note}: the round ended before a cable was taken away"
+            how = "use an earlier --cable-at, or more --iterations"
+            yield DerivedVerdict(subject="cable", ok=False, sentence=f"{sentence}: {how}")
+    for each, effects in size_effects(result):
+        slow = [effect for effect in effects if effect.times >= SLOWER]
+        worst = max(slow, key=lambda effect: effect.times, default=None)
+        found = f"no size took {SLOWER:g} times as long as without the failure"
+        if worst is not None:
+            found = (
+                f"{len(slow)} of {count_of(len(effects), 'size')} took {SLOWER:g} times as long "
+                f"or longer, {worst.size_bytes} bytes {worst.times:.1f} times"
+            )
+        event = result.cable_event(each.run.id)
+        away = listing(event.cables if event else ())
+        what = f"{each.run.collective} over {each.run.pair}, {away} away"
+        yield DerivedVerdict(subject="cable", ok=None, sentence=f"{what}: {found}")

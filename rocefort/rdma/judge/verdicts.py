@@ -20,7 +20,7 @@ from rocefort.models.network.network import Network, Server
 from rocefort.models.wording import count_of
 from rocefort.rdma.judge.measurement import SWITCH_LATENCY, spreads, switch_latency, total
 from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
-from rocefort.rdma.judge.rounds import simultaneous
+from rocefort.rdma.judge.rounds import cable_verdicts, failed_at_s, simultaneous
 from rocefort.rdma.parse.outcome import TableError
 from rocefort.rdma.parse.perftest import outage
 from rocefort.rdma.plan.shared_links import MISSED, Wiring, miss_probability
@@ -198,7 +198,8 @@ def verdicts(
         *filter(None, (total(each, measurements, rdma) for each in plan.rounds)),
         *spreads(measurements, rdma),
         *simultaneous(result),
-        *_outages(plan, measurements),
+        *_outages(result),
+        *cable_verdicts(result),
         *_subtracted(network, measurements),
         *_regressions(plan, measurements, good),
         *(
@@ -218,14 +219,14 @@ def slow_components_of(network: Network, measurements: Iterable[Measurement]) ->
         return SlowComponents(slow=(), explanations=(), unexplained=())
 
 
-def _outages(plan: RdmaPlan, measurements: Iterable[Measurement]) -> Iterator[DerivedVerdict]:
-    notes = {run.id: each.note for each in plan.rounds for run in each.runs}
-    for each in measurements:
+def _outages(result: RdmaResult) -> Iterator[DerivedVerdict]:
+    notes = {run.id: each.note for each in result.plan.rounds for run in each.runs}
+    for each in result.measurements:
         if each.run.every_s is None or not each.series:
             continue
         note = notes.get(each.run.id, "")
         try:
-            sentence = outage(each.series).sentence
+            sentence = outage(each.series, failed_at_s(result, each)).sentence
         except TableError as flaw:
             sentence = f"the loss is not known: {flaw.line}"
         yield DerivedVerdict(subject=note, ok=None, sentence=f"{each.run.pair}, {note}: {sentence}")

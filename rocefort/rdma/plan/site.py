@@ -22,6 +22,8 @@ from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaPlan, RdmaRun, Round,
 FIRST_PORT = 18515  # perftest's default
 PORTS = 4000
 NEAR, FAR = 1, 3  # number of switches in a path within a leaf, and across the spines
+CABLE_AT_S = 10
+BEFORE_CABLE_S, AFTER_CABLE_S = 5, 5  # of a run, so that both states are seen; assumed
 LEAST_DURATION_S = 4  # perftest leaves out a quarter at both ends (`--margin`)
 
 
@@ -44,6 +46,8 @@ class RdmaPlanOptions(Frozen):
     processes_per_server: int = 1  # mpi
     groups: int = 1  # mpi: groups of servers, each with another collective
     tcp_gbps: float | None = None  # mpi and mixed: rate of each TCP sender
+    cable_by: Literal["lab", "person"] | None = None  # failover and mpi
+    cable_at_s: int | None = None
 
 
 @dataclass(frozen=True)
@@ -209,6 +213,25 @@ class RdmaSite:
             "limit_gbps": min(rates, default=None),
         }
         return self.run(Program.IPERF3, sender, sink, **(values | more))
+
+    def cable_fault(self, leaf: str, longest_s: int | None = None) -> dict[str, object]:
+        """Return the fields of a round in which a leaf loses its cables to one spine.
+
+        longest_s: duration of its run. Raises BadInput if the time is not within it.
+        """
+        at_s = CABLE_AT_S if self.options.cable_at_s is None else self.options.cable_at_s
+        if longest_s is not None and not BEFORE_CABLE_S <= at_s <= longest_s - AFTER_CABLE_S:
+            how = f"use at least {BEFORE_CABLE_S} s, and {AFTER_CABLE_S} s less than --duration"
+            what = f"a cable taken away at {at_s} s of {longest_s} s"
+            raise BadInput(what, where="--cable-at", how=how)
+        uplinks = self.wiring.uplinks[leaf]
+        spine = uplinks[0].spine.device
+        return {
+            "fault": f"{leaf} loses its cables to {spine}",
+            "fault_links": tuple(str(up.leaf) for up in uplinks if up.spine.device == spine),
+            "cable_by": self.options.cable_by,
+            "cable_at_s": at_s,
+        }
 
     def are_separate(self, one: Server, other: Server) -> bool:
         """Return whether two servers are two machines; one machine's own traffic uses no switch."""

@@ -118,10 +118,15 @@ def failover(site: RdmaSite) -> RdmaPlan:
     if width < 2:
         lone = f"{leaves[0]} and {leaves[1]} have one path: a failure of it ends all traffic"
         return site.plan(Suite.FAILOVER, [], unmeasured=(lone,))
+    duration_s = site.duration_s(FAILOVER_S)
+    taken = site.options.cable_by is not None
+    if taken and len(site.wiring.spines(*leaves)) < 2:
+        lone = f"{leaves[0]} and {leaves[1]} have one spine: without its cables all traffic ends"
+        return site.plan(Suite.FAILOVER, [], unmeasured=(lone,))
     run = site.run(
         Program.WRITE_BW,
         *pair,
-        duration_s=site.duration_s(FAILOVER_S),
+        duration_s=duration_s,
         every_s=EVERY_S,
         qps=site.options.qps or qps_for(width),
     )
@@ -129,12 +134,19 @@ def failover(site: RdmaSite) -> RdmaPlan:
         site.round(
             [run],
             f"an uplink of {leaf} fails, {side}",
-            fault=f"one uplink of {leaf} goes down",
-            fault_links=tuple(str(uplink.leaf) for uplink in site.wiring.uplinks[leaf]),
+            **(site.cable_fault(leaf, duration_s) if taken else _any_uplink(site, leaf)),
         )
         for leaf, side in zip(leaves, ("near the sender", "near the receiver"), strict=True)
     ]
     return site.plan(Suite.FAILOVER, rounds)
+
+
+def _any_uplink(site: RdmaSite, leaf: str) -> dict[str, object]:
+    """Return the fields of a round in which a person takes any uplink of a leaf down."""
+    return {
+        "fault": f"one uplink of {leaf} goes down",
+        "fault_links": tuple(str(uplink.leaf) for uplink in site.wiring.uplinks[leaf]),
+    }
 
 
 def _pair_across(site: RdmaSite) -> Iterator[tuple[Server, Server]]:
@@ -192,6 +204,8 @@ OF_SUITES: dict[str, tuple[Suite, ...]] = {
     "processes_per_server": (Suite.MPI,),
     "groups": (Suite.MPI,),
     "tcp_gbps": (Suite.MIXED, Suite.MPI),
+    "cable_by": (Suite.FAILOVER, Suite.MPI),
+    "cable_at_s": (Suite.FAILOVER, Suite.MPI),
 }
 
 
@@ -200,13 +214,16 @@ def refuse_options(suite: Suite, options: RdmaPlanOptions) -> None:
     usual = RdmaPlanOptions()
     problems = [
         Problem(
-            f"--{name.replace('_', '-')}",
+            f"--{name.removesuffix('_s').replace('_', '-')}",
             f"the suite {suite} does not use it",
             f"use it with {names_text(suites)}",
         )
         for name, suites in OF_SUITES.items()
         if suite not in suites and getattr(options, name) != getattr(usual, name)
     ]
+    if options.cable_at_s is not None and options.cable_by is None:
+        how = "name it: --cable-by lab, or --cable-by person"
+        problems.append(Problem("--cable-at", "it is not stated who takes the cable away", how))
     if problems:
         raise BadInput(problems=problems)
 

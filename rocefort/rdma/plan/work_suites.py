@@ -128,7 +128,24 @@ def mpi(site: RdmaSite) -> RdmaPlan:
     else:
         named = f"{count_of(len(collectives), 'collective')} with the chosen sizes"
         raise BadInput(f"{groups} unlike groups, and {named}", where="--groups", how="use fewer")
-    return site.plan(Suite.MPI, [each for work in works for each in _rounds(site, work, load)])
+    rounds = [each for work in works for each in _rounds(site, work, load)]
+    if site.options.cable_by is not None:
+        rounds = [both for each in rounds for both in _with_and_without(site, each)]
+    return site.plan(Suite.MPI, rounds)
+
+
+def _with_and_without(site: RdmaSite, each: Round) -> tuple[Round, Round]:
+    """Return a round as it is, and the same while a leaf loses its cables to one spine.
+
+    Raises BadInput if the servers of no run are behind several leaves, or if a leaf has one spine.
+    """
+    leaves = list(dict.fromkeys(site.servers[name].port.device for name in each.runs[0].ranks))
+    if len(leaves) < 2 or len(site.wiring.spines(*leaves[:2])) < 2:
+        how = "choose servers of two leaves with two spines between them"
+        raise BadInput("no cable can be taken away", where="--cable-by", how=how)
+    fault = site.cable_fault(leaves[0])
+    note = f"{each.note}, {fault['fault']}"
+    return each, each.model_copy(update={**fault, "note": note})
 
 
 Work = tuple[tuple[Collective, Sequence[Server]], ...]  # of one round: collectives, their servers

@@ -33,7 +33,8 @@ from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.plan.command_lines import argv, ends_fit, prechecks
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round
-from rocefort.rdma.results import EndedProcesses, Measurement, RawEnd
+from rocefort.rdma.results import CableEvent, EndedProcesses, Measurement, RawEnd
+from rocefort.rdma.run.cables import CableControl, cables_away
 from rocefort.rdma.run.client_server import BothOutputs, EndCommands, run_ends
 
 LONGEST_S = 86_400.0
@@ -122,7 +123,8 @@ class RunConditions:
 
     run: its id. note: the reason if speed is not judged on these servers. stopped: whether the user
     requested a stop. deadline_s: deadline of every run, in place of its own. lost: servers that
-    are no longer locked. now: aware, the clock of this machine.
+    are no longer locked. cables: who takes cables away; events: gets what happened to them. now:
+    aware, the clock of this machine.
     """
 
     rdma: Rdma
@@ -131,6 +133,8 @@ class RunConditions:
     stopped: Callable[[], bool] = lambda: False
     deadline_s: float | None = None
     lost: Callable[[], Collection[str]] = frozenset
+    cables: CableControl | None = None
+    events: list[CableEvent] = field(default_factory=list)
     now: Callable[[], datetime] = lambda: datetime.now(UTC).astimezone()
 
 
@@ -156,7 +160,10 @@ def execute(
         elif why := _closed(each, terms):
             yield each, [_not_run(run, why) for run in each.runs]
         else:
-            with _ending_with(nornir, terms.stopped):
+            with (
+                _ending_with(nornir, terms.stopped),
+                cables_away(each, terms.cables, terms.events),
+            ):
                 with Step(f"round {each.number} of {len(plan.rounds)}"):
                     results = _run_round(nornir, plan, each, terms)
                 yield each, results

@@ -1,0 +1,98 @@
+"""Cables of a running lab, taken away and put back for `rdma run --cable-by lab`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+from rocefort.base.errors import BadInput, ServiceFailed
+from rocefort.fleet.connections import Connections
+from rocefort.lab.experiments.fault_injection import FAILOVER_PATIENCE_S
+from rocefort.lab.lab_cli import FAULTS_FILE, IN_FORCE_FILE, runs_in
+from rocefort.lab.network import await_law, detection_s, running_network
+from rocefort.lab.twin.faults import break_lab, mend_lab, require_mended
+from rocefort.lab.twin.registry import Registry, connections_of, write_whole
+from rocefort.lab.twin.twin import Twin
+
+LINK_DOWN = "link-down"
+ANSWER_S = 30.0  # for the process of the emulated switches
+LOOK_S = 0.05
+
+
+def cables_of(access: Connections) -> TwinCables | EmulatedCables:
+    """Return the cables of the lab that a connections file leads to.
+
+    Raises BadInput if it leads to no lab of this machine, Refused if the lab is broken already.
+    """
+    file = Path(access.file_name).resolve()
+    registry = Registry()
+    for name in registry.names():
+        record = registry.find(name)
+        mine = connections_of(registry, record)
+        if mine is not None and mine.resolve() == file:
+            require_mended(registry, record)
+            return TwinCables(registry, name)
+    if runs_in(file.parent):
+        return EmulatedCables(file.parent)
+    raise BadInput(
+        f"{access.file_name} leads to no lab that runs on this machine",
+        where="--cable-by",
+        how="name the connections file of `lab up` or `lab cli`, or let a person take the cable: "
+        "--cable-by person",
+    )
+
+
+@dataclass(frozen=True)
+class TwinCables:
+    """Cables of a twin: both ends lose carrier."""
+
+    registry: Registry
+    name: str
+
+    def take(self, cables: Sequence[str]) -> None:
+        """Take cables away; raises BadInput for one that the twin lacks."""
+        for cable in cables:
+            break_lab(self.registry, self.name, LINK_DOWN, cable.replace(" ", ":", 1))
+
+    def put_back(self) -> None:
+        """Put them back, and wait until the kernels use them again; raises ServiceFailed."""
+        mend_lab(self.registry, self.name)
+        twin = Twin.find(self.name, self.registry)
+        limit_s = FAILOVER_PATIENCE_S + detection_s(twin)
+        if not await_law(twin, running_network(twin), (), limit_s).holds:
+            what = f"is not whole {limit_s:.0f} s after its cables were put back"
+            raise ServiceFailed(what, where=self.name)
+
+
+@dataclass(frozen=True)
+class EmulatedCables:
+    """Cables between emulated switches: a file of faults that their process follows."""
+
+    state: Path
+
+    def take(self, cables: Sequence[str]) -> None:
+        """Take cables away; raises BadInput for one that the lab lacks."""
+        self._set([(LINK_DOWN, cable.replace(" ", "@", 1)) for cable in cables])
+
+    def put_back(self) -> None:
+        """Put them back; raises ServiceFailed if the lab does not answer."""
+        self._set([])
+
+    def _set(self, faults: Sequence[tuple[str, str]]) -> None:
+        rows = [{"fault": fault, "where": where} for fault, where in faults]
+        write_whole(self.state / FAULTS_FILE, json.dumps(rows))
+        keys = sorted(" ".join(each) for each in faults)
+        until = monotonic() + ANSWER_S
+        while monotonic() < until:
+            answer = self.state / IN_FORCE_FILE
+            known = json.loads(answer.read_text("utf-8")) if answer.exists() else {}
+            if refused := known.get("refused"):
+                raise BadInput(next(iter(refused.values())), where=next(iter(refused)))
+            if sorted(known.get("there", [])) == keys:
+                return
+            sleep(LOOK_S)
+        how = "see `lab.log` in its directory"
+        raise ServiceFailed("the emulated switches do not answer", where=str(self.state), how=how)
