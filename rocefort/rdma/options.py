@@ -19,7 +19,7 @@ class ExportForm(StrEnum):
 
 
 class Taker(StrEnum):
-    """Who takes cables away during a run."""
+    """Lab or person that takes cables away during a run."""
 
     LAB = "lab"
     PERSON = "person"
@@ -128,7 +128,7 @@ CableBy = Annotated[
     typer.Option(
         "--cable-by",
         help="Suites failover and mpi: who takes a leaf's cables to one spine away during the run:"
-        " the lab, or a person who is told when.",
+        " the lab, or a person at a printed time.",
     ),
 ]
 CableAt = Annotated[

@@ -183,8 +183,8 @@ def _beginning(run: str, plan: RdmaPlan) -> list[str]:
     for each in plan.rounds:
         if each.cable_by == "person":
             links = listing(each.fault_links)
-            when = f"after {each.cable_at_s} s you are told to take {links} away"
-            lines.append(f"round {each.number}: {when}, and when to put it back")
+            when = f"after {each.cable_at_s} s, at a message here, take {links} away"
+            lines.append(f"round {each.number}: {when}")
         elif each.fault and each.cable_by is None:
             links = " or ".join(each.fault_links)
             lines.append(f"round {each.number}: {each.fault}: take {links} down while it runs")

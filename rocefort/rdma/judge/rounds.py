@@ -199,7 +199,7 @@ class SizeEffect:
 
     @property
     def times(self) -> float:
-        """How many times as long it took."""
+        """Quotient of both times."""
         return self.failed_us / self.usual_us
 
 

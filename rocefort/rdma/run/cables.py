@@ -1,4 +1,4 @@
-"""Cables that are away during a part of a round: taken by a lab, or by a person who is told when.
+"""Cables that are away during a part of a round: taken by a lab, or by a person at a printed time.
 
 A lab is a twin or emulated switches on this machine. Its module is loaded by name, because a lab
 depends on this package.
@@ -36,16 +36,16 @@ class CableControl(Protocol):
 
 @dataclass(frozen=True)
 class PersonalCables:
-    """Cables that a person takes away, when told to."""
+    """Cables that a person takes away when a message asks for it."""
 
     say: Say
 
     def take(self, cables: Sequence[str]) -> None:
-        """Tell the person to take cables away."""
+        """Ask the person to take cables away."""
         self.say(f"now: take {listing(cables)} away")
 
     def put_back(self) -> None:
-        """Tell the person to put the cables back."""
+        """Ask the person to put the cables back."""
         self.say("now: put the cables back")
 
 

@@ -73,16 +73,16 @@ def test_cables_that_cannot_be_taken(
     assert (code, out, " ".join(err.split())) == (2, "", f"rocefort: {sentence}")
 
 
-def test_a_person_is_told_when(open_lab: Callable[..., Any], rocefort: Rocefort) -> None:
+def test_a_person_is_asked_when_to_act(open_lab: Callable[..., Any], rocefort: Rocefort) -> None:
     lab = open_lab(NAMES[:2], **{name: {"tick": 0.5} for name in NAMES[:2]})
     common = (lab.fabric, "--connections", lab.file, "--history", lab.history, "--no-switches")
     words = ("--suite", "failover", "--cable-by", "person", "--cable-at", 5, "--duration", 10)
     code, out, _ = rocefort("rdma", "run", *common, "--servers", ",".join(lab.roots), *words)
     assert code == 0
-    told = [line for line in out.splitlines() if line.startswith(("now:", "round 1: after"))]
-    port = told[1].removeprefix("now: take ").removesuffix(" away")
-    assert told == [
-        f"round 1: after 5 s you are told to take {port} away, and when to put",
+    printed = [line for line in out.splitlines() if line.startswith(("now:", "round 1: after"))]
+    port = printed[1].removeprefix("now: take ").removesuffix(" away")
+    assert printed == [
+        f"round 1: after 5 s, at a message here, take {port} away",
         f"now: take {port} away",
         "now: put the cables back",
         f"now: take {port.replace('leaf01', 'leaf02')} away",
@@ -163,9 +163,9 @@ def test_sizes_that_take_longer_are_counted(heps: Any) -> None:
         for run, sizes in zip(made.runs[:2], (usual, failed), strict=True)
     ]  # fmt: skip
     result = result_of(made, measurements, 12.0)
-    (told,) = [verdict.sentence for verdict in cable_verdicts(result)]
+    (sentence,) = [verdict.sentence for verdict in cable_verdicts(result)]
     port = made.rounds[1].fault_links[0]
-    assert told == (
+    assert sentence == (
         f"alltoall over 4 servers, {port} away: 1 of 2 sizes took 1.5 times as long or longer, "
         "1024 bytes 3.0 times"
     )
