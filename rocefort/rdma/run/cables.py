@@ -36,7 +36,7 @@ class CableControl(Protocol):
 
 @dataclass(frozen=True)
 class PersonalCables:
-    """Cables that a person takes away when a message asks for it."""
+    """Cables that a person takes away at a message."""
 
     say: Say
 
