@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocefort.design.derive.derive import derive
+from rocefort.rdma.compare import published_sizes
 from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
+from rocefort.rdma.plan.message_sizes import size_set
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
@@ -23,6 +25,21 @@ class RdmaRequest:
     switches: bool = True  # read their counters
     deadline_s: float | None = None
     run: str = ""
+
+
+def request_of(suite: str, servers: tuple[str, ...], sizes: str, **chosen: object) -> RdmaRequest:
+    """Return the request of a command's options; raises BadInput for sizes that do not exist.
+
+    chosen: fields of RdmaPlanOptions. sizes: bytes, or the name of a published test.
+    """
+    named = size_set(sizes, published_sizes) if sizes else None
+    options = RdmaPlanOptions.model_validate(chosen | {"sizes": named})
+    return RdmaRequest(Suite(suite), servers, options)
+
+
+def names_of(servers: str) -> tuple[str, ...]:
+    """Return the names in a list with commas between."""
+    return tuple(filter(None, (name.strip() for name in servers.split(","))))
 
 
 def designed_plan(fabric: Path, request: RdmaRequest) -> RdmaPlan:

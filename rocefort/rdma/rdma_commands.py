@@ -98,12 +98,12 @@ def plan(
     """
     from dataclasses import replace
 
+    from rocefort.rdma.designed_plan import names_of, request_of
     from rocefort.rdma.rdma_report import plan_report
-    from rocefort.rdma.suite_request import request_of
 
     asked = request_of(
         suite.value,
-        servers,
+        names_of(servers),
         sizes,
         duration_s=duration,
         iterations=iterations,
@@ -179,12 +179,12 @@ def run(
 
     from rocefort.base.processes import stop_on_signals
     from rocefort.fleet.connections import load_connections
+    from rocefort.rdma.designed_plan import names_of, request_of
     from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
-    from rocefort.rdma.suite_request import request_of
 
     asked = request_of(
         suite.value,
-        servers,
+        names_of(servers),
         sizes,
         duration_s=duration,
         iterations=iterations,
@@ -448,10 +448,10 @@ def stop(
     Needs SSH access to the servers: for a run whose machine was lost.
     """
     from rocefort.fleet.connections import load_connections
+    from rocefort.rdma.designed_plan import names_of
     from rocefort.rdma.rdma_report import stopped_report
     from rocefort.rdma.results import StoppedServers
     from rocefort.rdma.run_suite import stop_everything
-    from rocefort.rdma.suite_request import names_of
 
     found = stop_everything(fabric, load_connections(connections), names_of(servers))
     done = StoppedServers(servers=tuple(found))
