@@ -16,6 +16,7 @@ from pydantic import Field
 from rocefort.models.base import Frozen, natural
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
+from rocefort.models.device.packet_filters import Flow
 from rocefort.models.fabric.beamlines import Beamline
 from rocefort.models.fabric.hosts import Hosts, NicProfile
 from rocefort.models.fabric.policy import SegmentPolicy
@@ -396,6 +397,11 @@ class Network(Frozen):
             set(link.told) - {CablingSource.ADDRESSES} for link in self.links
         )
         return self.links if has_source and not self.loose_ends else None
+
+    def lets_rdma(self, one: Server, other: Server) -> bool:
+        """Whether the policy lets RDMA pass between two servers, in both directions."""
+        ends = (one.segment, other.segment), (other.segment, one.segment)
+        return self.policy is None or all(self.policy.allows(*pair, Flow()) for pair in ends)
 
     @property
     def nics(self) -> Mapping[str, NicProfile] | None:

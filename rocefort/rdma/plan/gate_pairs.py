@@ -30,7 +30,7 @@ def plan_pairs(network: Network, devices: Collection[str] | None = None) -> tupl
     """Pair RoCE servers on different leaves so that every leaf with a RoCE server is in a pair.
 
     devices: leaves to cover (all leaves if a spine is among them); None covers all. Preference:
-    equal port speed, then few pairs, then the same segment.
+    equal port speed, then few pairs, then the same segment. No pair is one that the policy denies.
     """
     spines = {node.name for node in network.role(SwitchRole.SPINE)}
     everything = devices is None or not spines.isdisjoint(devices)
@@ -40,7 +40,7 @@ def plan_pairs(network: Network, devices: Collection[str] | None = None) -> tupl
     open_leaves = dict.fromkeys(required_leaves)
     pairs = []
     for leaf in required_leaves:
-        if leaf in open_leaves and (pair := _best_pair(leaf, candidates, open_leaves)):
+        if leaf in open_leaves and (pair := _best_pair(network, leaf, candidates, open_leaves)):
             client, server = pair
             open_leaves.pop(leaf)
             open_leaves.pop(server.port.device, None)
@@ -119,6 +119,8 @@ class _LeavesOfGate:
                 unmeasured.append(f"{leaf} has no RoCE server")
             elif leaves == {leaf}:
                 unmeasured.append(f"{leaf} has the only RoCE servers")
+            elif not self._is_allowed(leaf):
+                unmeasured.append(f"{leaf}, the policy denies RDMA to servers of other leaves")
             elif self.lacking and not _have_pair(roce, leaf, self.reached):
                 unmeasured.append(f"{leaf}, {self.lacking}")
             elif self.load.listed and not _have_pair(roce, leaf, self.load.servers):
@@ -128,6 +130,13 @@ class _LeavesOfGate:
             else:
                 self._refuse_inaccessible(leaf, roce)
         return unmeasured, uncovered
+
+    def _is_allowed(self, leaf: str) -> bool:
+        """Whether the policy lets RDMA pass from a leaf to any other."""
+        servers = _candidates(self.network.servers or ())
+        here = [server for server in servers if server.port.device == leaf]
+        there = [server for server in servers if server.port.device != leaf]
+        return any(self.network.lets_rdma(a, b) for a in here for b in there)
 
     def _refuse_inaccessible(self, leaf: str, roce: Mapping[str, str]) -> NoReturn:
         names = [
@@ -166,7 +175,7 @@ def _candidates(servers: Iterable[Server]) -> tuple[Server, ...]:
 
 
 def _best_pair(
-    leaf: str, candidates: Sequence[Server], open_leaves: Collection[str]
+    network: Network, leaf: str, candidates: Sequence[Server], open_leaves: Collection[str]
 ) -> tuple[Server, Server] | None:
     def cost(pair: tuple[Server, Server]) -> tuple[bool, bool, bool]:
         client, server = pair
@@ -178,7 +187,8 @@ def _best_pair(
 
     here = [server for server in candidates if server.port.device == leaf]
     there = [server for server in candidates if server.port.device != leaf]
-    return min(((one, two) for one in here for two in there), key=cost, default=None)
+    pairs = ((a, b) for a in here for b in there if network.lets_rdma(a, b))
+    return min(pairs, key=cost, default=None)
 
 
 def _gate_pair(client: Server, server: Server) -> GatePair:

@@ -234,9 +234,13 @@ class RdmaSite:
         }
 
     def are_separate(self, one: Server, other: Server) -> bool:
-        """Return whether two servers are two machines; one machine's own traffic uses no switch."""
+        """Whether RDMA passes a switch between two servers.
+
+        One machine's own traffic uses none, and the policy may deny it.
+        """
         machine = self._machines.get(one.name)
-        return not machine or machine != self._machines.get(other.name)
+        is_same = bool(machine) and machine == self._machines.get(other.name)
+        return not is_same and self.network.lets_rdma(one, other)
 
     @cached_property
     def _machines(self) -> dict[str, str]:

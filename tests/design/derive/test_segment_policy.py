@@ -14,6 +14,7 @@ from rocefort.dialects.network_text import render_all
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
 from rocefort.models.network.network import Network
+from rocefort.rdma.plan.gate_pairs import plan_gate
 
 EditHeps = Callable[..., Path]
 SSH, SSH_REPLY = (
@@ -196,3 +197,21 @@ def test_a_gateway_outside_its_segment_cannot_be_filtered(edit_heps: EditHeps) -
         "10.99.0.0/24 is not in 10.66.0.0/16, by which security.policy identifies packets of storage"
         in str(caught.value)
     )
+
+
+def test_gates_pair_servers_that_the_policy_lets_talk(edit_heps: EditHeps) -> None:
+    fabric = derive(edit_heps((SECURITY, POLICY)))
+    servers = {server.name: server.segment for server in fabric.network.servers or ()}
+    gate = plan_gate(fabric.network, fabric.fabric.rdma)
+    pairs = {(servers[pair.client], servers[pair.server]) for pair in gate.pairs}
+    policy = fabric.network.policy
+    assert policy is not None
+    assert pairs
+    assert all(policy.allows(*pair, Flow()) for pair in pairs)
+    alone = fabric.network.model_copy(
+        update={"policy": SegmentPolicy(default="deny", entries=()), "servers": None}
+    )
+    apart = [s for s in fabric.network.servers or () if s.name in ("transfer01", "storage01")]
+    denied = plan_gate(alone.model_copy(update={"servers": tuple(apart)}), fabric.fabric.rdma)
+    assert denied.pairs == ()
+    assert denied.unmeasured[0] == ("leaf01, the policy denies RDMA to servers of other leaves")
