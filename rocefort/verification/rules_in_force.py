@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from rocefort.base import output
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import SETTINGS_FILE, Site, site_of
@@ -71,9 +69,6 @@ def judge_by_base(top: Path, base: str, head: str) -> tuple[str, ...]:
 
 def _use(read: RulesRead) -> None:
     use_site_rules(read_site_rules(read.files) if read.files else None)
-    context = click.get_current_context(silent=True)
-    if context is not None:
-        context.find_root().call_on_close(lambda: use_site_rules(None))
 
 
 def _is_below(root: Path, top: Path) -> bool:

@@ -42,13 +42,18 @@ def flow_of(protocol: str, port: int | None) -> Flow:
 
 
 def trace_between(
-    subject: ReadNetwork, ends: tuple[str, str], flow: Flow, down: Sequence[str] = ()
+    subject: ReadNetwork,
+    ends: tuple[str, str],
+    flow: Flow,
+    down: Sequence[str] = (),
+    solution: Solution | None = None,
 ) -> Trace:
     """Follow a flow between two ends, after the parts in `down` have failed.
 
-    Raises BadInput for all unknown names and addresses together; Refused as `analyse`.
+    solution: of the network, where it is already solved. Raises BadInput for all unknown names and
+    addresses together; Refused as `analyse`.
     """
-    solution = analyse(subject.network, subject.sources)
+    solution = solution or analyse(subject.network, subject.sources)
     problems: list[Problem] = []
     endpoints = [endpoint for text in ends if (endpoint := _endpoint(text, solution, problems))]
     failure = _failure(down, solution, problems)

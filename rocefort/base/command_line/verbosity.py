@@ -30,6 +30,10 @@ def end(*, failed: bool, stopped: bool = False) -> None:
 
 
 LOGGER = "rocefort"
+RULES_IN_FORCE = {  # functions that take back what a command has set
+    "rocefort.base.rule_files": "permit",
+    "rocefort.validators.site_rules": "use_site_rules",
+}
 
 
 def be_quiet(context: typer.Context, quiet: bool) -> bool:
@@ -43,13 +47,20 @@ def be_quiet(context: typer.Context, quiet: bool) -> bool:
 
 
 def permit_site_rules(context: typer.Context, allowed: bool | None) -> bool | None:
-    """Allow or forbid the rules of a site, until the command ends; None: as before."""
-    if allowed is not None and not context.resilient_parsing:
-        from rocefort.base.rule_files import permit
+    """Allow or forbid the rules of a site; None: as before. At its end a command judges by none."""
+    if not context.resilient_parsing:
+        context.find_root().call_on_close(_forget_site_rules)
+        if allowed is not None:
+            from rocefort.base.rule_files import permit
 
-        permit(allowed)
-        context.find_root().call_on_close(lambda: permit(None))
+            permit(allowed)
     return allowed
+
+
+def _forget_site_rules() -> None:
+    for module, name in RULES_IN_FORCE.items():
+        if module in sys.modules:  # `--help` loads neither
+            getattr(sys.modules[module], name)(None)
 
 
 def be_verbose(context: typer.Context, verbose: bool) -> bool:

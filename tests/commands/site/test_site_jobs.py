@@ -74,8 +74,35 @@ def test_everything_is_installed_by_its_hash(name: str) -> None:
     assert installs
     assert {line.removeprefix(INSTALL) for line in installs} <= {
         "requirements.txt",
+        "requirements-test.txt",
         '"$base/requirements.txt"',
     }
+
+
+def test_what_tests_need_is_a_part_of_the_lock() -> None:
+    whole = blocks(ROOT / "requirements.lock") | blocks(ROOT / "requirements-dev.lock")
+    part = blocks(SITE / "requirements-test.txt")
+    assert part.pop("--requirement requirements.txt\n") == "--requirement requirements.txt\n"
+    assert part.items() <= whole.items()
+    names = {canonicalize_name(block.partition("==")[0]) for block in part.values()}
+    known = {
+        canonicalize_name(name.partition("==")[0]) for name in blocks(SITE / "requirements.lock")
+    }
+    assert {"pytest", *needed("pytest", frozenset())} <= names | known
+    assert not names & known
+
+
+@pytest.mark.parametrize("name", [REVIEW, GITLAB])
+def test_the_tests_of_a_site_are_in_a_job_of_their_own(name: str) -> None:
+    """They are code of the change: that job has no token, and stores nothing of the review."""
+    content = job_file(name)
+    job = content["rocefort-test"] if name == GITLAB else content["jobs"]["test"]
+    text = json.dumps(job)
+    assert "pytest --rocefort --junitxml junit.xml" in text
+    assert "rocefort review" not in text
+    assert "permissions" not in text
+    assert "token" not in text.lower()
+    assert "junit.xml" in str(job.get("artifacts", job.get("steps")))
 
 
 @pytest.mark.parametrize("name", JOBS)

@@ -14,6 +14,8 @@ import yaml
 
 from rocefort.base.repository import ROOT, TEMPLATES
 from rocefort.tasks import COMMANDS
+from rocefort.validators.rules.registry import registered
+from rocefort.validators.site_rules import site_rules_in_force
 
 Rocefort = Callable[..., Any]
 Git = Callable[..., str]
@@ -85,6 +87,12 @@ def test_it_is_listed_explained_and_left_out(site: Path, rocefort: Rocefort) -> 
     assert "File: validators/racks.py Family: PLANT, rules of the site" in explained
     assert "PLANT001" not in rocefort("check", "--ignore", "PLANT").out
     assert "no rule or family 'PLANT002'" in rocefort("check", "--select", "PLANT002").err
+
+
+def test_a_command_judges_by_none_at_its_end(site: Path, rocefort: Rocefort) -> None:
+    rocefort("check", "--select", "PLANT", "--site-rules")
+    assert site_rules_in_force() is None
+    assert not [one for one in registered() if one.of_site]
 
 
 def test_it_is_waived(site: Path, rocefort: Rocefort) -> None:
@@ -264,7 +272,7 @@ def test_no_other_command_loads_them() -> None:
                     )
                     if name in ("judge_by_site_rules", "judge_by_base", "use_site_rules"):
                         calls.setdefault(name, set()).add(node.name)
-    assert calls["judge_by_site_rules"] == LOADING
+    assert calls["judge_by_site_rules"] == {*LOADING, "__init__"}  # of `TestedFabric`
     assert calls["judge_by_base"] == {"make_reviews"}
     assert calls["use_site_rules"] == {"_use"}
     assert len(COMMANDS) > 10
