@@ -306,7 +306,7 @@ def assumptions(runs: CollectiveRuns, levels: Sequence[SimulatedLevel]) -> Itera
         lowest = lowest_rate_mbps(with_profile(base.scenario, base.profile))
         yield (
             f"a NIC's lowest rate is {lowest:g} Mb/s. With many senders to one it decides how long "
-            "the slowest takes: a Gather can take 50 times as long with another seed"
+            "the slowest takes, and one seed can be far from another"
         )
     if any(level.name.endswith(ENDS) for level in levels):
         yield (

@@ -119,9 +119,9 @@ def p_text(p: float | None) -> str:
 def _sentence(first: str, other: str, improved: int, cells: int, p: float | None) -> str:
     head = f"{other} against {first}: improved: {improved} of {cells}"
     if p is None:
-        return f"{head}; no cell differs"
+        return f"{head}; no test differs"
     kind = "exact" if cells <= MOST_EXACT_PAIRS else "normal approximation"
-    return f"{head}; signed-rank test over the cells, two-sided, {kind}: p = {p_text(p)}"
+    return f"{head}; signed-rank test over the tests, two-sided, {kind}: p = {p_text(p)}"
 
 
 def least_p(pairs: int) -> str:

@@ -83,8 +83,8 @@ def measured_experiment(
             folder.begin(plan, texts, [Path(demand)] if demand else [])
         fabrics = {name: folder.level(name) for name in (START, *(x.name for x in plan.levels))}
         rollouts = LevelRollouts(folder, request.access, fabrics, request.options, say)
-        runs = _Runs(rollouts, request, plan, say, stopped)
-        runs.carry_out()
+        listed = prepared.file.start.fabric.rdma.servers
+        _Runs(rollouts, request, plan, say, stopped, listed).carry_out()
         note = request.access.speed_note
         grounds = Grounds(
             assumptions=ASSUMPTIONS,
@@ -125,13 +125,14 @@ def _rollout_notes(rollouts: LevelRollouts) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Runs:
-    """Runs of an experiment on the switches."""
+    """Runs of an experiment on the switches. listed: rdma.servers of the fabric."""
 
     rollouts: LevelRollouts
     request: MeasuredRequest
     plan: ExperimentPlan
     say: Say
     stopped: Callable[[], bool]
+    listed: tuple[str, ...] = ()
 
     def carry_out(self) -> None:
         """Run what is missing; the switches run the start at the end."""
@@ -178,7 +179,7 @@ class _Runs:
             identity = new_id()
             folder.note(BEGAN, run=run.number, level=run.level, id=identity)
         elif result is None:
-            stop_everything(fabric, access, ())
+            stop_everything(fabric, access, self.request.tests.servers or self.listed)
         if result is None:
             self.say(f"run {run.number} of {len(self.plan.runs)}: {run.level}, {identity}")
             tests = replace(self.request.tests, run=identity)

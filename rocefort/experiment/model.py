@@ -101,7 +101,7 @@ class LevelComparison(Frozen):
     improved: int
     cells: tuple[CellComparison, ...]
     p_one_sided: float | None = Field(
-        description="Signed-rank test over the cells, by the logarithm of the ratio of the means."
+        description="Signed-rank test over all tests, by the logarithm of the ratio of the means."
     )
     p_two_sided: float | None
     sentence: str

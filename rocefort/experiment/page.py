@@ -13,6 +13,7 @@ from rocefort.experiment.report import (
     level_lines,
     number,
     order_line,
+    percent_text,
     progress,
     run_table,
     title,
@@ -24,6 +25,7 @@ from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 from rocefort.verification.page.content import Provenance
 
 LEAST_PERCENT = 4.0  # range of an axis
+EDGE = 0.9  # share of the changes that an axis contains; others are at its end
 
 
 def experiment_page(result: ExperimentResult, origin: Provenance) -> str:
@@ -76,10 +78,16 @@ def effect_chart(comparison: LevelComparison) -> EffectChart | None:
     """Return the change of each cell in percent: its pairs and its mean; None without a cell."""
     if not comparison.cells:
         return None
-    ends = [value for cell in comparison.cells for value in cell.changes_percent]
-    scale = LinearScale.over([0.0, *ends], LEAST_PERCENT)
+    ends = sorted((v for cell in comparison.cells for v in cell.changes_percent), key=abs)
+    drawn = ends[: max(1, round(len(ends) * EDGE))]
+    scale = LinearScale.over([0.0, *drawn], LEAST_PERCENT)
+    beyond = sum(
+        any(not scale.low <= v <= scale.high for v in cell.changes_percent)
+        for cell in comparison.cells
+    )
+    end = f"; {count_of(beyond, 'test')} beyond an end, drawn at it" if beyond else ""
     return EffectChart(
-        title=f"{comparison.other} against {comparison.first}, %",
+        title=f"{comparison.other} against {comparison.first}, %{end}",
         zero=scale.percent(0),
         ticks=scale.ticks,
         rows=tuple(_effect(cell, scale) for cell in comparison.cells),
@@ -96,9 +104,15 @@ def _effect(cell: CellComparison, scale: LinearScale) -> EffectRow:
     goal = "higher" if cell.higher_is_better else "lower"
     words = (
         f"{number(cell.first.mean)} {cell.unit} with {cell.first.level}, "
-        f"{number(cell.other.mean)} with {cell.other.level}: {cell.change_percent:+.1f} %, "
-        f"pairs {low:+.1f} to {high:+.1f} % ({goal} is better), p {p_text(cell.p_two_sided)}"
+        f"{number(cell.other.mean)} with {cell.other.level}"
     )
+    if low == high == 0:
+        words += ": equal in every pair"
+    else:
+        words += (
+            f": {percent_text(cell.change_percent)}, pairs {percent_text(low)} to "
+            f"{percent_text(high)} ({goal} is better), p {p_text(cell.p_two_sided)}"
+        )
     return EffectRow(
         scenario=cell.cell,
         low=scale.percent(low),

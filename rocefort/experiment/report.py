@@ -68,7 +68,7 @@ def cell_table(comparison: LevelComparison) -> Table:
 
 def _rows(cell: CellComparison) -> Iterator[tuple[Cell, ...]]:
     yield (f"{cell.cell} ({cell.unit})", cell.first.level, *_spread(cell.first), "", "")
-    change = "0 %" if not cell.change_percent else f"{cell.change_percent:+.1f} %"
+    change = percent_text(cell.change_percent)
     yield "", cell.other.level, *_spread(cell.other), change, p_text(cell.p_two_sided)
 
 
@@ -80,6 +80,13 @@ def number(value: float) -> str:
     """Return a figure with about four digits."""
     digits = 0 if value >= 1000 else 1 if value >= 100 else 2
     return f"{value:,.{digits}f}"
+
+
+def percent_text(change: float) -> str:
+    """Return a change in percent with its sign and two digits or more."""
+    if not change:
+        return "0 %"
+    return f"{change:+,.0f} %" if abs(change) >= 9.5 else f"{change:+.2g} %"
 
 
 def counters_table(result: ExperimentResult) -> Table | None:

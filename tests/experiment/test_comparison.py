@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rocefort.experiment.comparison import compared, least_p, ordered_runs, p_values
 from rocefort.experiment.model import CellValue, ExperimentRun, PlannedRun
+from rocefort.experiment.page import effect_chart
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TIMES = st.lists(st.floats(1, 1e6), min_size=1, max_size=8)
@@ -59,7 +60,7 @@ def test_five_pairs_on_one_side_have_the_least_p() -> None:
     assert (cell.p_one_sided, cell.p_two_sided) == (1 / 32, 1 / 16)
     assert cell.improved
     assert result.sentence == (
-        "B against A: improved: 1 of 1; signed-rank test over the cells, two-sided, exact: p = 1"
+        "B against A: improved: 1 of 1; signed-rank test over the tests, two-sided, exact: p = 1"
     )
     assert least_p(5) == ("5 pairs: the smallest p of one test is 0.031 one-sided, 0.062 two-sided")
 
@@ -71,7 +72,7 @@ def test_a_cell_that_a_run_did_not_measure_is_not_compared() -> None:
     }
     result = compared(runs_of(values), "A", "B")
     assert [cell.cell for cell in result.cells] == ["cell 0"]
-    assert result.sentence == "B against A: improved: 0 of 1; no cell differs"
+    assert result.sentence == "B against A: improved: 0 of 1; no test differs"
     assert result.cells[0].p_two_sided is None
 
 
@@ -111,3 +112,16 @@ def test_p_is_the_share_of_all_signs(changes: list[int]) -> None:
     one_sided, two_sided = p_values([float(x) for x in changes])
     assert one_sided == pytest.approx(share)
     assert two_sided == pytest.approx(min(1, 2 * share))
+
+
+def test_one_change_out_of_all_proportion_does_not_hide_the_others() -> None:
+    rows = [[100.0, 100.0] for _ in range(10)]
+    other = [[101.0 + n / 10, 101.0] for n in range(9)] + [[5000.0, 101.0]]
+    chart = effect_chart(compared(runs_of({"A": rows, "B": other}), "A", "B"))
+    assert chart is not None
+    assert chart.title == "B against A, %; 1 test beyond an end, drawn at it"
+    assert chart.rows[0].high == 100
+    assert chart.rows[1].words == (
+        "100.0 us with A, 101.0 with B: +1 %, pairs +1 % to +1 % (lower is better), p 0.002"
+    )
+    assert [row.kind for row in chart.rows] == ["worse", "worse"]

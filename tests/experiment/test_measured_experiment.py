@@ -11,20 +11,26 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from outputs import fields_of, hold
 from typer.testing import CliRunner, Result
 
+from rocefort.base.errors import DeviceFailed, ExitCode
 from rocefort.design.subject import subject_of
 from rocefort.emulator.emulated_site import Rehearsal, rehearse
 from rocefort.emulator.options import LabOptions
+from rocefort.experiment import measured, rollouts
 from rocefort.experiment.model import ExperimentResult
 from rocefort.experiment.store import ExperimentFolder
 from rocefort.fleet.running_configs import running_of
 from rocefort.models.change.plan import Plan
 from rocefort.rdma.judge.run_store import open_history
+from rocefort.rdma.results import RdmaResult
+from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.apply.earlier_runs import note_of_earlier_end
+from rocefort.rollout.journal.events import RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import contents_of
 from rocefort.rollout.planning.sealed_files import read_plan
@@ -106,8 +112,14 @@ def check_whole(folder: Path, result: ExperimentResult, levels: Sequence[str]) -
         assert all(run.ended and not run.code for run in runs)
 
 
-def killed(bed: Bed, folder: Path, words: Sequence[str], when: Callable[[], bool]) -> None:
-    """Run the command in a process, and kill it at a moment; it may end before."""
+def killed(
+    bed: Bed,
+    folder: Path,
+    words: Sequence[str],
+    when: Callable[[], bool],
+    number: signal.Signals = signal.SIGKILL,
+) -> None:
+    """Run the command in a process, and signal it at a moment; it may end before."""
     command = [sys.executable, "-m", "rocefort", *bed.words(folder, *words)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as running:
         assert running.stderr is not None
@@ -117,8 +129,9 @@ def killed(bed: Bed, folder: Path, words: Sequence[str], when: Callable[[], bool
                 assert time.monotonic() < deadline
                 time.sleep(0.005)
             if running.poll() is None:
-                os.kill(running.pid, signal.SIGKILL)
-            assert running.wait() in (0, -signal.SIGKILL), running.stderr.read().decode()
+                os.kill(running.pid, number)
+            errors = running.stderr.read().decode()
+            assert running.wait() in (0, -signal.SIGKILL, ExitCode.STOPPED), errors
 
 
 def events(folder: Path) -> list[str]:
@@ -186,6 +199,61 @@ def test_restore_returns_the_switches_without_further_runs(bed: Bed, folder: Pat
     result = result_of(bed.run(folder, "--repeat", "2", "--restore", "--format", "json"))
     assert result.state == "stopped"
     assert result.runs == ()
+    assert bed.texts() == before
+
+
+def test_a_failed_run_returns_the_switches_and_the_same_command_continues(
+    bed: Bed, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = bed.texts()
+
+    def fails(*_arguments: object) -> RdmaResult:
+        raise DeviceFailed("no server can be loaded")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(measured, "run_tests", fails)
+        done = bed.run(folder, "--repeat", "1")
+    assert isinstance(done.exception, DeviceFailed)
+    assert str(done.exception) == "no server can be loaded"
+    assert bed.texts() == before
+    assert [file.stem for file, _ in plans_of(folder)] == ["001-static", "002-start"]
+    result = result_of(bed.run(folder, "--repeat", "1", "--format", "json"))
+    check_whole(folder, result, ["static", "ai"])
+    assert bed.texts() == before
+
+
+def test_a_failed_rollout_returns_the_switches(
+    bed: Bed, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = bed.texts()
+    outcomes = [RolloutOutcome(failure="wave canary: the RDMA gate failed", exit_code=3)]
+
+    def applied(*arguments: Any) -> RolloutOutcome:
+        return outcomes.pop() if outcomes else apply_plan(*arguments)
+
+    monkeypatch.setattr(rollouts, "apply_plan", applied)
+    done = bed.run(folder, "--repeat", "1")
+    assert str(done.exception) == (
+        f"{folder}/plans/001-static.json: the rollout of level static did not succeed: wave canary: the RDMA gate failed"
+    )
+    assert events(folder) == ["checked", "transition", "failed", "transition", "arrived"]
+    assert bed.texts() == before
+
+
+@pytest.mark.thorough
+def test_ctrl_c_in_a_run_returns_the_switches_and_the_run_is_made_again(
+    bed: Bed, folder: Path
+) -> None:
+    before = bed.texts()
+    words = ("--repeat", "1")
+    killed(bed, folder, words, lambda: events(folder).count("began") == 1, signal.SIGINT)
+    assert bed.texts() == before
+    discarded = [
+        row["id"] for row in ExperimentFolder(folder).journal() if row["event"] == "discarded"
+    ]
+    result = result_of(bed.run(folder, *words, "--format", "json"))
+    assert [run.run.level for run in result.runs] == ["static", "ai"]
+    assert not {run.id for run in result.runs} & set(discarded)
     assert bed.texts() == before
 
 
