@@ -16,6 +16,7 @@ from napalm_cloudengine.connect import place_of
 from rocefort.base.errors import BadInput, Refused
 from rocefort.base.progress import tracked
 from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.server_configuration import reader_command
 from rocefort.emulator.cli.server import LabServer, run_in_thread
 from rocefort.emulator.options import LabOptions, inject, read_factory, read_faults
 from rocefort.emulator.servers.sandbox import RdmaRoot, write_servers
@@ -29,6 +30,7 @@ from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, sav
 from rocefort.fleet.server_scripts import EVERY, NODE
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.models.network.network import Network, Node
+from rocefort.models.network.servers import HostPlan
 
 BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
 GOOD = {
@@ -103,7 +105,7 @@ def rehearse(
         )
         hosts = hosts_of(network, state, chosen.listen, len(switches))
         if chosen.keep:  # a user drives this lab: its servers run whole RDMA tests
-            roots = _rdma_roots(network, state / "rdma")
+            roots = _rdma_roots(network, state / "rdma", chosen.servers)
             _follow_routes(roots.values(), model)
             hosts.settings = roots
             for root in roots.values():
@@ -137,8 +139,14 @@ def hosts_of(network: Network, state: Path, listen: tuple[str, int], switches: i
     )
 
 
-def _rdma_roots(network: Network, state: Path) -> dict[str, RdmaRoot]:
-    """Return servers that run emulated programs for real, under the guard of a run."""
+def _rdma_roots(
+    network: Network, state: Path, plans: Mapping[str, HostPlan]
+) -> dict[str, RdmaRoot]:
+    """Return servers that run emulated programs for real, under the guard of a run.
+
+    plans: intended settings, of those whose reader is answered.
+    """
+    readers = {name: reader_command(plan) for name, plan in plans.items()}
     roots = {
         server.name: RdmaRoot(
             name=server.name,
@@ -148,7 +156,8 @@ def _rdma_roots(network: Network, state: Path) -> dict[str, RdmaRoot]:
             leaf=server.port.device,
             gbps=server.flow_gbps,
             unwrap=guarded_words,
-            texts=EVERY,
+            texts=(*EVERY, readers.get(server.name, NODE)),
+            plan=plans.get(server.name),
         ).make()
         for server in network.servers or ()
         if server.roce

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rocefort.base.documents.suggest import nearest
@@ -14,6 +14,7 @@ from rocefort.emulator.state.model import EmulatedState
 from rocefort.emulator.state.state_faults import STATE_FAULTS, StateFault, read_state_fault
 from rocefort.emulator.switch.personality import DEFAULT, FAULTS, LineFault, Personality, read_fault
 from rocefort.emulator.switch.switch import CandidateMode, EmulatedSwitch
+from rocefort.models.network.servers import HostPlan
 
 LISTEN = re.compile(
     r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<four>[0-9.]+)):(?P<port>\d{1,5})", re.ASCII
@@ -36,6 +37,7 @@ class LabOptions:
     whole: bool = False  # lines that match no command stay in the start-up configuration
     log: Path | None = None  # audit log of the switches: rocefort.emulator.switch.audit_log
     time_scale: float = 1.0  # how fast the timers of the switches run
+    servers: Mapping[str, HostPlan] = field(default_factory=dict)  # settings, for their reader
 
 
 def read_listen(text: str, *, others: bool) -> tuple[str, int]:

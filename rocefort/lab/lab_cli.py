@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from napalm.base.exceptions import ConnectionException
@@ -23,7 +24,9 @@ from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, DeviceFailed, ServiceFailed
 from rocefort.base.processes import LOOK_S, Background, in_background
 from rocefort.base.secret_references import resolve
-from rocefort.design.subject import subject_of
+from rocefort.design.derive.derive import derive
+from rocefort.design.derive.host_plans import host_plans
+from rocefort.design.subject import subject_of_derived
 from rocefort.emulator.emulated_site import CONSOLES_FILE, STATE_FILE, Rehearsal, rehearse
 from rocefort.emulator.options import LabOptions
 from rocefort.emulator.servers.sandbox import write_cables
@@ -33,6 +36,7 @@ from rocefort.fleet.connections import load_connections
 from rocefort.lab.lab_report import LabAccess, LabAccesses, accesses_report
 from rocefort.lab.twin.cli_faults import LineFaults
 from rocefort.models.network.network import Network
+from rocefort.models.network.servers import HostPlan
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block
 
@@ -123,7 +127,9 @@ Write = Callable[[LabAccesses, Callable[[LabAccesses], Iterable[Block]]], None]
 def run_lab(fabric: Path, state: Path, options: LabOptions, write: Write) -> None:
     """Run a lab until it is interrupted; write the SSH command of each switch and server."""
     # No part of the design is kept here: a fabric of 200 switches has 50 MB of it.
-    with rehearse(*_designed(fabric), state, options) as rehearsal:
+    network, texts, servers = _designed(fabric)
+    with rehearse(network, texts, state, replace(options, servers=servers)) as rehearsal:
+        del network, texts, servers
         write(_running(rehearsal, state, options), accesses_report)
         # A shell's background job ignores Ctrl-C's signal, so `kill` must also end the lab.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -174,9 +180,15 @@ def _running(rehearsal: Rehearsal, state: Path, options: LabOptions) -> LabAcces
     )
 
 
-def _designed(fabric: Path) -> tuple[Network, Mapping[str, str]]:
-    subject = subject_of(fabric, None)
-    return subject.network, subject.texts
+def _designed(fabric: Path) -> tuple[Network, Mapping[str, str], Mapping[str, HostPlan]]:
+    """Network, texts of the switches, and settings of the servers, if the fabric has them."""
+    derived = derive(fabric)
+    subject = subject_of_derived(derived)
+    try:
+        servers = host_plans(derived)
+    except BadInput:
+        servers = {}
+    return subject.network, subject.texts, servers
 
 
 def _state_notes(rehearsal: Rehearsal, state: Path, options: LabOptions) -> Iterator[str]:

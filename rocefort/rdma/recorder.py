@@ -76,13 +76,14 @@ class RecordedFabric:
     without_plans: str = ""
 
     @classmethod
-    def of(cls, derived: DerivedNetwork, source: Path) -> RecordedFabric:
+    def of(cls, derived: DerivedNetwork) -> RecordedFabric:
         """Fabric of a run by its files."""
         plans, why = dict[str, HostPlan](), ""
         try:
             plans = host_plans(derived)
         except BadInput as error:
             why = error.problem.what
+        source = Path(derived.document.file)
         state = fabric_state(source, digest_of(derived.fabric.model_dump(mode="json")))
         return cls(derived.network, state, plans, derived.sources, why)
 

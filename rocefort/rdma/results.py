@@ -46,6 +46,8 @@ class Figures(Frozen):
     p999_us: float | None = None
     iops: float | None = None
     iterations: int | None = None
+    cpu_percent: float | None = None  # of the client, over all its CPUs, as perftest prints it
+    server_cpu_percent: float | None = None
 
 
 class Point(Frozen):

@@ -110,7 +110,7 @@ def run_tests(
             servers = tuple(host.name for host in plan.hosts)
             recorder = RunRecorder(
                 nornir,
-                RecordedFabric.of(derived, fabric),
+                RecordedFabric.of(derived),
                 servers,
                 leaves_and_spines(derived.network, servers) if request.switches else (),
                 access.command_timeout_s,

@@ -144,6 +144,7 @@ DIALOGUE: Mapping[str, str] = {
     "thresholds of ports": "display dcb pfc buffer",
     "counters of PFC": "display dcb pfc",
     "counters of queues": "display qos queue statistics",
+    "packets that ECN marked": "display qos ecn statistics",
     "thresholds of ECN": "display qos ecn threshold",
     "the limits that AI-ECN chose": "display ai-ecn",
     "state of AI-ECN": "display ai-ecn calculated state",
@@ -169,7 +170,6 @@ TYPED: Mapping[str, str] = {
     "routes to": "display ip routing-table {} verbose",
     "clear the counters of PFC": "reset dcb pfc",
     "where PFC was turned off": "display dcb pfc deadlock trigger status",
-    "packets that ECN marked": "display qos ecn statistics",
     "clear the counters of queues": "reset qos queue statistics",
     "models of AI-ECN": "display ai-service model",
 }

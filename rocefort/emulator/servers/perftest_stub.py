@@ -24,8 +24,9 @@ from typing import Any, NoReturn
 PORT = "18515"
 CONVERGENCE_S = 1.0  # until no packet is sent to a cable that is gone
 MOST_SLEEP_S = 60.0
+CPU_PERCENT = 2.0  # of a host that sends at line rate
 NS_PER_KB = 80  # of a message at 100 Gb/s
-FLAGS = ("-F", "--report_gbits", "--run_infinitely", "-s1", "-1", "-J", "-f")
+FLAGS = ("--cpu_util", "-F", "--report_gbits", "--run_infinitely", "-s1", "-1", "-J", "-f")
 COMMON = """ Dual-port       : OFF		Device         : {device}
  Number of qps   : {qps}		Transport type : IB
  Connection type : RC		Using SRQ      : OFF
@@ -246,19 +247,27 @@ def rate_row(size: int, seconds: float, gbps: float) -> str:
     return f" {size:<10d} {iterations:<10d}     0.00               {gbps:.2f}   \t\t   {mpps:.6f}\n"
 
 
+def with_cpu(text: str, given: PerftestArguments) -> str:
+    """Return a table of rates with the column of `--cpu_util`, a constant, if it is requested."""
+    if "--cpu_util" not in given.flags:
+        return text
+    head, row = text.split("\n")[:2]
+    return f"{head}    CPU_Util[%]\n{row}\t    {CPU_PERCENT:.2f}\n"
+
+
 def rate_rows(given: PerftestArguments, server: EmulatedServer, address: str) -> str:
     """Return the table of a bandwidth test over a duration."""
     size, seconds = int(given.get("-s", "65536")), float(given.get("-D", "5"))
     if server.fault("firewall-4791"):
         row = f" {size:<10d} 0           0.000000            0.000000            0.000000\n"
-        return BW_HEADER + row + LINE
+        return with_cpu(BW_HEADER + row, given) + LINE
     limit = given.get("--rate_limit")
     rate = server.rate(server.own["address"], address, float(limit) if limit else None)
     rate *= min(1.0, (size + 64) / 4096)
     if "-n" in given.values:
         count = int(given.get("-n")) * int(given.get("-q", "1"))
         seconds = count / (rate * 1e9 / size / 8)
-    return BW_HEADER + rate_row(size, seconds, rate) + LINE
+    return with_cpu(BW_HEADER + rate_row(size, seconds, rate), given) + LINE
 
 
 def infinitely(given: PerftestArguments, server: EmulatedServer, address: str) -> NoReturn:

@@ -25,19 +25,40 @@ from typing import TYPE_CHECKING
 
 from rocefort.emulator.servers.ssh_hosts import KILL, NEWEST_VERSION, VERSION_EXIT
 from rocefort.emulator.servers.ssh_hosts import TOOLS as PERFTEST
+from rocefort.models.network.servers import HostPlan
 
 if TYPE_CHECKING:
     import asyncssh
 
 PROGRAM = Path(__file__).parent / "perftest_stub.py"
 OTHERS = ("iperf3", "fio", "mpirun")
-BASICS = ("cat", "echo", "flock", "grep", "kill", "sh", "sleep", "timeout", "tr", "true")
+BASICS = (
+    "awk",
+    "cat",
+    "date",
+    "echo",
+    "flock",
+    "grep",
+    "kill",
+    "sed",
+    "sh",
+    "sleep",
+    "timeout",
+    "tr",
+    "true",
+)
 STATISTIC = (
     "link {device}/1 sent_pkts {packets} rcvd_pkts {packets} duplicate_request 0 "
     "out_of_seq_request {lost} rcvd_rnr_err 0 send_rnr_err 0 rcvd_seq_err 0 ack_deferred 0 "
     "retry_exceeded_err 0 retry_rnr_exceeded_err 0 completer_retry_err 0 send_err 0 link_downed 0 "
     "rdma_sends 0 rdma_recvs 0 "
 )
+KERNEL = "emulated"  # its release: no kernel of its own runs
+ETHTOOL = r"""case $1 in
+-i) printf 'driver: emulated\nversion: \nfirmware-version: \n' ;;
+-S) printf 'NIC statistics:\n     rx_discards_phy: 0\n' ;;
+*) echo 'netlink error: Operation not supported' >&2; exit 75 ;;
+esac"""
 FAULTS = {
     "perftest-missing": "perftest is not installed",
     "no-device": "there is no RDMA device",
@@ -57,6 +78,8 @@ Unwrap = Callable[[str], tuple[str, ...] | None]
 class RdmaRoot:
     """One server below `root`; `wire` is the directory that all servers of a lab share.
 
+    plan: intended settings; those of the kernel and of its port are laid out, so that the reader
+    of servers finds them. Nothing answers for a NIC's firmware and DCQCN: it has none.
     unwrap: takes a guard off a command. texts: command lines that may run as they are, within a
     guard. share: part of its port's speed that it gives. pace: real seconds for a second of a test.
     """
@@ -70,6 +93,7 @@ class RdmaRoot:
     unwrap: Unwrap
     texts: Collection[str]
     faults: Collection[str] = ()
+    plan: HostPlan | None = None
     version: str = NEWEST_VERSION
     device: str = "rxe0"
     gid: int = 1
@@ -92,7 +116,26 @@ class RdmaRoot:
             self._write("proc/77/comm", "kubelet")
         if "no-device" not in self.faults:
             self._device()
+        if self.plan is not None:
+            self._settings(self.plan)
         return self
+
+    def _settings(self, plan: HostPlan) -> None:
+        """Lay out the kernel's files of the intended settings."""
+        at = f"sys/class/net/{self.interface}"
+        self._write(f"{at}/mtu", str(plan.mtu))
+        self._write(f"{at}/speed", f"{self.gbps * 1000:.0f}")
+        for name, value in plan.sysctl.items():
+            self._write(f"proc/sys/{name.replace('.', '/')}", str(value))
+        if plan.governor:
+            self._write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", plan.governor)
+        row = f"2: {self.interface}    inet {plan.address} scope global {self.interface}"
+        self._script("ip", f'echo "{row}"')
+
+    @property
+    def interface(self) -> str:
+        """Interface with its address."""
+        return (self.plan.main if self.plan else None) or "eth0"
 
     def _own(self) -> dict[str, object]:
         return {
@@ -117,12 +160,12 @@ class RdmaRoot:
             if name not in missing:
                 words = [sys.executable, "-I", "-S", str(PROGRAM), str(self.root), name]
                 self._script(name, f'{self._version(name)}exec {shlex.join(words)} "$@"')
-        self._script("uname", f"echo {self.name}")
+        self._script("uname", f'[ "$1" != -r ] || {{ echo {KERNEL}; exit 0; }}\necho {self.name}')
         self._script("stdbuf", 'shift; exec "$@"')
         self._script("mountpoint", "exit 32" if "not-mounted" in self.faults else "exit 0")
         link = STATISTIC.format(device=self.device, packets=1, lost=0)
         self._script("rdma", f'cat "$ROCEFORT_ROOT/statistic" 2>/dev/null || echo "{link}"')
-        self._script("ethtool", "printf 'NIC statistics:\\n     rx_discards_phy: 0\\n'")
+        self._script("ethtool", ETHTOOL)
 
     def _version(self, name: str) -> str:
         """Return shell code for perftest's `--version`: every probe runs it."""
@@ -142,8 +185,9 @@ class RdmaRoot:
         for index, gid in enumerate((link_local, mapped)):
             self._write(f"{port}/gids/{index}", gid)
             self._write(f"{port}/gid_attrs/types/{index}", "RoCE v2")
-            self._write(f"{port}/gid_attrs/ndevs/{index}", "eth0")
+            self._write(f"{port}/gid_attrs/ndevs/{index}", self.interface)
         self._write(f"sys/class/infiniband/{self.device}/device/numa_node", "-1")
+        self._write(f"sys/class/infiniband/{self.device}/parent", self.interface)
 
     def _write(self, path: str, text: str) -> None:
         file = self.root / path

@@ -51,6 +51,7 @@ _STATES: Mapping[str, Show] = {
     "display dcb pfc buffer interface <interface>": lossless.buffers,
     "display ai-ecn calculated state": lossless.ai_ecn,
     "display ai-ecn calculated state interface <interface>": lossless.ai_ecn,
+    "display qos ecn statistics": lossless.ecn_statistics,
     "display qos ecn threshold interface <interface>": lossless.ecn_threshold,
     "display qos queue statistics interface <interface>": lossless.statistics,
     "display qos queue statistics slot <word>": lossless.slot_statistics,

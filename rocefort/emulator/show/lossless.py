@@ -178,6 +178,12 @@ def _ai_row(state: AiEcnState, since: str) -> dict[str, Any]:
     return asdict(state) | missing | {"since": "-"}
 
 
+def ecn_statistics(switch: EmulatedSwitch) -> str:
+    """`display qos ecn statistics`: ports with a lossless queue, of which no packet is marked."""
+    ports = dict.fromkeys(state.interface for state in state_source_of(switch).pfc(switch.name))
+    return displays.ECN_MARKS.write({"interface": port, "marked_packets": 0} for port in ports)
+
+
 def ecn_threshold(switch: EmulatedSwitch, interface: str) -> str:
     """`display qos ecn threshold interface X`: those of AI-ECN; static ones are not modelled."""
     if interface_of(switch, interface) is None:

@@ -229,6 +229,9 @@ def table_row(line: str, cells: Cells) -> MessageSizeRow:
     return _bandwidth_row(line, values) if "BW average" in values else _latency_row(line, values)
 
 
+MOST_CPU_PERCENT = 100.0  # of all CPUs (perftest_resources.c, `calc_cpu_util`)
+
+
 def _bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
     average, peak, rate = values["BW average"], values["BW peak"], values["MsgRate"]
     if average.value == 0 or rate.value == 0:
@@ -249,7 +252,9 @@ def _bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSiz
         peak_gbps=peak.value or None,
         mpps=rate.value,
         iterations=int(values["#iterations"].value),
+        cpu_percent=cpu.value if (cpu := values.get("CPU_Util")) else None,
     )
+    _require(figures.cpu_percent is None or figures.cpu_percent <= MOST_CPU_PERCENT, line)
     return MessageSizeRow(int(size), figures)
 
 

@@ -14,7 +14,7 @@ So both exit codes, both error outputs and both tables are judged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 from typing import Literal
@@ -182,6 +182,7 @@ def judge(tool: Program, client: CommandResult, server: CommandResult | None) ->
         if has_table(server.stdout) or tool not in WITHOUT_SERVER_TABLE:
             server_table = read_table(server.stdout)
             _compare(table, server_table)
+            table = _with_server_cpu(table, server_table)
             server_notes = server_table.notes
     except TableError as flaw:
         return PerftestOutcome(flaw.outcome, side, flaw.line)
@@ -190,6 +191,14 @@ def judge(tool: Program, client: CommandResult, server: CommandResult | None) ->
         "server": line_notes((*remarks(server.stderr), *server_notes)),
     }
     return PerftestOutcome(Outcome.MEASURED, rows=table.rows, notes=tuple(_with_ends(by_end)))
+
+
+def _with_server_cpu(client: PerftestTable, server: PerftestTable) -> PerftestTable:
+    """Return the client's table with the CPU of the server in its last row, if both print it."""
+    *rows, last = client.rows
+    cpu = server.rows[-1].figures.cpu_percent
+    figures = last.figures.model_copy(update={"server_cpu_percent": cpu})
+    return replace(client, rows=(*rows, replace(last, figures=figures)))
 
 
 def judge_client(tool: Program, client: CommandResult) -> PerftestOutcome:

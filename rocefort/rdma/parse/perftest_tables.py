@@ -71,6 +71,7 @@ COLUMN = re.compile(
     rf"|BW Port[12]\[{RATE}\]|MsgRate Port[12]\[Mpps\]"
     r"|t_(?:min|max|typical|avg|stdev)\[usec\]|99(?:\.9)?% percentile\[usec\]|tps average"
 )
+OPTIONAL = (*DEVIATIONS, "CPU_Util")  # may be no number
 FIRST_BYTES = 2  # of `-a`, in every version
 WHOLE = re.compile(r"[0-9]+")
 TWO_DECIMALS = re.compile(r"(?<![0-9])[0-9]+\.[0-9]{2}")
@@ -265,7 +266,7 @@ def _row(line: str, columns: tuple[str, ...]) -> MessageSizeRow:
     bare = [column.partition("[")[0] for column in columns]
     values: dict[str, MeasuredValue | None] = {}
     for name, column, cell in zip(bare, columns, cells, strict=True):
-        if NOT_A_NUMBER.fullmatch(cell) and name in DEVIATIONS:
+        if NOT_A_NUMBER.fullmatch(cell) and name in OPTIONAL:
             values[name] = None
             continue
         if NOT_A_NUMBER.fullmatch(cell):
@@ -336,7 +337,7 @@ JSON_LATENCY_DURATION = {
     "t_avg": "t_avg",
     "tps_average": "tps average",
 }
-EXTRA = {"CPU_util"}  # `--cpu_util`
+EXTRA = {"CPU_util": "CPU_Util"}  # `--cpu_util`
 
 
 def read_json(text: str, *, gbits: bool = True, sizes: int = 1) -> PerftestTable:
@@ -402,7 +403,7 @@ def _title(info: Section) -> str:
 
 def _json_row(results: Section, unit: str) -> MessageSizeRow:
     line = ", ".join(f"{key}: {value}" for key, value in results.items())
-    keys = results.keys() - EXTRA
+    keys = results.keys() - EXTRA.keys()
     optional = {key for key, column in JSON_LATENCY.items() if column in DEVIATIONS} - keys
     forms = (
         JSON_BANDWIDTH,
@@ -414,8 +415,8 @@ def _json_row(results: Section, unit: str) -> MessageSizeRow:
         raise TableError(Outcome.DAMAGED_HEADER, line)
     cells: dict[str, MeasuredValue | None] = {}
     for key, value in results.items():
-        column = columns.get(key, key)
-        if NOT_A_NUMBER.fullmatch(value) and column in DEVIATIONS:
+        column = (columns | EXTRA).get(key, key)
+        if NOT_A_NUMBER.fullmatch(value) and column in OPTIONAL:
             cells[column] = None
             continue
         if NOT_A_NUMBER.fullmatch(value):

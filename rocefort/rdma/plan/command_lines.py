@@ -144,6 +144,8 @@ def _perftest(run: RdmaRun, side: Side, host: RdmaHost, report: str) -> Iterator
     if host.qp_timeout is not None:
         yield from ("-u", str(host.qp_timeout))
     yield from _amount(run)
+    if run.duration_s is not None and run.every_s is None and not run.program.measures_latency:
+        yield "--cpu_util"  # only over a duration
     if run.limit_gbps is not None and side == "client":
         yield from limiter_arguments(run.limit_gbps, run.size_bytes or DEFAULT_BYTES)
     if report and host.perftest and version_of(host.perftest) >= VALID_JSON:

@@ -111,7 +111,7 @@ def perftest_command(host: Host, tool: Program, gate: Gate, server_address: str 
     amount = (
         f"-n {gate.latency_iterations}"
         if tool.measures_latency
-        else f"--report_gbits -D {gate.bandwidth_s}"
+        else f"--report_gbits -D {gate.bandwidth_s} --cpu_util"
     )
     device, gid = host["rdma_device"], host["gid_index"]
     command = f"{tool} -d {device} -x {gid} -F {amount} --tclass {gate.traffic_class}"
