@@ -17,6 +17,7 @@ from rocefort.rdma.results import (
     RunList,
     StoppedServers,
 )
+from rocefort.rdma.run_record import RunRecord
 from rocefort.reports.formats.json_report import FindingsOutput
 
 OUTPUTS: Final[Mapping[str, Any]] = {
@@ -25,7 +26,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "rdma plan": RdmaPlan,
     "rdma run": RdmaResult,
     "rdma judge": JudgedOutputs,
-    "rdma show": RdmaResult | WrittenFiles,  # the latter with --html
+    "rdma show": RdmaResult | RunRecord | WrittenFiles,  # with --record, with --html
     "rdma compare": RunComparison,
     "rdma history": RunList | PairValues,  # the latter with --pair
     "rdma stop": StoppedServers,

@@ -293,6 +293,7 @@ def judge(
 @cli.command(
     **documented(
         "rocefort rdma show last",
+        "rocefort rdma show last --record",
         "rocefort rdma show last --html run.html",
     )
 )
@@ -302,12 +303,16 @@ def show(
     html: Annotated[
         Path | None, typer.Option(help="File for an HTML page of the run.", **values.FILE)
     ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Print the record of the run instead of its figures.")
+    ] = False,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Print a stored run, or write its HTML page.
+    """Print a stored run, its record, or write its HTML page.
 
-    Needs the database that `run` wrote. The page has a heat map, percentiles, the sweep and the
-    history.
+    Needs the database that `run` wrote. The record names the commit of the fabric, and has what
+    was in force on switches and servers, and the counters before and after the run. The page has
+    it too, beside a heat map, percentiles, the sweep and the history.
     """
     from rocefort.base.actions import WrittenFiles
     from rocefort.design.results import notes_report
@@ -321,6 +326,12 @@ def show(
             done = WrittenFiles(files=(str(html),), notes=(f"run {found.id} in {html}",))
             write_result(done, notes_report, text=form is options.TraceFormat.TEXT)
             return
+    if record:
+        from rocefort.rdma.record_report import record_report
+        from rocefort.rdma.show import record_of
+
+        write_result(record_of(found), record_report, text=form is options.TraceFormat.TEXT)
+        return
     _show(found, form)
 
 

@@ -12,6 +12,7 @@ from itertools import groupby
 from rocefort.models.wording import count_of, listing
 from rocefort.rdma.judge.rounds import loss_over_time, size_effects
 from rocefort.rdma.rdma_plan import UNPROBED, Program, RdmaPlan, RdmaRun, Round, Suite
+from rocefort.rdma.record_report import record_summary
 from rocefort.rdma.results import (
     EndedProcesses,
     Figures,
@@ -295,6 +296,8 @@ def result_report(result: RdmaResult) -> Iterator[Block]:
             f"{name.replace('_', ' ')}: {value}" for name, value in result.conditions.items()
         )
         yield Note("; ".join(conditions))
+    if result.record is not None:
+        yield Note(record_summary(result.record))
     yield from measured_tables(result)
     planned = [f"not planned: {why}" for why in result.plan.unmeasured]
     sections = {

@@ -130,6 +130,7 @@ class RunRecorder:
             fabric=self.fabric.state,
             plan=self.plan,
             wave=self.wave,
+            queue=None if (lossless := self.fabric.network.lossless) is None else lossless.queue,
             emulated=self.emulated,
             before=before,
             after=before,
@@ -236,8 +237,20 @@ class RunRecorder:
         unread = (each for each in settings if each.why)
         yield from (f"{each.device}: its configuration: {each.why}" for each in unread)
         yield from (f"{host.name}: its settings: {host.failed}" for host in hosts if host.failed)
+        for host in hosts:
+            yield from (f"{host.name}: {what}: {why}" for what, why in _missing(host).items())
         if self.fabric.without_plans:
             yield f"settings of servers: {self.fabric.without_plans}"
+
+
+def _missing(host: HostSeen) -> dict[str, str]:
+    """Return what a server that answered does not show, with the reasons."""
+    missing = dict(host.missing)
+    for nic in host.nics:
+        missing |= {f"{nic.name} {what}": why for what, why in nic.missing.items()}
+        if nic.files is None:
+            missing[f"{nic.name} DCQCN"] = "the kernel has no such files of the NIC"
+    return {what.replace("_", " "): why for what, why in missing.items()}
 
 
 def _of_roce(network: Network, seen: DeviceSeen) -> DeviceSeen:

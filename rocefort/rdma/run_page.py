@@ -13,10 +13,11 @@ from rocefort.models.wording import count_of, listing
 from rocefort.rdma.judge.rounds import failed_at_s, loss_over_time, size_effects
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.rdma_report import WORDS, figure, spread_cells, verdict_words
+from rocefort.rdma.record_report import record_report
 from rocefort.rdma.results import Figures, Measurement, MeasurementVerdict, RdmaResult
 from rocefort.reports.page_parts import LinearScale, Plot, PlotAxis, curve_of
 from rocefort.reports.wording import bytes_words
-from rocefort.reports.writers.pages import PageHead, framed_page
+from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 
 MOST_SERVERS = 64  # in a heat map
 MOST_ROWS = 60  # of percentiles, and of histories
@@ -384,6 +385,7 @@ def rdma_page(content: RdmaPageContent) -> str:
             for m in listed
         ],
         "listed": {m.run.id for m in listed},
+        "record": html_of(*record_report(result.record), level=3) if result.record else "",
     }
     sections = (
         ("outliers", "Outliers", shown["outliers"] or slow),
@@ -395,6 +397,7 @@ def rdma_page(content: RdmaPageContent) -> str:
         ("cable", "Cable away", shown["effects"]),
         ("history", "History", drawn),
         ("judged", "Judged", True),
+        ("record", "Record", result.record is not None),
         ("all", "All runs", True),
     )
     words = verdict_words(result)

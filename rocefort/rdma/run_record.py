@@ -113,7 +113,8 @@ class CounterReading(Frozen):
 class RunRecord(Frozen):
     """Record of one run.
 
-    plan, wave: digest and wave of the rollout whose gate it is; empty for a suite. emulated: its
+    plan, wave: digest and wave of the rollout whose gate it is; empty for a suite. queue: of RoCE.
+    emulated: its
     figures are constants of an emulator. before, after: of the measurements. differences: sentences
     on what was in force and is not the intent. unread: sentences on what could not be read.
     """
@@ -121,6 +122,7 @@ class RunRecord(Frozen):
     fabric: FabricState
     plan: str = ""
     wave: str = ""
+    queue: int | None = None
     emulated: bool = False
     before: CounterReading
     after: CounterReading

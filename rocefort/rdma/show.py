@@ -16,6 +16,7 @@ from rocefort.rdma.judge.run_store import RdmaHistory
 from rocefort.rdma.rdma_report import figure
 from rocefort.rdma.results import Measurement, PairValue, PairValues, RdmaExport, RdmaResult
 from rocefort.rdma.run_page import RdmaPageContent, Series, rdma_page
+from rocefort.rdma.run_record import RunRecord
 
 COLUMNS = (
     *("run", "began", "fabric", "suite", "round", "program", "detail", "pair", "size_bytes"),
@@ -40,6 +41,14 @@ def pair_history(past: RdmaHistory, pair: str) -> PairValues:
     if not rows:
         raise BadInput(f"no value of {pair}", where=str(past.path), how="`rdma history` lists runs")
     return PairValues(values=tuple(rows))
+
+
+def record_of(result: RdmaResult) -> RunRecord:
+    """Return the record of a run; raises BadInput for a run that was stored without one."""
+    if result.record is None:
+        how = "it was stored by a version of rocefort without records; measure again"
+        raise BadInput(f"run {result.id} has no record", where="--record", how=how)
+    return result.record
 
 
 def exported(past: RdmaHistory, result: RdmaResult, form: str, *, raw: bool) -> str:

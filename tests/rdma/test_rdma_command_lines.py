@@ -40,11 +40,11 @@ def words(side: str, **more: object) -> str:
 @pytest.mark.parametrize(
     ("side", "more", "line"),
     [
-        ("server", {}, "ib_write_bw -d mlx5_1 -x 5 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10"),
-        ("client", {}, "numactl --cpunodebind=1 --membind=1 ib_write_bw -d mlx5_0 -x 3 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10 10.65.2.10"),
+        ("server", {}, "ib_write_bw -d mlx5_1 -x 5 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10 --cpu_util"),
+        ("client", {}, "numactl --cpunodebind=1 --membind=1 ib_write_bw -d mlx5_0 -x 3 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10 --cpu_util 10.65.2.10"),
         ("server", LATENCY, "ib_write_lat -d mlx5_1 -x 5 -F -p 18515 --tclass=138 -s 2 -n 10000"),
-        ("server", {"limit_gbps": 40.0}, "ib_write_bw -d mlx5_1 -x 5 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10"),
-        ("client", {"limit_gbps": 40.0}, "numactl --cpunodebind=1 --membind=1 ib_write_bw -d mlx5_0 -x 3 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10 --rate_limit=40 --rate_units=g --rate_limit_type=SW --burst_size=16 10.65.2.10"),
+        ("server", {"limit_gbps": 40.0}, "ib_write_bw -d mlx5_1 -x 5 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10 --cpu_util"),
+        ("client", {"limit_gbps": 40.0}, "numactl --cpunodebind=1 --membind=1 ib_write_bw -d mlx5_0 -x 3 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 -D 10 --cpu_util --rate_limit=40 --rate_units=g --rate_limit_type=SW --burst_size=16 10.65.2.10"),
         ("client", {"every_s": 1}, "numactl --cpunodebind=1 --membind=1 stdbuf -oL ib_write_bw -d mlx5_0 -x 3 -F -p 18515 --tclass=138 -s 65536 --report_gbits -q 8 --run_infinitely -D 1 10.65.2.10"),
         ("server", {"program": Program.IPERF3, "traffic_class": 32}, "iperf3 -s -1 -J -p 18515 -B 10.65.2.10"),
         ("client", {"program": Program.IPERF3, "traffic_class": 32, "limit_gbps": 40.0}, "numactl --cpunodebind=1 --membind=1 iperf3 -c 10.65.2.10 -B 10.65.1.10 -p 18515 -t 10 -P 8 -S 32 -b 5000M -i 1 -J"),
@@ -71,7 +71,7 @@ def test_a_limit_holds_for_all_qps_together_in_bursts_of_a_mebibyte(
 ) -> None:
     for qps in (1, 8):  # perftest has one limiter for all QPs
         line = words("client", size_bytes=size, limit_gbps=limit, qps=qps)
-        assert line.partition(" -D 10")[2].removesuffix("10.65.2.10").strip() == options
+        assert line.partition(" -D 10 --cpu_util")[2].removesuffix("10.65.2.10").strip() == options
 
 
 def test_a_limit_under_one_message_a_second_is_refused() -> None:

@@ -186,7 +186,7 @@ def test_command_lines(heps: DerivedNetwork) -> None:
     gate = plan_gate(heps.network, heps.fabric.rdma)
     host = Host("k8sgn12", data={"rdma_device": "mlx5_0", "gid_index": 3})
     assert perftest_command(host, Program.WRITE_BW, gate) == (
-        "ib_write_bw -d mlx5_0 -x 3 -F --report_gbits -D 5 --tclass 138"
+        "ib_write_bw -d mlx5_0 -x 3 -F --report_gbits -D 5 --cpu_util --tclass 138"
     )
     assert perftest_command(host, Program.WRITE_LAT, gate, "10.65.3.10") == (
         "ib_write_lat -d mlx5_0 -x 3 -F -n 10000 --tclass 138 10.65.3.10"
