@@ -179,7 +179,7 @@ def _ai_row(state: AiEcnState, since: str) -> dict[str, Any]:
 
 
 def ecn_statistics(switch: EmulatedSwitch) -> str:
-    """`display qos ecn statistics`: ports with a lossless queue, of which no packet is marked."""
+    """`display qos ecn statistics`: no packet passes a lossless queue, and none is marked."""
     ports = dict.fromkeys(state.interface for state in state_source_of(switch).pfc(switch.name))
     return displays.ECN_MARKS.write({"interface": port, "marked_packets": 0} for port in ports)
 
