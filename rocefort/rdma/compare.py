@@ -18,6 +18,7 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import INVENTORY
 from rocefort.models.base import Description, Frozen, Name
+from rocefort.models.wording import names_text
 from rocefort.rdma.judge.measurement import SWITCH_LATENCY
 from rocefort.rdma.judge.regression import LEAST_HISTORY, paired, regression
 from rocefort.rdma.judge.run_store import LAST, RdmaHistory
@@ -73,6 +74,14 @@ PLACES: dict[int | None, str] = {FAR: "across the spines", NEAR: "within a leaf"
 SWITCH = "through one switch"
 
 Valued = tuple[Measurement, float]
+# Conditions without which a figure is of another experiment: algorithm, factor and load. Others,
+# such as the NIC, stay beside a comparison as differences.
+DECISIVE = (
+    *("congestion_control", "ecn", "network", "mtu", "qps", "queue_pairs", "processes"),
+    *("depth", "targets", "background"),
+)
+EMULATED = "the figures of this run are constants of an emulator"
+NO_SUCH_RUN = "the run has no measurement of this kind"
 
 
 class Comparability(StrEnum):
@@ -143,7 +152,8 @@ class Comparison(Frozen):
     def row_text(self, reported: Reasons) -> str:
         """The row as a sentence, without reasons that are reported already."""
         if self.ours is None or self.ratio is None:
-            return f"{self.published}; {self.status}"
+            why = f" ({'; '.join(self.why)})" if self.why else ""
+            return f"{self.published}; {self.status}{why}"
         of = f"{self.ratio:.0%}" if self.ratio >= 0.01 else f"1/{1 / self.ratio:.0f} of it"
         mine = f"{self.ours:.0f}" if self.figure.unit == "IOPS" else f"{self.ours:.2f}"
         ours = f"here {mine} ({of}, median of {self.runs})"
@@ -187,26 +197,61 @@ def compare(result: RdmaResult, reference: Publication) -> tuple[Comparison, ...
 
     The kind is the program (the unit, if the reference used its own program), collective, depth,
     and the size if both give it. Of these, the nearest are taken: same path, same port speed, and
-    perftest's default size if none is published. A run through a failure is left out. A condition
-    that differs, or is unknown on one side, is in the row.
+    perftest's default size if none is published. A run through a failure is left out. A figure of
+    another program, path, port speed, or of another condition in DECISIVE is not measured here. So
+    is every figure beside a run on emulated servers. Another condition that differs, or is unknown
+    on one side, is in the row.
     """
     return tuple(_compare(result, reference, figure) for figure in reference.figures)
 
 
 def _compare(result: RdmaResult, reference: Publication, figure: PublishedFigure) -> Comparison:
+    if result.emulated:
+        return _not_comparable(figure, EMULATED)
     if figure.place == SWITCH:
         return _switch(result, reference, figure)
     values = [(m, v) for m in result.measurements if (v := _value(m, figure)) is not None]
     if not values:
-        return _figure_comparison(figure, [], Reasons())
+        return _not_comparable(figure, NO_SUCH_RUN)
     values = _nearest(values, figure)
     measurements = [m for m, _ in values]
+    if excluding := list(_excluding(result, reference, figure, measurements)):
+        return _not_comparable(figure, *excluding)
     reasons = Reasons(
         differing=tuple(_differing(result, reference, figure, measurements)),
         unknown=tuple(_unknown(result, reference, figure, measurements)),
         unpublished=_unpublished(figure),
     )
     return _figure_comparison(figure, [value for _, value in values], reasons)
+
+
+def _not_comparable(figure: PublishedFigure, *why: str) -> Comparison:
+    """Return a figure that nothing of this run stands beside, with the reasons."""
+    return _figure_comparison(figure, [], Reasons(differing=why))
+
+
+def _excluding(
+    result: RdmaResult,
+    reference: Publication,
+    figure: PublishedFigure,
+    measurements: Sequence[Measurement],
+) -> Iterator[str]:
+    """Yield the reasons why a figure is of another experiment than these measurements."""
+    if figure.program is None and not figure.collective:
+        programs = sorted({m.run.program.value for m in measurements})
+        yield f"theirs is their own program, ours {', '.join(programs)}"
+    places = {PLACES[s] for m in measurements if (s := m.run.switches) in PLACES}
+    if figure.place is not None and places and places != {figure.place}:
+        yield f"theirs is {figure.place}, ours {', '.join(sorted(places))}"
+    rates = {m.run.reach_gbps for m in measurements if m.run.reach_gbps is not None}
+    if figure.rate_gbps is not None and rates - {figure.rate_gbps}:
+        listed = ", ".join(f"{rate:.4g}" for rate in sorted(rates))
+        yield f"theirs is on {figure.rate_gbps:g} Gb/s, ours {listed}"
+    here = _conditions(result, measurements)
+    for name, theirs in reference.conditions_of(figure).items():
+        ours = here.get(name, "not known")
+        if name in DECISIVE and ours != theirs:
+            yield f"{name.replace('_', ' ')}: theirs {theirs}, ours {ours}"
 
 
 def _figure_comparison(
@@ -229,12 +274,14 @@ def _figure_comparison(
 def _switch(result: RdmaResult, reference: Publication, figure: PublishedFigure) -> Comparison:
     """Compare the latency of a switch with the one by subtraction, if a sweep gave one."""
     values = [j.value for j in result.judged if j.subject == SWITCH_LATENCY and j.value is not None]
+    if not values:
+        return _not_comparable(figure, NO_SUCH_RUN)
     reasons = Reasons(
         differing=("theirs is nominal, ours by subtraction",),
         unknown=tuple(_unknown(result, reference, figure, ())),
         unpublished=_unpublished(figure),
     )
-    return _figure_comparison(figure, values, reasons if values else Reasons())
+    return _figure_comparison(figure, values, reasons)
 
 
 def _value(measurement: Measurement, figure: PublishedFigure) -> float | None:
@@ -278,16 +325,6 @@ def _differing(
     figure: PublishedFigure,
     measurements: Sequence[Measurement],
 ) -> Iterator[str]:
-    if figure.program is None:
-        programs = sorted({m.run.program.value for m in measurements})
-        yield f"theirs is their own program, ours {', '.join(programs)}"
-    places = {PLACES[s] for m in measurements if (s := m.run.switches) in PLACES}
-    if figure.place is not None and places and places != {figure.place}:
-        yield f"theirs is {figure.place}, ours {', '.join(sorted(places))}"
-    rates = {m.run.reach_gbps for m in measurements if m.run.reach_gbps is not None}
-    if figure.rate_gbps is not None and rates - {figure.rate_gbps}:
-        listed = ", ".join(f"{rate:.4g}" for rate in sorted(rates))
-        yield f"theirs is on {figure.rate_gbps:g} Gb/s, ours {listed}"
     here = _conditions(result, measurements)
     for name, theirs in reference.conditions_of(figure).items():
         ours = here.get(name)
@@ -345,10 +382,17 @@ def compare_with(past: RdmaHistory, run: str, other: str, *, judged: bool = Fals
     earlier = past.load(other)
     if earlier.id == result.id:
         raise BadInput(f"run {result.id} cannot be compared with itself", where="--with")
+    title = f"run {result.id} beside run {earlier.id} of {earlier.began:%Y-%m-%d %H:%M} UTC"
+    notes = tuple(_unlike(result, earlier))
+    if emulated := [each.id for each in (result, earlier) if each.emulated]:
+        what = f"the figures of {names_text(emulated)} are constants of an emulator"
+        if judged:
+            raise BadInput(f"{what}, which cannot judge a regression", where="--exit-code")
+        return RunComparison(title=title, notes=notes, lines=(f"not compared: {what}",))
     lines = tuple(_comparison_lines(result, earlier, past.good(result)))
     return RunComparison(
-        title=f"run {result.id} beside run {earlier.id} of {earlier.began:%Y-%m-%d %H:%M} UTC",
-        notes=tuple(_unlike(result, earlier)),
+        title=title,
+        notes=notes,
         lines=tuple(each.sentence for each in lines),
         slower=any(each.slower for each in lines),
     )
@@ -376,9 +420,13 @@ def _with_reference(result: RdmaResult, name: str) -> RunComparison:
 
 
 def _not_measured(compared: Iterable[Comparison]) -> Iterator[str]:
-    lacking = [c.published for c in compared if c.status is Comparability.NOT_MEASURED]
-    if lacking:
-        yield f"not measured here: {'; '.join(lacking)}"
+    """Yield a line for each reason, with its figures."""
+    figures: dict[str, list[str]] = {}
+    for each in compared:
+        if each.status is Comparability.NOT_MEASURED:
+            figures.setdefault("; ".join(each.why), []).append(each.published)
+    for why, listed in figures.items():
+        yield f"not measured here ({why}): {'; '.join(listed)}"
 
 
 # --- another run ----------------------------------------------------------------------------------

@@ -12,6 +12,9 @@ from rocefort.models.base import Frozen
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun
 from rocefort.rdma.run_record import RunRecord
 
+# Beginnings of `speed_note` in the connections of emulated servers, by versions without records.
+EMULATED_NOTES = ("emulated servers", "replayed Soft-RoCE runs")
+
 
 class MeasurementVerdict(StrEnum):
     """Verdict on one measurement."""
@@ -236,6 +239,13 @@ class RdmaResult(Frozen):
         return next((each for each in self.cables if each.round == numbers.get(run)), None)
 
     record: RunRecord | None = None  # None: stored by a version before 0.2, without one
+
+    @property
+    def emulated(self) -> bool:
+        """Whether its figures are constants of an emulator; a run without a record by its note."""
+        if self.record is not None:
+            return self.record.emulated
+        return self.conditions.get("servers", "").startswith(EMULATED_NOTES)
 
     @property
     def complete(self) -> bool:

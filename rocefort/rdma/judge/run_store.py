@@ -154,8 +154,10 @@ class RdmaHistory:
     def good(self, result: RdmaResult) -> GoodRuns:
         """Return values of good runs before this one, of the same shape (`RdmaPlan.shapes`).
 
-        A run is good if it was measured and is not too slow.
+        A run is good if it was measured and is not too slow. None on emulated servers is compared.
         """
+        if result.emulated:
+            return {}
         values_by_key = {}
         for each in result.measurements:
             program, pair, size = each.key
@@ -190,10 +192,17 @@ class RdmaHistory:
             raise _history_error(what, self.path, error) from None
 
 
+def _stored_shape(result: RdmaResult, run: str) -> str:
+    """Return the conditions by which values are compared; emulated ones are compared with none."""
+    shape = result.plan.shapes.get(run, "")
+    return f"emulated {shape}" if result.emulated else shape
+
+
 def _rows(result: RdmaResult) -> Iterator[tuple[object, ...]]:
     for number, each in enumerate(result.measurements):
         program, pair, size = each.key
-        judged = (each.outcome, each.verdict.value, result.plan.shapes.get(each.run.id, ""))
+        shape = _stored_shape(result, each.run.id)
+        judged = (each.outcome, each.verdict.value, shape)
         yield (result.id, number, program.value, pair, size, each.value, *judged)
 
 
