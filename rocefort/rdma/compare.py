@@ -26,7 +26,7 @@ from rocefort.rdma.judge.verdicts import GoodRuns, measured_words
 from rocefort.rdma.plan.command_lines import DEFAULT_BYTES
 from rocefort.rdma.plan.message_sizes import SizeSet
 from rocefort.rdma.plan.site import FAR, NEAR
-from rocefort.rdma.rdma_plan import Program, RdmaRun
+from rocefort.rdma.rdma_plan import Program, RdmaRun, Round
 from rocefort.rdma.results import Measurement, RdmaResult, RunComparison
 
 Unit = Literal["Gb/s", "us", "IOPS"]
@@ -335,13 +335,27 @@ def _differing(
 def _conditions(result: RdmaResult, measurements: Iterable[Measurement]) -> dict[str, str]:
     """Return the known conditions of these measurements, from the servers and from the runs."""
     own: dict[str, set[str]] = {}
+    rounds = {run.id: each for each in result.plan.rounds for run in each.runs}
     for run in (m.run for m in measurements):
+        own.setdefault("background", set()).add(_background(rounds.get(run.id)))
+        if run.program.is_perftest:
+            own.setdefault("qps", set()).add(str(run.qps))
         if run.ranks:
             own.setdefault("processes", set()).add(f"{len(run.ranks)} servers")
         if run.storage is not None:
             own.setdefault("depth", set()).add(str(run.storage.depth))
             own.setdefault("targets", set()).add(str(run.storage.targets))
     return result.conditions | {name: ", ".join(sorted(values)) for name, values in own.items()}
+
+
+def _background(beside: Round | None) -> str:
+    """Return the TCP load of a round, in the words of references."""
+    tcp = [run for run in (beside.runs if beside else ()) if run.program is Program.IPERF3]
+    if not tcp:
+        return "none"
+    rates = {run.limit_gbps for run in tcp}
+    rate = f" at {rates.pop():g} Gb/s each" if len(rates) == 1 and None not in rates else ""
+    return f"{len(tcp)} servers iperf{rate}"
 
 
 def _unknown(

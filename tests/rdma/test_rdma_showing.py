@@ -18,7 +18,7 @@ from outputs import fields_of
 
 from rocefort import __version__, tasks
 from rocefort.base.clock import utc_now
-from rocefort.base.errors import ServiceFailed
+from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.rdma.compare import compare, compare_with, load_reference
 from rocefort.rdma.judge import run_store
@@ -422,19 +422,26 @@ def test_of_a_sweep_the_nearest_runs_stand_beside_the_paper(make: Make) -> None:
 
 def test_a_failure_is_beside_no_published_figure(make: Make) -> None:
     found = published(make(Suite.FAILOVER), "heps-paper", "ib_write_bw average")
-    assert found == "ib_write_bw average: 92 Gb/s; not measured here"
+    assert found == (
+        "ib_write_bw average: 92 Gb/s; not measured here (the run has no measurement of this kind)"
+    )
 
 
 def test_depth_and_processes_are_those_of_the_run(make: Make) -> None:
     name = "IOPS of random writes, 4 KB, depth 32, 1 target, static ECN"
-    found = published(make(Suite.STORAGE), "eantc-storage", name)
+    storage = make(Suite.STORAGE)
+    found = published(storage, "eantc-storage", name)
+    assert found == f"{name}: 54276 IOPS; not measured here (ecn: theirs static, ours not known)"
+    static = storage.model_copy(update={"conditions": storage.conditions | {"ecn": "static"}})
+    found = published(static, "eantc-storage", name)
     assert found.startswith(f"{name}: 54276 IOPS, here 9000 (17%, median of 7); ")
-    assert "not known here: switches, servers, tool, repetitions, ecn, speed of the ports;" in found
+    assert "not known here: switches, servers, tool, repetitions, speed of the ports;" in found
     found = published(make(Suite.MPI), "eantc-ai-fabric", "AllToAll 1 MiB beside TCP, static ECN")
-    assert found.startswith(
-        "AllToAll 1 MiB beside TCP, static ECN: 2119000 us, here 1053.31 (1/2012"
+    assert found == (
+        "AllToAll 1 MiB beside TCP, static ECN: 2119000 us; not measured here "
+        "(processes: theirs 16 servers, ours 7 servers; ecn: theirs static, ours not known; "
+        "background: theirs 16 servers iperf at 20 Gb/s each, ours none)"
     )
-    assert "processes: theirs 16 servers, ours 7 servers" in found
 
 
 def test_a_switch_by_subtraction_is_beside_the_nominal_one(make: Make) -> None:
@@ -446,21 +453,33 @@ def test_a_figure_whose_unit_is_not_confirmed_says_so(make: Make) -> None:
     found = published(make(Suite.MPI), "eantc-ai-fabric", "Gather 1 MiB beside TCP, static ECN")
     assert found.startswith(
         "Gather 1 MiB beside TCP, static ECN: 5181000 us (unit not confirmed: read as ms, longer "
-        "than AllToAll; it may be us), here "
+        "than AllToAll; it may be us); not measured here "
     )
 
 
-def test_what_keeps_all_figures_apart_is_said_once(make: Make, past: RdmaHistory) -> None:
+def test_what_keeps_figures_apart_is_said_once(make: Make, past: RdmaHistory) -> None:
     now = make(Suite.MPI, past=past)
-    found = compare_with(past, now.id, "eantc-ai-fabric")
-    assert found.notes[-1] == (
-        "of every figure: nic: theirs ConnectX-4, ours ConnectX-5; not known here: switches, "
-        "system, pfc, ecn, background, speed of the ports"
+    lines = compare_with(past, now.id, "eantc-ai-fabric").lines
+    assert lines[0].startswith(
+        "not measured here (processes: theirs 32 servers, ours 7 servers; ecn: theirs static, ours "
+        "not known): AllGather 256 B, static ECN: "
     )
-    assert all("ConnectX" not in line for line in found.lines)
-    assert found.lines[-1].startswith(
-        "not measured here: AllReduce 512 KiB, static ECN: 13438 us; "
-    )
+    assert any(line.startswith("not measured here (the run has no measu") for line in lines)
+
+
+def test_emulated_runs_are_compared_with_none(make: Make, past: RdmaHistory) -> None:
+    note = {"servers": "emulated servers, figures of a model: correctness is judged, speed is not"}
+    first = make(Suite.WRITE).model_copy(update={"id": "first", "conditions": note})
+    second = make(Suite.WRITE, day=1).model_copy(update={"id": "second", "conditions": note})
+    for each in (first, second):
+        past.keep(each, ())
+    assert past.good(second) == {}
+    what = "the figures of second and first are constants of an emulator"
+    assert compare_with(past, "second", "first").lines == (f"not compared: {what}",)
+    with pytest.raises(BadInput, match=f"{what}, which cannot judge a regression"):
+        compare_with(past, "second", "first", judged=True)
+    real = make(Suite.WRITE, past=past, day=2)
+    assert set(map(len, past.good(real).values())) == {0}, "nothing of an emulator is its history"
 
 
 @pytest.mark.parametrize("verdict", [MeasurementVerdict.TOO_SLOW, MeasurementVerdict.PASSED])
