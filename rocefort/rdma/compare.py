@@ -226,7 +226,7 @@ def _compare(result: RdmaResult, reference: Publication, figure: PublishedFigure
 
 
 def _not_comparable(figure: PublishedFigure, *why: str) -> Comparison:
-    """Return a figure that nothing of this run stands beside, with the reasons."""
+    """Return a figure that is beside nothing of this run, with the reasons."""
     return _figure_comparison(figure, [], Reasons(differing=why))
 
 

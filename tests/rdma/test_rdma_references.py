@@ -137,7 +137,7 @@ def test_constants_of_an_emulator_are_beside_no_figure() -> None:
 
 
 def test_algorithms_of_one_paper_are_kept_apart() -> None:
-    """One run of DCQCN stands beside the figures of DCQCN alone."""
+    """One run of DCQCN is beside the figures of DCQCN alone."""
     found = compare(result(SAME, *BW), load_reference("heps-paper"))
     by_algorithm = {
         c.figure.conditions["congestion_control"]: c
