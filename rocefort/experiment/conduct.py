@@ -31,6 +31,7 @@ from rocefort.experiment.store import PAGE, RESULT, ExperimentFolder
 from rocefort.verification.page.fabric_page import provenance_of
 
 MPI = "mpi"
+DEPENDENT = "tests share servers and links, so p over all tests is lower than of independent ones"
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Conducted:
             unmeasured=self.grounds.unmeasured,
             assumptions=self.grounds.assumptions,
             not_modelled=self.grounds.not_modelled,
-            notes=(least_p(self.plan.repeat), *self.grounds.notes),
+            notes=(least_p(self.plan.repeat), DEPENDENT, *self.grounds.notes),
             page=PAGE,
         )
         folder.write(RESULT, result.model_dump_json(indent=1) + "\n")
