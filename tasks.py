@@ -57,6 +57,7 @@ COMMANDS = (
     ("rocefort.lab.demo.demo_commands", "", ""),
     ("rocefort.site.root_group", "", ""),
     ("rocefort.lab.lab_commands", "lab", Topic.LAB),
+    ("rocefort.rdma.acceptance.accept_command", "", ""),
     ("rocefort.rdma.host_commands", "host", Topic.OPERATE),
     ("rocefort.rdma.rdma_commands", "rdma", Topic.MEASURE),
     ("rocefort.tune.tune_command", "tune", Topic.MEASURE),

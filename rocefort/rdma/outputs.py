@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from rocefort.base.actions import WrittenFiles
 from rocefort.design.results import RenderedTexts
+from rocefort.rdma.acceptance.report import AcceptanceOutput
 from rocefort.rdma.rdma_plan import RdmaPlan
 from rocefort.rdma.results import (
     JudgedOutputs,
@@ -21,6 +22,7 @@ from rocefort.rdma.run_record import RunRecord
 from rocefort.reports.formats.json_report import FindingsOutput
 
 OUTPUTS: Final[Mapping[str, Any]] = {
+    "accept": AcceptanceOutput,
     "host check": FindingsOutput,
     "host render": RenderedTexts,
     "rdma plan": RdmaPlan,

@@ -63,6 +63,7 @@ def plan(
     from rocefort.fleet.connections import load_connections
     from rocefort.fleet.running_configs import running_of
     from rocefort.rollout.apply.policy_of_plan import shown_policy, windows_of
+    from rocefort.rollout.plan.acceptance import refuse_unaccepted
     from rocefort.rollout.plan.make_plan import PlanOptions, make_plan, running_at_rest, signed
     from rocefort.rollout.plan.procedures import NeedsMaintenance
     from rocefort.rollout.planning.sealed_files import write_plan
@@ -70,6 +71,8 @@ def plan(
     from rocefort.verification.rules_in_force import judge_by_site_rules
 
     judge_by_site_rules()
+    for note in refuse_unaccepted(fabric):
+        output.write_note(note, err=form is not options.TraceFormat.TEXT)
     access = load_connections(connections)
     wishes = PlanOptions(rotate or (), base, adopt or (), limit or ())
     try:

@@ -21,6 +21,7 @@ ELSEWHERE = {  # commands without their output, and those that other tests run
     "docs/reference/output.md",
 }
 SLOW = {  # a quarter of a minute and more, with steps that the tutorial or other tests have, too
+    "docs/how-to/accept.md",
     "docs/how-to/add-leaf.md",
     "docs/how-to/connections.md",
     "docs/how-to/failed-gate.md",

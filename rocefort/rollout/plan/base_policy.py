@@ -181,6 +181,12 @@ def newest(source: Path) -> Revision | None:
     return next(_versions(*file), None) if file else None
 
 
+def policy_at_head(source: Path) -> Approvals | None:
+    """Approvals of the committed version of a fabric's file; None without one."""
+    policy = _policy_of(newest(source), "the newest of the fabric")
+    return policy.approvals if policy else None
+
+
 def file_in_git(source: Path) -> tuple[Path, str] | None:
     """Top of the repository of a file, and its path; None without a repository with commits."""
     file = source.resolve()

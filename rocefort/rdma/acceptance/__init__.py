@@ -1,0 +1,1 @@
+"""`accept`: acceptance of a stage after the last wave of its rollout."""

@@ -1,0 +1,341 @@
+"""Items of the acceptance of a stage: their list, and what does each of them.
+
+Suites run under the rules of load of the fabric, as `rdma run` does. All readings of switches are
+two of all topics, with the soak between them. Each item is in the record as soon as it is done, so
+that a killed acceptance continues with the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from rocefort.base.clock import Clock, utc_now
+from rocefort.base.errors import BadInput, DeviceFailed, Refused
+from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.fleet.connections import Connections
+from rocefort.models.change.plan import Plan
+from rocefort.models.finding import Report, Severity
+from rocefort.models.network.network import Network, Server
+from rocefort.models.wording import count_of, listing
+from rocefort.rdma.designed_plan import RdmaRequest
+from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
+from rocefort.rdma.plan.site import RdmaPlanOptions
+from rocefort.rdma.rdma_plan import Suite
+from rocefort.rdma.results import MeasurementVerdict, RdmaResult
+from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
+from rocefort.rollout import operator
+from rocefort.rollout.apply.operate import status_of_plan
+from rocefort.rollout.journal.history import FINISHED
+from rocefort.rollout.live.health import health_of
+from rocefort.rollout.plan.acceptance import Acceptance, AcceptanceItem, DoneBy, ItemState
+from rocefort.rollout.planning.sealed_files import tool
+
+MOST_SENTENCES = 20
+ROLLOUT, OPTICS, FAILOVER = "rollout", "optics", "failover"
+# Items that two readings of all switches judge, with the live rules of each.
+READINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "cabling": ("cables as designed, by LLDP", ("LIV006", "LIV007", "LIV008", "LIV009")),
+    "errors": (
+        "errors, discards and deadlocks over the soak",
+        ("LIV010", "LIV011", "LIV014", "LIV015", "LIV016"),
+    ),
+    "routing": ("BGP sessions, prefixes and ECMP width", ("LIV003", "LIV004", "LIV005")),
+    "lossless": ("PFC, thresholds and AI-ECN in force", ("LIV012", "LIV013", "LIV017")),
+    "switches": (
+        "models, clocks, flash and saved configurations",
+        ("LIV001", "LIV002", "LIV018", "LIV019", "LIV020"),
+    ),
+}
+SUITES = (Suite.MESH, Suite.SWEEP, Suite.INCAST)
+BY_HAND: Mapping[str, tuple[str, str]] = {
+    OPTICS: (
+        "optical power of transceivers",
+        "Rocefort does not read it; a person does, and enters it: --passed optics=TEXT",
+    ),
+    FAILOVER: (
+        "cables pulled, and what was lost",
+        "no cable was pulled; --pull measures while a person pulls cables",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class AcceptanceRequest:
+    """Options of `accept` on what it does. again: items that are done again."""
+
+    suites: tuple[Suite, ...] = SUITES
+    servers: tuple[str, ...] = ()
+    soak_s: float = 60.0
+    duration_s: int | None = None
+    drained: tuple[str, ...] = ()
+    pull: bool = False
+    again: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class IncastSink:
+    """Server that receives an incast, for a part of the facility.
+
+    servers: those that take part; empty: all that may be loaded.
+    """
+
+    name: str
+    title: str
+    server: str
+    servers: tuple[str, ...] = ()
+
+
+def incast_sinks(network: Network, names: Sequence[str]) -> Iterator[IncastSink]:
+    """One incast for each rack, or leaf without a rack, and for each beamline.
+
+    All servers send to the fastest of a rack. The servers of a beamline send to the fastest of the
+    segment that its data goes to.
+    """
+    servers = [s for s in network.servers or () if s.name in names and s.roce]
+    parts: dict[tuple[str, str], list[Server]] = {}
+    for server in servers:
+        rack = network.by_name[server.port.device].rack
+        where = ("rack", rack) if rack else ("leaf", server.port.device)
+        parts.setdefault(where, []).append(server)
+    for (kind, part), members in parts.items():
+        sink = max(members, key=lambda server: server.flow_gbps)
+        title = f"all servers to {sink.name} in {kind} {part}"
+        yield IncastSink(f"{Suite.INCAST}-{part}", title, sink.name)
+    for beamline in network.beamlines:
+        own = tuple(s.name for s in servers if s.name in beamline.servers)
+        for path in beamline.sends_to:
+            there = [s for s in servers if s.segment == path.to and s.name not in own]
+            if own and there:
+                sink = max(there, key=lambda server: server.flow_gbps)
+                title = f"beamline {beamline.name} to {sink.name} in segment {path.to}"
+                name = f"{Suite.INCAST}-{beamline.name}-{path.to}"
+                yield IncastSink(name, title, sink.name, (*own, sink.name))
+
+
+def new_record(plan: Plan, derived: DerivedNetwork, request: AcceptanceRequest) -> Acceptance:
+    """Record of a stage before its first item."""
+    rules = LoadRules.of(derived.fabric.rdma)
+    names = allowed_servers(derived.network, rules, request.servers)
+    items = [AcceptanceItem(name=ROLLOUT, title="every wave is confirmed, read back and saved")]
+    for suite in request.suites:
+        if suite is Suite.INCAST:
+            sinks = incast_sinks(derived.network, names)
+            items += [AcceptanceItem(name=sink.name, title=sink.title) for sink in sinks]
+        else:
+            title = {Suite.MESH: "every pair of leaves", Suite.SWEEP: "all message sizes"}
+            items.append(AcceptanceItem(name=str(suite), title=title.get(suite, f"suite {suite}")))
+    items += [AcceptanceItem(name=name, title=title) for name, (title, _) in READINGS.items()]
+    items += [
+        AcceptanceItem(
+            name=name,
+            title=title,
+            done_by=DoneBy.PERSON,
+            state=ItemState.NOT_JUDGED,
+            sentences=(why,),
+        )
+        for name, (title, why) in BY_HAND.items()
+    ]
+    return Acceptance(
+        fabric=derived.fabric.fabric,
+        plan=plan.digest,
+        tool=tool(),
+        author=plan.author,
+        switches=tuple(change.device for change in plan.changes if not change.empty),
+        began=utc_now(),
+        soak_s=request.soak_s,
+        items=tuple(items),
+    )
+
+
+def reopened(record: Acceptance, request: AcceptanceRequest) -> Acceptance:
+    """Return the record with items open that are to be done again, or now with --pull.
+
+    Raises BadInput for an unknown item, or one that a person does.
+    """
+    known = {item.name: item for item in record.items}
+    for name in request.again:
+        if name not in known:
+            how = f"its items are {listing(known)}"
+            raise BadInput(f"{name!r} is no item", where="--again", how=how)
+        if known[name].done_by is DoneBy.PERSON:
+            how = f"--passed {name}=TEXT, or --failed {name}=TEXT"
+            raise BadInput(f"a person does {name}", where="--again", how=how)
+    names = {*request.again, *([FAILOVER] if request.pull else [])}
+    items = tuple(
+        AcceptanceItem(name=item.name, title=item.title, done_by=item.done_by)
+        if item.name in names
+        else item
+        for item in record.items
+    )
+    return record.model_copy(update={"items": items, "soak_s": request.soak_s})
+
+
+@dataclass
+class StageRun:
+    """Carries out the open items of a record, and keeps the record after each.
+
+    keep: writes the record. say: prints a line. stopped: whether the user requested a stop.
+    """
+
+    plan: Plan
+    journal: Path
+    derived: DerivedNetwork
+    access: Connections
+    history: Path
+    request: AcceptanceRequest
+    keep: Callable[[Acceptance], Acceptance]
+    say: Callable[[str], None]
+    stopped: Callable[[], bool] = lambda: False
+    now: Callable[[], datetime] = utc_now
+    _readings: dict[str, AcceptanceItem] = field(default_factory=dict)
+
+    def carry_out(self, record: Acceptance) -> Acceptance:
+        """Do every open item in its order; raises Refused while servers must not be loaded."""
+        for item in record.in_state(ItemState.OPEN):
+            if self.stopped():
+                return record
+            done = self._done(item)
+            if done.state is ItemState.OPEN:
+                return record
+            self.say(f"{done.name}: {done.state}")
+            record = self.keep(record.with_item(done))
+        ended = record.model_copy(update={"ended": self.now()})
+        return self.keep(ended)
+
+    def _done(self, item: AcceptanceItem) -> AcceptanceItem:
+        began = self.now()
+        if item.name == ROLLOUT:
+            done = item.model_copy(update=self._rollout())
+        elif item.name in READINGS:
+            done = self._reading(item)
+        else:
+            done = self._suite(item)
+        who = operator.user()
+        return done.model_copy(update={"began": began, "ended": self.now(), "who": who})
+
+    def _rollout(self) -> dict[str, object]:
+        progress = status_of_plan(self.plan, self.journal).progress
+        if progress.history.ended != FINISHED:
+            what = "its rollout is not finished; a stage is accepted after its last wave"
+            how = "`rocefort status PLAN` shows where it is"
+            raise Refused(what, where=f"plan {self.plan.digest[:12]}", how=how)
+        gates = [f"{name}: {text}" for name, text in progress.history.gates.items()]
+        return {"state": ItemState.PASSED, "sentences": tuple(gates)}
+
+    # --- readings -------------------------------------------------------------------------------
+
+    def _reading(self, item: AcceptanceItem) -> AcceptanceItem:
+        if not self._readings:
+            self.say(f"two readings of all switches, {self.request.soak_s:g} s apart")
+            health = health_of(
+                Path(self.plan.source),
+                self.access,
+                interval_s=self.request.soak_s,
+                sleep=Clock(self.access.time_scale).sleep,
+            )
+            for name, (_, rules) in READINGS.items():
+                state, sentences = judged_rules(health.report, rules)
+                self._readings[name] = item.model_copy(
+                    update={"name": name, "state": state, "sentences": sentences}
+                )
+        done = self._readings[item.name]
+        return done.model_copy(update={"title": item.title})
+
+    # --- suites ---------------------------------------------------------------------------------
+
+    def _suite(self, item: AcceptanceItem) -> AcceptanceItem:
+        request = self._suite_of(item.name)
+        self.say(f"{item.name}: {item.title}")
+        pulls = request.suite is Suite.FAILOVER  # a person has to know which cable, and when
+        talk = RunDialogue(self.say if pulls else _silent, self.stopped)
+        fabric = Path(self.plan.source)
+        try:
+            result = run_tests(fabric, self.access, request, self.history, talk)
+        except HistoryNotWritten as error:
+            result = error.result
+        except BadInput as error:  # too few servers for it
+            few = (str(error.problem.what),)
+            return item.model_copy(update={"state": ItemState.NOT_JUDGED, "sentences": few})
+        except DeviceFailed as error:
+            what = tuple(f"{p.where} {p.what}".strip() for p in error.problems)
+            return item.model_copy(update={"state": ItemState.FAILED, "sentences": what})
+        if self.stopped() and not result.complete:
+            return item
+        state, sentences = judged_run(result)
+        return item.model_copy(update={"state": state, "sentences": sentences, "run": result.id})
+
+    def _suite_of(self, name: str) -> RdmaRequest:
+        """Request of an item: its suite, its servers and its target."""
+        suite = Suite(name.split("-", 1)[0])
+        servers, seconds = self.request.servers, self.request.duration_s
+        options = RdmaPlanOptions(duration_s=seconds, covering=suite is Suite.MESH)
+        if suite is Suite.INCAST:
+            rules = LoadRules.of(self.derived.fabric.rdma)
+            names = allowed_servers(self.derived.network, rules, self.request.servers)
+            sinks = {sink.name: sink for sink in incast_sinks(self.derived.network, names)}
+            if name not in sinks:
+                what = f"none of its servers may be loaded now: {name}"
+                raise Refused(what, where="rdma.servers", how="name them: --servers")
+            options = RdmaPlanOptions(duration_s=seconds, target=sinks[name].server)
+            servers = sinks[name].servers or servers
+        return RdmaRequest(suite, servers, options=options, drained=self.request.drained)
+
+
+def _silent(_line: str) -> None:
+    """Print no round: the progress shows them, and the report has the result."""
+
+
+def judged_rules(report: Report, rules: Sequence[str]) -> tuple[ItemState, tuple[str, ...]]:
+    """State of an item that live rules judge, and its sentences.
+
+    It passed only if every rule was judged everywhere.
+    """
+    errors = [
+        f"{finding.rule} {finding.where}: {finding.message}"
+        for finding in report.findings
+        if finding.rule in rules and finding.severity is Severity.ERROR
+    ]
+    if errors:
+        return ItemState.FAILED, _first(errors)
+    open_ones: dict[tuple[str, str], int] = {}
+    for each in report.not_judged:
+        if each.rule in rules:
+            open_ones[each.rule, each.cause] = open_ones.get((each.rule, each.cause), 0) + 1
+    if open_ones:
+        reasons = [
+            f"{rule} is not judged at {count_of(number, 'place')}: {cause}"
+            for (rule, cause), number in open_ones.items()
+        ]
+        return ItemState.NOT_JUDGED, _first(reasons)
+    ran = [rule for rule in rules if rule in report.rules]
+    return ItemState.PASSED, (f"{listing(ran)} without an error",)
+
+
+def judged_run(result: RdmaResult) -> tuple[ItemState, tuple[str, ...]]:
+    """State of an item that a suite measures, and its sentences."""
+    if not result.plan.runs:
+        return ItemState.NOT_JUDGED, _first(result.plan.unmeasured or ("nothing to measure",))
+    bad = (MeasurementVerdict.TOO_SLOW, MeasurementVerdict.NOT_MEASURED)
+    wrong = [m.sentence for m in result.measurements if m.verdict in bad]
+    wrong += [each.sentence for each in result.judged if each.ok is False]
+    wrong += result.unmeasured
+    if wrong:
+        return ItemState.FAILED, _first(wrong)
+    judged = [each.sentence for each in result.judged if each.ok]
+    if result.plan.suite is Suite.FAILOVER:  # what was lost is the result
+        state = ItemState.PASSED if judged else ItemState.NOT_JUDGED
+        return state, _first([*judged, *(m.sentence for m in result.measurements)])
+    passed = sum(m.verdict is MeasurementVerdict.PASSED for m in result.measurements)
+    measured = count_of(len(result.measurements), "measurement")
+    if not passed:
+        reason = result.conditions.get("servers") or result.measurements[0].sentence
+        return ItemState.NOT_JUDGED, (f"{measured} delivered; speed not judged: {reason}",)
+    return ItemState.PASSED, (f"{passed} of {measured} judged by expectations, none too slow",)
+
+
+def _first(sentences: Sequence[str]) -> tuple[str, ...]:
+    more = len(sentences) - MOST_SENTENCES
+    return (*sentences[:MOST_SENTENCES], *([f"and {more} more"] if more > 0 else []))

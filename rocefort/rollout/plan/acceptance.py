@@ -1,0 +1,355 @@
+"""Acceptance of a stage: its record beside the fabric, its overrides, and what it blocks.
+
+A stage is one plan whose waves are all confirmed. Its record is `acceptance/DIGEST.json` in the
+folder of the fabric's file, so that git has it, and every user who plans the next change reads it.
+An item that failed blocks the next plan until it passes, or until it is overridden with a reason by
+as many people as the approvals of the fabric require.
+
+By hand: `ssh-keygen -Y verify -f SIGNERS -I WHO -n rocefort-acceptance -s FILE.sig < FILE`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Self
+
+from pydantic import ValidationError
+
+from napalm_cloudengine import regular_file
+from rocefort.base.errors import BadInput, Problem, Refused, RocefortError
+from rocefort.design.load.documents import find_fabric, load_fabric
+from rocefort.models.base import Frozen
+from rocefort.models.change.plan import digest_of
+from rocefort.models.fabric.approvals import Approvals
+from rocefort.models.wording import count_of, listing
+from rocefort.rollout.journal.run_directory import write_whole
+from rocefort.rollout.plan.base_policy import policy_at_head
+from rocefort.rollout.planning.sealed_files import sign_text, signer_of_text, signers_file
+
+NAMESPACE = "rocefort-acceptance"  # of signatures: those of plans and approvals accept nothing
+FOLDER = "acceptance"
+
+
+class ItemState(StrEnum):
+    """State of an item; open: it is not done yet."""
+
+    OPEN = "open"
+    PASSED = "passed"
+    FAILED = "FAILED"
+    NOT_JUDGED = "not judged"
+
+
+class DoneBy(StrEnum):
+    """Whether a machine or a person did an item."""
+
+    MACHINE = "machine"
+    PERSON = "person"
+
+
+class AcceptanceItem(Frozen):
+    """One item of an acceptance.
+
+    who: user whose command did it, or the person who did it by hand. run: id of its RDMA run.
+    sentences: what failed or was not judged, otherwise what was seen.
+    """
+
+    name: str
+    title: str
+    done_by: DoneBy = DoneBy.MACHINE
+    who: str = ""
+    state: ItemState = ItemState.OPEN
+    sentences: tuple[str, ...] = ()
+    run: str = ""
+    began: datetime | None = None
+    ended: datetime | None = None
+
+    @property
+    def digest(self) -> str:
+        """Digest of its result: an override holds for this result alone."""
+        return digest_of(self.model_dump(mode="json"))
+
+
+def correction(item: AcceptanceItem) -> str:
+    """Option that replaces the result of an item: a machine measures again, a person enters it."""
+    if item.done_by is DoneBy.PERSON:
+        return f"--passed {item.name}=TEXT"
+    return f"--again {item.name}"
+
+
+class OverrideApproval(Frozen):
+    """Approval of an override by one person. signature: of the override's content; empty: none."""
+
+    by: str
+    at: datetime
+    signature: str = ""
+
+
+class ItemOverride(Frozen):
+    """Reason why a failed item does not block, with the approvals of people."""
+
+    item: str
+    result: str  # digest of the item
+    reason: str
+    approvals: tuple[OverrideApproval, ...] = ()
+
+    def content(self, plan: str, approval: OverrideApproval) -> str:
+        """Text that a person signs."""
+        fields = [plan, self.item, self.result, self.reason, approval.by, approval.at.isoformat()]
+        return json.dumps(fields)
+
+
+class Acceptance(Frozen):
+    """Record of the acceptance of one stage.
+
+    plan: digest of the plan whose rollout made the stage. switches: those that it changed. author:
+    of that plan. digest: seal of all other fields.
+    """
+
+    fabric: str
+    plan: str
+    tool: str
+    author: str
+    switches: tuple[str, ...]
+    began: datetime
+    ended: datetime | None = None
+    soak_s: float
+    items: tuple[AcceptanceItem, ...]
+    overrides: tuple[ItemOverride, ...] = ()
+    digest: str = ""
+
+    def seal(self) -> Self:
+        """Return the record with its digest."""
+        return self.model_copy(update={"digest": self.computed_digest()})
+
+    def computed_digest(self) -> str:
+        """Digest of its content."""
+        return digest_of(self.model_dump(mode="json", exclude={"digest"}))
+
+    def in_state(self, *states: ItemState) -> tuple[AcceptanceItem, ...]:
+        """Items in one of these states."""
+        return tuple(item for item in self.items if item.state in states)
+
+    def override_of(self, item: AcceptanceItem) -> ItemOverride | None:
+        """Override of this result of an item; None without one."""
+        own = (each for each in self.overrides if each.item == item.name)
+        return next((each for each in own if each.result == item.digest), None)
+
+    def with_item(self, item: AcceptanceItem) -> Self:
+        """Return the record with an item replaced, or added."""
+        names = [each.name for each in self.items]
+        if item.name not in names:
+            return self.model_copy(update={"items": (*self.items, item)})
+        items = tuple(item if each.name == item.name else each for each in self.items)
+        return self.model_copy(update={"items": items})
+
+
+def record_file(fabric: Path, plan: str) -> Path:
+    """File of the record of a plan's stage, beside the file of its fabric."""
+    return find_fabric(fabric).resolve().parent / FOLDER / f"{plan[:12]}.json"
+
+
+def signature_file(record: Path) -> Path:
+    """Signature of a record, with the name that `ssh-keygen -Y sign` gives it."""
+    return record.with_name(f"{record.name}.sig")
+
+
+def write_record(record: Acceptance, file: Path) -> Acceptance:
+    """Seal and write a record durably; a signature of its older content is removed."""
+    sealed = record.seal()
+    try:
+        file.parent.mkdir(exist_ok=True)
+        write_whole(file, sealed.model_dump_json(indent=1) + "\n")
+        file.chmod(0o644)  # git has it, and other users read it
+        signature_file(file).unlink(missing_ok=True)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(file)) from None
+    return sealed
+
+
+def read_record(file: Path) -> Acceptance:
+    """Read a record and check its seal; raises Refused if it was changed after it was written."""
+    how = "restore it, for example from git; or remove it, and accept the stage again"
+    try:
+        record = Acceptance.model_validate_json(regular_file.read_text(file))
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", file=str(file)) from None
+    except (ValidationError, UnicodeDecodeError):
+        raise Refused("is not the record of an acceptance", file=str(file), how=how) from None
+    if record.digest != record.computed_digest():
+        raise Refused("was changed after it was written", file=str(file), how=how)
+    return record
+
+
+# --- overrides ------------------------------------------------------------------------------------
+
+
+def overridden(
+    record: Acceptance, name: str, reason: str, approval: OverrideApproval, key: Path | None
+) -> Acceptance:
+    """Return the record with one more approval of an override. key: signs it.
+
+    A second person approves the same item with the same reason. Raises BadInput for an item that
+    did not fail, or without a reason.
+    """
+    item = next((each for each in record.items if each.name == name), None)
+    if item is None or item.state is not ItemState.FAILED:
+        failed = [each.name for each in record.in_state(ItemState.FAILED)]
+        how = f"these failed: {listing(failed)}" if failed else "nothing failed"
+        raise BadInput(f"{name!r} is no failed item", where="--override", how=how)
+    if not reason.strip():
+        raise BadInput("has no reason", where=f"--override {name}", how="write ITEM=REASON")
+    given = record.override_of(item)
+    if given is None or given.reason != reason:
+        given = ItemOverride(item=name, result=item.digest, reason=reason)
+    if key is not None:
+        text = given.content(record.plan, approval)
+        signature = sign_text(text, key, NAMESPACE)
+        approval = approval.model_copy(update={"signature": signature})
+    others = tuple(each for each in given.approvals if each.by != approval.by)
+    given = given.model_copy(update={"approvals": (*others, approval)})
+    rest = tuple(each for each in record.overrides if each.item != name)
+    return record.model_copy(update={"overrides": (*rest, given)})
+
+
+def lacking_approval(record: Acceptance, override: ItemOverride, policy: Approvals) -> str:
+    """Reason why an override does not hold yet; empty if it holds."""
+    problems = [_refusal(record, override, each, policy) for each in override.approvals]
+    good = sum(not problem for problem in problems)
+    count = policy.count if policy.required else 1
+    if good >= count:
+        return ""
+    why = next((problem for problem in problems if problem), "")
+    return why or f"{good} of {count_of(count, 'approval')} is there"
+
+
+def _refusal(
+    record: Acceptance, override: ItemOverride, approval: OverrideApproval, policy: Approvals
+) -> str:
+    if policy.required and policy.not_author and approval.by == record.author:
+        return f"{approval.by} made the plan of the stage; another person has to approve it"
+    if not policy.signers:
+        return ""
+    if not approval.signature:
+        return f"the approval of {approval.by} is not signed; the fabric names signers"
+    text = override.content(record.plan, approval)
+    with signers_file(policy.signers) as allowed:
+        good = signer_of_text(text, approval.signature, allowed, NAMESPACE, approval.by)
+    return "" if good else f"the signature of {approval.by} is by no key of the fabric's signers"
+
+
+# --- what it blocks -------------------------------------------------------------------------------
+
+
+def policy_of(fabric: Path) -> Approvals:
+    """Approvals of the committed fabric; a change of them does not count for its own plan."""
+    source = find_fabric(fabric)
+    committed = policy_at_head(source)
+    return committed if committed is not None else load_fabric(source).fabric.rollout.approvals
+
+
+def newest_record(fabric: Path) -> tuple[Path, Acceptance] | None:
+    """Newest record of a fabric with its file; None without one."""
+    folder = find_fabric(fabric).resolve().parent / FOLDER
+    if not folder.is_dir():
+        return None
+    name = load_fabric(fabric).fabric.fabric
+    records = ((file, read_record(file)) for file in sorted(folder.glob("*.json")))
+    own = [(file, record) for file, record in records if record.fabric == name]
+    return max(own, key=lambda each: each[1].began, default=None)
+
+
+def blocked_items(record: Acceptance, policy: Approvals) -> Iterator[tuple[AcceptanceItem, str]]:
+    """Items that failed without a valid override, each with what its override lacks."""
+    for item in record.in_state(ItemState.FAILED):
+        override = record.override_of(item)
+        if override is None:
+            yield item, ""
+        elif why := lacking_approval(record, override, policy):
+            yield item, why
+
+
+def refuse_unaccepted(fabric: Path) -> tuple[str, ...]:
+    """Raise Refused if an item of the newest stage failed; return notes on its acceptance.
+
+    The signature of a record counts where the fabric requires signed plans.
+    """
+    newest = newest_record(fabric)
+    if newest is None:
+        return ()
+    file, record = newest
+    policy = policy_of(fabric)
+    _refuse_unsigned(file, policy)
+    stage = f"stage {record.plan[:12]}"
+    problems = [
+        Problem(
+            f"{stage}, {item.name}",
+            f"its acceptance failed: {(item.sentences or ('no reason is recorded',))[0]}"
+            + (f"; its override does not hold: {why}" if why else ""),
+            f"correct it, then `rocefort accept PLAN {correction(item)}`; or override it: "
+            f"`rocefort accept PLAN --override {item.name}=REASON`",
+        )
+        for item, why in blocked_items(record, policy)
+    ]
+    if problems:
+        raise Refused(problems=problems)
+    return tuple(_notes(record, stage))
+
+
+def _notes(record: Acceptance, stage: str) -> Iterator[str]:
+    for item in record.in_state(ItemState.FAILED):
+        override = record.override_of(item)
+        if override is not None:
+            people = listing([each.by for each in override.approvals])
+            yield f"{stage}: {item.name} failed, overridden by {people}: {override.reason}"
+    if unfinished := record.in_state(ItemState.OPEN):
+        yield f"{stage}: its acceptance is unfinished: {_names(unfinished)}"
+
+
+def _names(items: Iterable[AcceptanceItem]) -> str:
+    return listing([item.name for item in items])
+
+
+def _refuse_unsigned(file: Path, policy: Approvals) -> None:
+    """Raise Refused without a signature where plans are signed, or with an invalid one."""
+    signature = signature_file(file)
+    if not signature.is_file() and not policy.signed:
+        return
+    how = "sign it: rocefort accept PLAN --sign KEY"
+    if not signature.is_file():
+        raise Refused("is not signed, and the fabric requires signatures", file=str(file), how=how)
+    if not policy.signers:
+        return  # no signer to compare with; the seal was checked
+    if not record_signer(file, policy):
+        raise Refused("has no valid signature of a signer", file=str(file), how=how)
+
+
+def record_signer(file: Path, policy: Approvals) -> str:
+    """Name of the signer of a record; empty without a valid signature."""
+    signature = signature_file(file)
+    if not signature.is_file() or not policy.signers:
+        return ""
+    names = [signer.split(" ", 1)[0].split(",")[0] for signer in policy.signers]
+    text, signed = regular_file.read_text(file), regular_file.read_text(signature)
+    try:
+        with signers_file(policy.signers) as allowed:
+            return next(
+                (n for n in names if signer_of_text(text, signed, allowed, NAMESPACE, n)), ""
+            )
+    except RocefortError:
+        return ""
+
+
+def sign_record(file: Path, key: Path) -> Path:
+    """Sign a record's file; returns the file of the signature."""
+    signed = sign_text(regular_file.read_text(file), key, NAMESPACE)
+    signature = signature_file(file)
+    try:
+        write_whole(signature, signed)
+        signature.chmod(0o644)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(signature)) from None
+    return signature
