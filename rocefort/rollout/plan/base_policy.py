@@ -183,7 +183,7 @@ def newest(source: Path) -> Revision | None:
 
 def policy_at_head(source: Path) -> Approvals | None:
     """Approvals of the committed version of a fabric's file; None without one."""
-    policy = _policy_of(newest(source), "the newest of the fabric")
+    policy = _policy_of(newest(source), source, "the newest of the fabric")
     return policy.approvals if policy else None
 
 
