@@ -214,7 +214,9 @@ def test_an_override_needs_a_reason_and_another_person(
     assert (ran.code, changed(lab)) == (5, [])
     waits = "wave canary waits for an approval to begin although 'Freeze' (freeze) is"
     assert waits in ran.words
-    assert waits in command("status", file).words
+    state = command("status", file).words
+    assert waits in state
+    assert "`rocefort approve`, then `rocefort resume`" in state
     mine = command("approve", file, "--wave", "canary")
     assert (mine.code, f"the approval is by {user()}, who requested that" in mine.err) == (4, True)
 

@@ -37,7 +37,7 @@ from rocefort.rollout.journal.events import (
     SwitchState,
     TrialOwner,
 )
-from rocefort.rollout.journal.history import AS_BEFORE, AS_INTENDED, RunHistory
+from rocefort.rollout.journal.history import AS_BEFORE, AS_INTENDED, OUTSIDE, RunHistory
 from rocefort.rollout.journal.journal import JournalFailed
 from rocefort.rollout.journal.pending_trials import PendingTrial, pending_trials
 
@@ -80,7 +80,7 @@ def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
 
 def outside_text(reason: str) -> str:
     """Text of a wave that waits for an approval to begin outside its window; begins with a verb."""
-    return f"waits for an approval to begin although {reason}"
+    return f"{OUTSIDE} {reason}"
 
 
 def outside_note(history: RunHistory, reason: str) -> str:

@@ -92,7 +92,7 @@ def refusal(approval: WaveApproval | None, plan: Plan, history: RunHistory, now:
         return "is for another run of this plan"
     return (
         _of_no_such_wave(approval.wave, plan, history, rules)
-        or _of_another_reason(approval, history)
+        or _of_another_reason(approval, history, rules)
         or _out_of_time(approval, rules, now)
         or _of_another(approval, rules)
         or _given_before(approval, history)
@@ -117,13 +117,18 @@ def _of_no_such_wave(wave: str, plan: Plan, history: RunHistory, rules: ApplyRul
     return "" if needs else "is for a wave that needs no approval"
 
 
-def _of_another_reason(approval: WaveApproval, history: RunHistory) -> str:
-    """Reason why an approval is not for the request to begin outside a window, if there is one."""
+def _of_another_reason(approval: WaveApproval, history: RunHistory, rules: ApplyRules) -> str:
+    """Reason why an approval does not permit a request to begin outside a window, if one is made.
+
+    Neither the user who requests it nor the author of the plan approves it.
+    """
     if approval.outside != history.outside:
         what = history.outside or "which this run does not have"
         return f"is not for the request to begin outside a window, {what}"
     if history.outside and approval.by == history.outside_by:
         return f"is by {approval.by}, who requested that; another person has to approve it"
+    if history.outside and approval.by == rules.author:
+        return f"is by {approval.by}, who made the plan; another person has to approve it"
     return ""
 
 

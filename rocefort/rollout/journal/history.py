@@ -28,6 +28,7 @@ RUNNING, BROKEN_OFF = "running", "did not end"  # of gates
 BEFORE, DURING, AFTER = "before", "during", "after"
 GATE, WAIT, STOP = "gate", "wait", "stop"
 PAUSE = "pause requested by"  # a note, with the user
+OUTSIDE = "waits for an approval to begin although"  # a wave that a calendar holds
 WORDS_OF_OPERATORS = frozenset(
     {"pause", "break-glass", "unmeasured", "outside-window", "drained", "ignored"}
 )

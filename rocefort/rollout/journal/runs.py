@@ -33,6 +33,7 @@ from rocefort.rollout.journal.history import (
     BACK,
     CONFIRMED,
     FINISHED,
+    OUTSIDE,
     SAVED,
     RunHistory,
     RunProgress,
@@ -53,6 +54,7 @@ from rocefort.rollout.journal.journal import (
 from rocefort.rollout.journal.lock import holder
 from rocefort.rollout.journal.run_directory import RunDirectory
 
+RESUMES = "`rocefort resume` continues"
 NOTHING_CHANGES = "no switch changes: there is nothing to apply"
 CONFIRMED_BEFORE = (Act.ABORT, "was confirmed")  # an abort came too late
 
@@ -358,10 +360,11 @@ def _abandoned_state(plan: Plan, history: RunHistory) -> tuple[str, int]:
             history.failure.code,
         )
     if history.held:
-        return f"{history.held}; `rocefort resume` continues", ExitCode.STOPPED
+        how = "`rocefort approve`, then `rocefort resume`" if OUTSIDE in history.held else RESUMES
+        return f"{history.held}; {how}", ExitCode.STOPPED
     if history.paused:
         return (
-            f"paused as requested by {history.paused}; `rocefort resume` continues",
+            f"paused as requested by {history.paused}; {RESUMES}",
             ExitCode.STOPPED,
         )
     wave = next((w.name for w in plan.waves if not is_wave_done(plan, w, history)), "")

@@ -30,7 +30,13 @@ from rocefort.rollout.controller.requests import (
     refusal,
     rules_for,
 )
-from rocefort.rollout.journal.events import ActPhase, ApplyRules, ApprovalEvent, OperatorRequest
+from rocefort.rollout.journal.events import (
+    ActPhase,
+    ApplyRules,
+    ApprovalEvent,
+    OperatorRequest,
+    StepEvent,
+)
 from rocefort.rollout.journal.history import RunHistory
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import status
@@ -135,6 +141,61 @@ def test_what_does_not_hold(given: WaveApproval | None, history: RunHistory, why
     )
     assert (event.phase, event.detail) == (ActPhase.FAILED, f"the approval by eve {why}")
     assert history.after(event).approved == history.approved
+
+
+ASKED = "by eve: a broken fan"
+OUTSIDE = replace(HISTORY, outside=ASKED, rules=replace(RULES, approve=(), not_author=False))
+FOR_IT = replace(GIVEN, outside=ASKED)
+
+
+@pytest.mark.parametrize(
+    ("given", "history", "why"),
+    [
+        (FOR_IT, OUTSIDE, ""),
+        (FOR_IT, replace(OUTSIDE, approved={"one": ""}, given={"one": {"by bob": ""}}), ""),
+        (GIVEN, OUTSIDE, f"is not for the request to begin outside a window, {ASKED}"),
+        (
+            FOR_IT,
+            HISTORY,
+            "is not for the request to begin outside a window, which this run does not have",
+        ),
+        (
+            replace(FOR_IT, by="eve"),
+            OUTSIDE,
+            "is by eve, who requested that; another person has to approve it",
+        ),
+        (
+            replace(FOR_IT, by="ada"),
+            OUTSIDE,
+            "is by ada, who made the plan; another person has to approve it",
+        ),
+    ],
+)
+def test_a_request_to_begin_outside_a_window_is_approved_by_another_person(
+    given: WaveApproval, history: RunHistory, why: str
+) -> None:
+    assert refusal(given, PLAN, history, NOW) == why
+
+
+def test_an_approval_outside_a_window_is_for_one_reason_and_expires() -> None:
+    request = OperatorRequest(1, "approve", "bob", PLAN.digest, "one", FOR_IT)
+    event = approval_event(request, PLAN, OUTSIDE, NOW)
+    history = OUTSIDE.after(event)
+    assert (history.permits_outside("one"), history.permits_outside("two")) == (True, False)
+    assert refusal(FOR_IT, PLAN, history, NOW) == "is for a wave that is approved already"
+    again = StepEvent(act="outside-window", phase=ActPhase.DONE, detail=ASKED)
+    assert history.after(again).permits_outside("one")
+    other = again.like(detail="by eve: it is late")
+    assert not history.after(other).permits_outside("one")
+    (over,) = expired(history, NOW + timedelta(hours=24))
+    assert not history.after(over).permits_outside("one")
+    two = replace(OUTSIDE, rules=replace(RULES, count=2)).after(event)
+    assert not two.permits_outside("one")
+
+
+def test_the_signature_of_an_approval_covers_its_reason() -> None:
+    assert "outside" not in GIVEN.content
+    assert ASKED in FOR_IT.content
 
 
 def test_a_row_whose_wave_is_not_the_approved_one_holds_for_neither() -> None:
