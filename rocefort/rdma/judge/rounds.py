@@ -20,7 +20,7 @@ from rocefort.rdma.results import (
 )
 
 LOAD_ROUND = -1  # of a load that is the same in every round
-CONNECT_S = 2.0  # most that a run takes before it sends; assumed
+CONNECT_S = 2.0  # least that is taken off before a run sends; assumed
 SLOWER = 1.5  # a time is longer by this factor; assumed
 LEAST_OF_STATED = 0.95  # of a stated rate of TCP; assumed
 
@@ -208,7 +208,10 @@ def failed_at_s(result: RdmaResult, each: Measurement) -> float | None:
     event = result.cable_event(each.run.id)
     if event is None or event.taken_at is None or each.at is None:
         return None
-    since = (event.taken_at - each.at).total_seconds() - CONNECT_S
+    # Without rows at its beginning it connected. A slow guest needs more than a real server.
+    whole = each.seconds or 0.0
+    silent = whole - (each.series[-1].at_s if each.series else whole)
+    since = (event.taken_at - each.at).total_seconds() - max(CONNECT_S, silent)
     return max(BASE_POINTS * float(each.run.every_s or 1), since)
 
 

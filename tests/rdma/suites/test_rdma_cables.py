@@ -14,7 +14,7 @@ import pytest
 from rocefort.base.errors import BadInput, DeviceFailed
 from rocefort.fleet.connections import Connections, SshAccess, load_connections, save_connections
 from rocefort.lab.cables import EmulatedCables, cables_of
-from rocefort.rdma.judge.rounds import cable_verdicts, loss_over_time
+from rocefort.rdma.judge.rounds import cable_verdicts, failed_at_s, loss_over_time
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.rdma_plan import RdmaHost, RdmaPlan, Round, Suite
@@ -147,6 +147,15 @@ def test_loss_over_time_is_that_around_the_failure(heps: Any) -> None:
     text = "".join(text_of(block, width=80) for block in result_report(result))
     assert "11  20.00          74.00\n" in text
     assert "at about 10 s: 118.0 Gbit not sent" in rdma_page(RdmaPageContent(result=result))
+
+
+def test_a_guest_that_connects_slowly_has_its_failure_earlier_among_its_rows(heps: Any) -> None:
+    made = plan(heps, Suite.FAILOVER, cable_by="lab")
+    points = tuple(Point(at_s=s, gbps=0.3) for s in range(1, 24))
+    each = Measurement(
+        run=made.runs[0], outcome="measured", sentence="", at=BEGAN, series=points, seconds=30.0
+    )
+    assert failed_at_s(result_of(made, [each], 12.0), each) == 5.0
 
 
 def test_sizes_that_take_longer_are_counted(heps: Any) -> None:
