@@ -15,7 +15,7 @@ import typer
 from napalm_cloudengine import regular_file
 
 MODEL_KEY = re.compile(r"(?m)^model: *['\"]?([\w-]+)")
-RULE_DECORATOR = re.compile(r'(?m)^@rule\(\s*"([A-Z]{3}\d{3})"')
+RULE_DECORATOR = re.compile(r'(?m)^@rule\(\s*"([A-Z]{3,8}\d{3})"')
 FABRIC_FILE = "fabric.yaml"
 
 
@@ -41,12 +41,17 @@ def models() -> list[str]:
 
 
 def rule_names() -> list[str]:
-    """Return the families and the ids of the rules, as their modules declare them."""
-    from rocefort.base.repository import PACKAGE
+    """Return the families and the ids of the rules, as their modules declare them.
 
-    modules = (PACKAGE / "validators" / "rules").rglob("*.py")
+    Those of the site are among them; their files are read, and not run.
+    """
+    from rocefort.base.repository import PACKAGE, this_site
+
+    site = this_site()
+    own = () if site.is_clone else (site.root / "validators").glob("*.py")
+    modules = (*(PACKAGE / "validators" / "rules").rglob("*.py"), *own)
     ids = {name for path in modules for name in RULE_DECORATOR.findall(path.read_text("utf-8"))}
-    return sorted({name[:3] for name in ids}) + sorted(ids)
+    return sorted({name.rstrip("0123456789") for name in ids}) + sorted(ids)
 
 
 def waves_of(plan: str | None) -> list[str]:
@@ -106,7 +111,6 @@ def propose(error: Any) -> None:  # noqa: ANN401 - an error of Click, or of Type
 
 
 MOST = 1_000_000  # upper limit of a number with a fraction; infinity and nan exceed it
-FAMILY = 3  # letters of a family, the beginning of its ids
 Completer = Callable[[typer.Context, str], list[str]]
 
 
@@ -175,7 +179,7 @@ ENDS = _value("[FABRIC] SRC DST", _end_names)
 PORT = _value("SWITCH[:PORT]", _in_fabric("spines", "leaves"))
 MODEL = _value("MODEL", lambda _: models())
 RULES = _value("RULES", lambda _: rule_names())
-RULE = _value("RULE", lambda _: [name for name in rule_names() if len(name) > FAMILY])
+RULE = _value("RULE", lambda _: [name for name in rule_names() if name[-1].isdigit()])
 SEGMENTS = _value("SEGMENT,..", _in_fabric("segments"))
 WAVE = _value("WAVE", lambda given: waves_of(_text(given.get("sealed"))))
 FILE = Word(metavar="FILE")

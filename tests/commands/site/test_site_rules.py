@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
+from rocefort.base.command_line.values import rule_names
 from rocefort.base.repository import ROOT, TEMPLATES
 from rocefort.tasks import COMMANDS
 from rocefort.validators.rules.registry import registered
@@ -86,6 +87,7 @@ def test_it_is_listed_explained_and_left_out(site: Path, rocefort: Rocefort) -> 
     assert "PLANT001 (error): Every leaf names its rack" in explained
     assert "File: validators/racks.py Family: PLANT, rules of the site" in explained
     assert "PLANT001" not in rocefort("check", "--ignore", "PLANT").out
+    assert {"PLANT", "PLANT001", "PFC", "PFC001"} <= {*rule_names()}  # what a shell completes
     assert "no rule or family 'PLANT002'" in rocefort("check", "--select", "PLANT002").err
 
 
