@@ -245,7 +245,7 @@ class _Entry:
 
     def ports_of(self, leaf: Leaf, speed: int) -> list[str]:
         """Ports of a leaf for servers, of one speed, in the hardware's order."""
-        hardware = self.catalogue.hardware[leaf.hardware]
+        hardware = leaf.hardware_in_role(self.catalogue.hardware[leaf.hardware])
         reserved = {whole_port(name) for name in hardware.fabric_places(leaf.splits)}
         return [
             part
