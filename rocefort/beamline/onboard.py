@@ -7,7 +7,7 @@ fabric before: nothing of it may move, and the demand with the new beamline must
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -19,10 +19,11 @@ from rocefort.beamline.facility import beamline_named
 from rocefort.change.edit import FabricFile, Versions, read_fabric, versions_of
 from rocefort.change.expand import by_place, new_cables
 from rocefort.change.growth import ListedCable
-from rocefort.design.load.documents import Catalogue, LoadedFabric, load_catalogue, loaded_fabric
+from rocefort.design.load.documents import LoadedFabric, loaded_fabric
 from rocefort.models.base import Frozen, check_name
 from rocefort.models.fabric.beamlines import Beamline
 from rocefort.models.fabric.topology import Leaf
+from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.hardware.media import parts_of, whole_port
 from rocefort.models.network.network import Network
 from rocefort.models.units import gbps
@@ -117,7 +118,8 @@ def onboard(fabric: Path, request: NewBeamline) -> tuple[Onboarding, Versions[Ed
     """
     file = read_fabric(fabric, "the beamline is not added")
     like = beamline_named(file.start.network, request.like)
-    entry = _Entry(file.loaded, load_catalogue(file.loaded.site), like, request)
+    hardware = {node.name: node.hardware for node in file.start.network.nodes if node.hardware}
+    entry = _Entry(file.loaded, hardware, like, request)
     versions = versions_of(file, lambda: _with(file, entry.item()))
     old, new = versions.old, versions.new
     proof, moved = prove(old.network, new.network, old.texts, new.texts)
@@ -170,10 +172,10 @@ def _with(file: FabricFile, item: Item) -> EditedText:
 
 @dataclass(frozen=True)
 class _Entry:
-    """Entry of the new beamline. like: the beamline that it copies."""
+    """Entry of the new beamline. hardware: by switch. like: the beamline that it copies."""
 
     loaded: LoadedFabric
-    catalogue: Catalogue
+    hardware: Mapping[str, Hardware]
     like: Beamline
     request: NewBeamline
 
@@ -240,12 +242,12 @@ class _Entry:
         return sorted(own, key=lambda leaf: leaf.id)
 
     def _speed(self, leaf: Leaf, port: str) -> int | None:
-        hardware = self.catalogue.hardware[leaf.hardware]
+        hardware = self.hardware[leaf.name]
         return hardware.speed_gbps(port, leaf.splits.get(whole_port(port)))
 
     def ports_of(self, leaf: Leaf, speed: int) -> list[str]:
         """Ports of a leaf for servers, of one speed, in the hardware's order."""
-        hardware = leaf.hardware_in_role(self.catalogue.hardware[leaf.hardware])
+        hardware = self.hardware[leaf.name]
         reserved = {whole_port(name) for name in hardware.fabric_places(leaf.splits)}
         return [
             part
