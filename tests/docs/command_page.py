@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from key_pages import sentence, table
 from typer.core import TyperGroup
@@ -44,9 +46,15 @@ Every command has these options:
 """
 
 
+def _context(path: str, command: Any) -> Any:
+    """Context of a command with a fabric, which it needs where a site has several."""
+    with patch("rocefort.base.repository.only_fabric", lambda: Path("heps")):
+        return command.make_context(path, [], resilient_parsing=True)
+
+
 def _section(path: str, command: Any) -> str:
     text = "\n\n".join(sentence(part) for part in (command.help or "").split("\n\n"))
-    context = command.make_context(path, [], resilient_parsing=True)
+    context = _context(path, command)
     usage = " ".join((path, *command.collect_usage_pieces(context)))
     examples = "".join(f"{line}\n" for line in (command.epilog or "").splitlines())
     rows = table(HEADS, _rows(command, path))
@@ -54,7 +62,7 @@ def _section(path: str, command: Any) -> str:
 
 
 def _rows(command: Any, path: str, *, common: bool = False) -> Iterator[tuple[str, ...]]:
-    context = command.make_context(path, [], resilient_parsing=True)
+    context = _context(path, command)
     for parameter in command.params:
         record = described(parameter, context)
         if record is None or (common and parameter.name not in COMMON_OPTIONS):
