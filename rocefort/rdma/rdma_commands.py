@@ -310,14 +310,14 @@ def show(
 ) -> None:
     """Print a stored run, its record, or write its HTML page.
 
-    Needs the database that `run` wrote. The record names the commit of the fabric, and has what
-    was in force on switches and servers, and the counters before and after the run. The page has
-    it too, beside a heat map, percentiles, the sweep and the history.
+    Needs the database that `run` wrote. The record has the fabric's commit, what was in force, and
+    the counters. The page has it too, and a heat map, percentiles, the sweep and the history.
     """
     from rocefort.base.actions import WrittenFiles
     from rocefort.design.results import notes_report
     from rocefort.rdma.judge.run_store import open_history
-    from rocefort.rdma.show import write_page
+    from rocefort.rdma.record_report import record_report
+    from rocefort.rdma.show import record_of, write_page
 
     with open_history(kept) as past:
         found = past.load(run_id)
@@ -327,9 +327,6 @@ def show(
             write_result(done, notes_report, text=form is options.TraceFormat.TEXT)
             return
     if record:
-        from rocefort.rdma.record_report import record_report
-        from rocefort.rdma.show import record_of
-
         write_result(record_of(found), record_report, text=form is options.TraceFormat.TEXT)
         return
     _show(found, form)
