@@ -106,9 +106,8 @@ def test_a_run_stores_what_ran_and_what_was_in_force(
     assert "    the figures are constants of an emulator, and enter no comparison\n" in text
     assert "    4 of 4 switches run the configuration of the fabric\n" in text
     assert max(len(line) for line in text.splitlines() if str(tmp_path) not in line) <= 80
-    code, page, _ = rocefort(
-        "rdma", "show", "last", "--history", history, "--html", tmp_path / "r.html"
-    )
+    page = tmp_path / "r.html"
+    assert rocefort("rdma", "show", "last", "--history", history, "--html", page)[0] == 0
     assert '<section id="record">' in page.read_text(encoding="utf-8")
 
 
