@@ -5,69 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import reduce
-from pathlib import Path
 from statistics import median
-from typing import Literal
 
-from pydantic import Field
-
-from rocefort.base.documents.read import read_document
-from rocefort.base.documents.suggest import nearest
-from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
-from rocefort.base.repository import INVENTORY
-from rocefort.models.base import Description, Frozen, Name
+from rocefort.models.base import Frozen
 from rocefort.models.wording import names_text
 from rocefort.rdma.judge.measurement import SWITCH_LATENCY
 from rocefort.rdma.judge.run_store import LAST, RdmaHistory
 from rocefort.rdma.plan.command_lines import DEFAULT_BYTES
-from rocefort.rdma.plan.message_sizes import SizeSet
 from rocefort.rdma.plan.site import FAR, NEAR
+from rocefort.rdma.publications import (
+    MEASURED,
+    Conditions,
+    Publication,
+    PublishedFigure,
+    load_reference,
+    printed_errors,
+    reference_names,
+)
 from rocefort.rdma.rdma_plan import Program, RdmaRun, Round
 from rocefort.rdma.results import Measurement, RdmaResult, RunComparison
 from rocefort.rdma.run_pairs import comparison_lines, unlike
 
-Unit = Literal["Gb/s", "us", "IOPS"]
-Place = Literal["across the spines", "within a leaf", "through one switch", "back to back"]
-Conditions = dict[Name, Description]
-
-
-class PublishedFigure(Frozen):
-    """Published figure; a value that its source does not state is left out."""
-
-    name: Description = Field(description="What was measured, in words.")
-    value: float = Field(gt=0)
-    unit: Unit
-    program: Program | None = Field(default=None, description="Where it was one of these.")
-    collective: str = Field(default="", description="Of MPI: alltoall, allgather, ..")
-    size_bytes: int | None = Field(default=None, ge=1, description="Message or block size.")
-    rate_gbps: float | None = Field(default=None, gt=0, description="Speed of the ports.")
-    place: Place | None = None
-    conditions: Conditions = Field(default_factory=dict, description="Beside the reference's own.")
-    approximate: bool = Field(default=False, description="Whether the source states `about`.")
-    unconfirmed: Description | None = Field(
-        default=None, description="What of it could not be confirmed, and why it is doubted."
-    )
-    source: Description = Field(description="Place in the source.")
-
-
-class Publication(Frozen):
-    """Figures of one publication, with their common conditions."""
-
-    reference: Name
-    title: Description
-    source: Description
-    conditions: Conditions = Field(default_factory=dict)
-    caution: Description | None = Field(default=None, description="What a reader must know of it.")
-    figures: tuple[PublishedFigure, ...] = Field(min_length=1)
-    sizes: tuple[SizeSet, ...] = Field(default=(), description="Sizes of its tests, by name.")
-
-    def conditions_of(self, figure: PublishedFigure) -> Conditions:
-        """Return all conditions of one figure."""
-        return self.conditions | figure.conditions
-
-
-REFERENCES = INVENTORY / "references"
 PLACES: dict[int | None, str] = {FAR: "across the spines", NEAR: "within a leaf"}
 SWITCH = "through one switch"
 
@@ -145,7 +104,7 @@ class Comparison(Frozen):
     def published(self) -> str:
         """Name, value and unit of the published figure, and the doubt that its source leaves."""
         doubt = f" ({self.figure.unconfirmed})" if self.figure.unconfirmed else ""
-        return f"{self.figure.name}: {self.figure.value:.12g} {self.figure.unit}{doubt}"
+        return f"{self.figure.name}: {self.figure.text}{doubt}"
 
     def row_text(self, reported: Reasons) -> str:
         """The row as a sentence, without reasons that are reported already."""
@@ -167,29 +126,6 @@ def shared_reasons(compared: Iterable[Comparison]) -> Reasons:
     return reduce(Reasons.shared_with, reasons)
 
 
-def reference_names(directory: Path = REFERENCES) -> tuple[str, ...]:
-    """Names of the references in the package."""
-    return tuple(sorted(path.stem for path in directory.glob("*.yaml")))
-
-
-def load_reference(name: str, directory: Path = REFERENCES) -> Publication:
-    """Read a reference by its name; raises BadInput with the nearest name, or file and line."""
-    names = reference_names(directory)
-    if name not in names:
-        raise BadInput(f"no reference {name!r}", where="references", how=nearest(name, names))
-    reference = validate(Publication, read_document(directory / f"{name}.yaml", "reference: NAME"))
-    if reference.reference != name:
-        raise BadInput(
-            f"reference: {reference.reference}", where=f"{name}.yaml", how="call it as its file"
-        )
-    return reference
-
-
-def published_sizes() -> tuple[SizeSet, ...]:
-    """Sizes of all published tests of the package."""
-    return tuple(each for name in reference_names() for each in load_reference(name).sizes)
-
-
 def compare(result: RdmaResult, reference: Publication) -> tuple[Comparison, ...]:
     """Compare every figure of a reference with this run's measurements of the same kind.
 
@@ -200,7 +136,8 @@ def compare(result: RdmaResult, reference: Publication) -> tuple[Comparison, ...
     is every figure beside a run on emulated servers. Another condition that differs, or is unknown
     on one side, is in the row.
     """
-    return tuple(_compare(result, reference, figure) for figure in reference.figures)
+    figures = [f for f in reference.figures if f.compared and f.unit in MEASURED]
+    return tuple(_compare(result, reference, figure) for figure in figures)
 
 
 def _compare(result: RdmaResult, reference: Publication, figure: PublishedFigure) -> Comparison:
@@ -263,7 +200,7 @@ def _figure_comparison(
         status = Comparability.DIFFERS
     elif reasons.unknown or reasons.unpublished:
         status = Comparability.UNKNOWN
-    ratio = None if ours is None else ours / figure.value
+    ratio = ours / figure.value if ours is not None and figure.value else None
     return Comparison(
         figure=figure, ours=ours, runs=len(values), ratio=ratio, status=status, reasons=reasons
     )
@@ -298,7 +235,7 @@ def _value(measurement: Measurement, figure: PublishedFigure) -> float | None:
         theirs = figure.conditions.get(name)
         if None not in (theirs, run.storage) and theirs != str(getattr(run.storage, name)):
             return None
-    return {"Gb/s": ours.gbps, "us": ours.latency_us, "IOPS": ours.iops}[figure.unit]
+    return {"Gb/s": ours.gbps, "us": ours.latency_us, "IOPS": ours.iops}.get(figure.unit)
 
 
 def _nearest(values: list[Valued], figure: PublishedFigure) -> list[Valued]:
@@ -418,6 +355,7 @@ def _with_reference(result: RdmaResult, name: str) -> RunComparison:
     compared = compare(result, reference)
     shared = shared_reasons(compared)
     notes = [f"caution: {reference.caution}"] if reference.caution else []
+    notes += [f"error in print: {sentence}" for sentence in printed_errors(reference)]
     notes += [f"here: {name}: {value}" for name, value in result.conditions.items()]
     if shared.sentences:
         notes.append(f"of every figure: {'; '.join(shared.sentences)}")

@@ -356,8 +356,8 @@ def compare(
 ) -> None:
     """Compare a run with published figures or with another run.
 
-    Needs the database that `run` wrote. Lists the conditions that differ. References: heps-paper,
-    eantc-ai-fabric, eantc-storage, redigo.
+    Needs the database that `run` wrote. Lists the conditions that differ. References: bytetuning,
+    eantc-ai-fabric, eantc-storage, heps-paper, lanl-400g, redigo.
     """
     from rocefort.rdma.compare import compare_with
     from rocefort.rdma.judge.run_store import open_history

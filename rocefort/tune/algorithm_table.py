@@ -14,7 +14,7 @@ from rocefort.base.documents.read import document_of
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput
 from rocefort.models.network.network import Server
-from rocefort.rdma.compare import Publication, load_reference
+from rocefort.rdma.publications import Publication, load_reference
 from rocefort.rdma.rdma_plan import Program
 from rocefort.tune.compare_model import AlgorithmFigures, AlgorithmRow, AlgorithmTable
 from rocefort.tune.fabric_search import (

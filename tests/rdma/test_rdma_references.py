@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.rdma.compare import compare, load_reference, reference_names
+from rocefort.rdma.compare import compare
+from rocefort.rdma.publications import load_reference, reference_names
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Suite
 from rocefort.rdma.results import Figures, Measurement, MpiPoint, RdmaResult
 
@@ -37,7 +38,9 @@ BW = [measured("ib_write_bw", Figures(gbps=g), reach_gbps=100) for g in (91.0, 9
 
 
 def test_the_references_that_ship() -> None:
-    assert reference_names() == ("eantc-ai-fabric", "eantc-storage", "heps-paper", "redigo")
+    assert reference_names() == (
+        "bytetuning", "eantc-ai-fabric", "eantc-storage", "heps-paper", "lanl-400g", "redigo",
+    )  # fmt: skip
     for name in reference_names():
         reference = load_reference(name)
         assert all(figure.source for figure in reference.figures)

@@ -20,7 +20,7 @@ from rocefort import __version__, tasks
 from rocefort.base.clock import utc_now
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.design.derive.derive import DerivedNetwork
-from rocefort.rdma.compare import compare, compare_with, load_reference
+from rocefort.rdma.compare import compare, compare_with
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.judge.measurement import expectation, judged_measurement, not_measured
 from rocefort.rdma.judge.run_store import RdmaHistory, open_history
@@ -28,6 +28,7 @@ from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
+from rocefort.rdma.publications import load_reference
 from rocefort.rdma.rdma_plan import RdmaHost, RdmaRun, Suite
 from rocefort.rdma.rdma_report import history_report, pair_report, plan_report, result_report
 from rocefort.rdma.results import (
@@ -452,7 +453,7 @@ def test_a_switch_by_subtraction_is_beside_the_nominal_one(make: Make) -> None:
 def test_a_figure_whose_unit_is_not_confirmed_says_so(make: Make) -> None:
     found = published(make(Suite.MPI), "eantc-ai-fabric", "Gather 1 MiB beside TCP, static ECN")
     assert found.startswith(
-        "Gather 1 MiB beside TCP, static ECN: 5181000 us (unit not confirmed: read as ms, longer "
+        "Gather 1 MiB beside TCP, static ECN: 5181000 us (printed in ms, which is longer than "
         "than AllToAll; it may be us); not measured here "
     )
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import ROOT
-from rocefort.rdma.compare import load_reference
+from rocefort.rdma.publications import load_reference
 from rocefort.tasks import cli
 from rocefort.tune import algorithm_table
 from rocefort.tune.algorithm_table import ALGORITHMS, SENDERS, controls_of

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.rdma.compare import published_sizes
+from rocefort.rdma.publications import published_sizes
 from rocefort.rdma.plan.command_lines import argv
 from rocefort.rdma.plan.message_sizes import (
     MessageCount,
