@@ -26,7 +26,7 @@ from rocefort.models.fabric.types import (
     Mtu,
     Vlan,
 )
-from rocefort.models.hardware.hardware import PortRange, expand_ports
+from rocefort.models.hardware.hardware import Hardware, PortRange, expand_ports
 from rocefort.models.hardware.media import CableMedium, Fec, SplitType
 from rocefort.models.wording import count_of, named
 
@@ -238,7 +238,17 @@ class Switch(Frozen):
         description="Ports that are split: 100GE1/0/1 as 4*25GE is 100GE1/0/1:1 to 100GE1/0/1:4.",
         examples=[{"100GE1/0/1-4": "4*25GE"}],
     )
+    fabric_ports: tuple[PortRange, ...] = Field(
+        default=(),
+        description="Its ports to spines or leaves, in the order of peer ids, where they are not "
+        "those of its model in this role.",
+        examples=[["100GE1/0/5-8"]],
+    )
     pins: SwitchPins = Field(default=SwitchPins(), description="Values given by hand.")
+
+    def hardware_in_role(self, hardware: Hardware) -> Hardware:
+        """Facts of its model, with the fabric ports of this switch."""
+        return hardware.in_role(spine=not isinstance(self, Leaf), own=self.fabric_ports)
 
     @cached_property
     def splits(self) -> dict[str, str]:

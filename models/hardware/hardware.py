@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache, cached_property
+from itertools import chain
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
@@ -338,6 +339,8 @@ class Hardware(Frozen):
     model: Name
     ports: tuple[PortRange, ...]
     fabric_ports: tuple[PortRange, ...]  # in the order in which peers take them, by peer id
+    # Of a spine, after fabric_ports; none for a leaf. So they move no link of a fabric before them.
+    spine_ports: tuple[PortRange, ...] = Field(default=(), exclude_if=lambda own: not own)
     media: tuple[PortMedium, ...] = ()  # of the ports; without one the speed is that of the name
     breakout: tuple[Breakout, ...] = ()
     cards: tuple[Card, ...] = ()  # of a chassis
@@ -354,13 +357,21 @@ class Hardware(Frozen):
         """The hardware with the shipped templates alone."""
         return self.model_copy(update={"site_templates": ()}) if self.site_templates else self
 
+    def in_role(self, *, spine: bool, own: tuple[PortRange, ...] = ()) -> Hardware:
+        """The hardware with the fabric ports of a role; own: those that the switch sets itself."""
+        ports = own or self.fabric_ports
+        further = self.spine_ports if spine and not own else ()
+        if (ports, further) == (self.fabric_ports, self.spine_ports):
+            return self
+        return self.model_copy(update={"fabric_ports": ports, "spine_ports": further})
+
     def port_names(self) -> tuple[str, ...]:
         """All front-panel ports in the hardware's order."""
         return expand_all(self.ports)
 
     def fabric_port_names(self) -> tuple[str, ...]:
         """Ports for leaf-spine links, in the order of the peers' ids."""
-        return expand_all(self.fabric_ports)
+        return expand_all((*self.fabric_ports, *self.spine_ports))
 
     @cached_property
     def _media(self) -> Mapping[str, str]:
@@ -383,19 +394,12 @@ class Hardware(Frozen):
         """Ports and parts for leaf-spine links, by index; splits: type by split port.
 
         First whole ports and first parts, then all second parts, and so on, up to the first missing
-        one. So a split moves no link of another port.
+        one. So a split moves no link of another port. Those of a spine alone follow them.
         """
-        names = self.fabric_port_names()
         if not splits:
-            return names
-        ports: list[str] = []
-        for part in range(1, MOST_PARTS + 1):
-            for name in names:
-                parts = parts_of(name, splits[name]) if name in splits else (name,)
-                if part > len(parts):
-                    return tuple(ports)
-                ports.append(parts[part - 1])
-        return tuple(ports)
+            return self.fabric_port_names()
+        groups = (self.fabric_ports, self.spine_ports)
+        return tuple(chain.from_iterable(_places_of(expand_all(g), splits) for g in groups))
 
     def speed_gbps(self, port: str, split_type: str | None = None) -> int | None:
         """Speed of a port; the speed of a part follows from its split, None without one."""
@@ -428,3 +432,15 @@ def port_speed_gbps(interface: str) -> int | None:
     """Return the speed in a port's name: 100 for 100GE1/0/1; None for logical or split ones."""
     match = re.match(r"(\d+)GE\d[\d/]*(?!\S)", interface)
     return int(match[1]) if match else None
+
+
+def _places_of(names: Sequence[str], splits: Mapping[str, str]) -> tuple[str, ...]:
+    """Return ports and parts by index; splits: type by split port."""
+    ports: list[str] = []
+    for part in range(1, MOST_PARTS + 1):
+        for name in names:
+            parts = parts_of(name, splits[name]) if name in splits else (name,)
+            if part > len(parts):
+                return tuple(ports)
+            ports.append(parts[part - 1])
+    return tuple(ports)

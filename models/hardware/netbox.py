@@ -174,6 +174,11 @@ class AddedFacts(Frozen):
     fabric_ports: tuple[PortRange, ...] = Field(
         description="Ports to spines or leaves, in the order of peer ids."
     )
+    spine_ports: tuple[PortRange, ...] = Field(
+        default=(),
+        description="Further ports to leaves where it is a spine, after fabric_ports.",
+        examples=[["100GE1/0/1-56"]],
+    )
     buffer_kbytes: Fact | None = Field(
         default=None, description="Packet buffer, kbytes; none: unknown, and not judged."
     )
@@ -236,6 +241,7 @@ def hardware_of(device: DeviceType, cards: Mapping[str, ModuleType]) -> Hardware
         breakout += [entry.in_slot(slot) for entry in card.rocefort.breakout]
     ports = tuple(medium.ports for medium in media)
     _refuse_absent(ports, "fabric_ports", facts.fabric_ports)
+    _refuse_absent(ports, "spine_ports", facts.spine_ports)
     for entry in breakout:
         _refuse_absent(ports, "breakout", entry.ports)
     return Hardware(

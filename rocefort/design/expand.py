@@ -174,7 +174,8 @@ class _Growth:
         if group == LEAVES and self.request.segments:
             copied["segments"] = list(self.request.segments)
         if copied["hardware"] != self._members(group)[position].hardware:
-            copied.pop("breakout", None)  # it names ports of the other model
+            for of_other_model in ("breakout", "fabric_ports"):
+                copied.pop(of_other_model, None)
         pattern = name_pattern(self._members(group), group)
         names = self.request.names.get(group, ())
         for index, id_ in enumerate(self._ids(group)):
@@ -272,7 +273,8 @@ class _Growth:
 
         The ports that the neighbour's servers use come first.
         """
-        hardware = self.catalogue.hardware[str(leaf["hardware"])]
+        own = neighbour.fabric_ports if leaf.get("fabric_ports") else ()
+        hardware = self.catalogue.hardware[str(leaf["hardware"])].in_role(spine=False, own=own)
         splits = neighbour.splits if leaf.get("breakout") else {}
         reserved = {whole_port(name) for name in hardware.fabric_places(splits)}
         free = [

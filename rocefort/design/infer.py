@@ -231,7 +231,9 @@ def _with_role(
         return node
     by = tuple(kind for kind in RoleEvidence if evidence.get(kind) is role)
     against = tuple(kind for kind in RoleEvidence if evidence.get(kind, role) is not role)
-    return node.model_copy(update={"role": role, "role_by": by, "role_against": against})
+    hardware = node.hardware and node.hardware.in_role(spine=role is SwitchRole.SPINE)
+    update = {"role": role, "role_by": by, "role_against": against, "hardware": hardware}
+    return node.model_copy(update=update)
 
 
 def _serves(node: Node) -> bool:

@@ -79,7 +79,8 @@ def new_fabric(
     """
     catalogue = catalogue or load_catalogue()
     _refuse(_name_problems(name), _model_problems(catalogue, leaf_hardware, spine_hardware))
-    leaf, spine = _model(catalogue, leaf_hardware), _model(catalogue, spine_hardware)
+    leaf = _model(catalogue, leaf_hardware, spine=False)
+    spine = _model(catalogue, spine_hardware, spine=True)
     _refuse(
         _size_problems(catalogue, size, leaf.hardware, spine.hardware),
         _server_problems(size, leaf.hardware),
@@ -157,9 +158,9 @@ def _model_problems(catalogue: Catalogue, *names: str) -> Iterator[Problem]:
             yield Problem("", what, nearest(name, catalogue.hardware))
 
 
-def _model(catalogue: Catalogue, name: str) -> _Model:
-    """Return the model with its newest known release."""
-    hardware = catalogue.hardware[name]
+def _model(catalogue: Catalogue, name: str, *, spine: bool) -> _Model:
+    """Return the model in its role with its newest known release."""
+    hardware = catalogue.hardware[name].in_role(spine=spine)
     release = hardware.releases[-1]
     matching = (software for software in RELEASES if software.startswith(release.prefix))
     return _Model(hardware, next(matching, release.prefix), catalogue.families[release.family])
@@ -192,7 +193,9 @@ def _size_problems(
             yield Problem("", f"{count} {peers}", "a fabric has one or more")
         elif max(count, capacity or 0) > ports:
             needed = max(count, capacity or 0)
-            larger = larger_hardware(catalogue.hardware, hardware, needed * each)
+            larger = larger_hardware(
+                catalogue.hardware, hardware, needed * each, spine=role == "spine"
+            )
             yield Problem(
                 "",
                 f"{hardware.model} as a {role} has ports for {ports} {peers} with "

@@ -16,7 +16,6 @@ from rocefort.rdma.plan.command_lines import DEFAULT_BYTES
 from rocefort.rdma.plan.site import FAR, NEAR
 from rocefort.rdma.publications import (
     MEASURED,
-    Conditions,
     Publication,
     PublishedFigure,
     load_reference,

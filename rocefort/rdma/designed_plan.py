@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocefort.design.derive.derive import derive
-from rocefort.rdma.publications import published_sizes
 from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
 from rocefort.rdma.plan.message_sizes import size_set
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
+from rocefort.rdma.publications import published_sizes
 from rocefort.rdma.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
 
 

@@ -283,7 +283,7 @@ class Recomputed(Frozen):
 
     at: str  # Table 7, 4 MB, depth 128
     quantity: Literal["difference", "percentage"]
-    formula: str  # (2347.5 - 2034.1) / 2347.5
+    formula: str  # (100 - 80) / 100
     printed: Decimal
     computed: Decimal  # with the places of the printed one
     agreement: Agreement

@@ -229,7 +229,7 @@ REFUSED: list[tuple[Replacements, tuple[int, int, int], list[str], list[str]]] =
         [
             "FILE as it would be:LINE: spines[2].hardware: CE6866-48S8CQ-P has 8 fabric ports, "
             "enough for 8 leaves with 1 link to each; the reserved capacity is 64 leaves; use "
-            "CE12800E or CE9860-4C-EI; or lower capacity.leaves to 8"
+            "CE12800E or CE8850-64CQ-EI or CE9860-4C-EI; or lower capacity.leaves to 8"
         ],
     ),
     (  # every spine needs buffer for another port

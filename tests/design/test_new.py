@@ -31,8 +31,9 @@ MODELS = sorted(CATALOGUE.hardware)
 LEAF, SPINE = "CE8850-64CQ-EI", "CE9860-4C-EI"
 
 
-def free_ports(hardware: Hardware) -> int:
+def free_ports(leaf: Hardware) -> int:
     """Count ports of the most common speed that are not reserved for spines."""
+    hardware = leaf.in_role(spine=False)
     reserved = set(hardware.fabric_port_names())
     speeds = [port_speed_gbps(port) for port in hardware.port_names() if port not in reserved]
     return max((speeds.count(speed) for speed in speeds), default=0)
@@ -66,7 +67,10 @@ def assert_sound(network: Network, size: Size) -> None:
 def test_what_fits_is_sound(
     tmp_path_factory: pytest.TempPathFactory, leaf: str, spine: str, data: st.DataObject
 ) -> None:
-    up, down = (len(CATALOGUE.hardware[m].fabric_port_names()) for m in (leaf, spine))
+    up, down = (
+        len(CATALOGUE.hardware[model].in_role(spine=is_spine).fabric_port_names())
+        for model, is_spine in ((leaf, False), (spine, True))
+    )
     each = data.draw(st.integers(1, 2))
     up, down = up // each, down // each
     capacity = data.draw(st.integers(1, min(up, 64))), data.draw(st.integers(1, down))
@@ -84,7 +88,7 @@ def test_what_fits_is_sound(
 
 @pytest.mark.parametrize("leaf", MODELS)
 def test_every_port_can_be_taken(leaf: str, tmp_path: Path) -> None:
-    hardware = CATALOGUE.hardware[leaf]
+    hardware = CATALOGUE.hardware[leaf].in_role(spine=False)
     size = Size(min(len(hardware.fabric_port_names()), 8), 2, free_ports(hardware))
     network = derived(new_fabric("full", size, leaf, SPINE), tmp_path)
     assert_sound(network.network, size)
@@ -116,7 +120,7 @@ def test_a_new_fabric_grows_to_its_capacity_without_moving(tmp_path: Path) -> No
 
 def site(**changes: Any) -> Catalogue:
     """Return the catalogue with a switch of the site: a changed leaf."""
-    own = CATALOGUE.hardware[LEAF].model_copy(update={"model": "OWN", **changes})
+    own = CATALOGUE.hardware[LEAF].model_copy(update={"model": "OWN", "spine_ports": (), **changes})
     return Catalogue({**CATALOGUE.hardware, "OWN": own}, CATALOGUE.families)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from rocefort.rdma.publications import (
     Agreement,
     PrintedTable,
+    Publication,
     load_reference,
     printed_errors,
     recomputed,

@@ -18,12 +18,14 @@ from rocefort.models.network.demand import Demand
 from rocefort.tune.scenario import Scenario
 
 HARDWARE = INVENTORY / "hardware"
+# Examples are those of HEPS where it has the key.
+FABRICS = sorted(INVENTORY.glob("*/fabric.yaml"), key=lambda file: file.parent.name != "heps")
 WRITTEN = "`make golden` writes this page from the code."
 
 
 def fabric_page() -> str:
     """Keys of fabric.yaml."""
-    keys = Keys(Fabric, sorted(INVENTORY.glob("*/fabric.yaml")), {"Profiles": "profiles.md"})
+    keys = Keys(Fabric, FABRICS, {"Profiles": "profiles.md"})
     return _page(
         "fabric.yaml",
         "The intent of a fabric. `rocefort new` writes one, and `rocefort schema` prints its JSON\n"

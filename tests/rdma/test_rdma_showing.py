@@ -454,7 +454,7 @@ def test_a_figure_whose_unit_is_not_confirmed_says_so(make: Make) -> None:
     found = published(make(Suite.MPI), "eantc-ai-fabric", "Gather 1 MiB beside TCP, static ECN")
     assert found.startswith(
         "Gather 1 MiB beside TCP, static ECN: 5181000 us (printed in ms, which is longer than "
-        "than AllToAll; it may be us); not measured here "
+        "AllToAll of this size; it may be us); not measured here "
     )
 
 

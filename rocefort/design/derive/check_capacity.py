@@ -187,9 +187,9 @@ def _ports(context: Context) -> Iterator[Problem]:
     """Yield problems of too few ports for peers: one for all switches that are the same."""
     capacity, reported = context.fabric.capacity, set()
     for path, switch in context.switches():
-        hardware = context.catalogue.hardware.get(switch.hardware)
+        hardware = context.known_hardware(switch)
         leaf = isinstance(switch, Leaf)
-        kind = leaf, switch.hardware, tuple(switch.splits.items())
+        kind = leaf, switch.hardware, switch.fabric_ports, tuple(switch.splits.items())
         if hardware is None or kind in reported:
             continue
         reported.add(kind)
@@ -198,32 +198,28 @@ def _ports(context: Context) -> Iterator[Problem]:
         ports = len(hardware.fabric_places(switch.splits))
         if ports < peers * each:
             models = context.catalogue.hardware
-            what, how = too_few_ports(models, hardware, word, peers, each, ports)
-            yield context.problem((*path, "hardware"), what, how)
+            what = (
+                f"{switch.name if switch.fabric_ports else hardware.model} has "
+                f"{count_of(ports, 'fabric port')}, enough for {ports // each} {word} with "
+                f"{count_of(each, 'link')} to each; the reserved capacity is {peers} {word}"
+            )
+            how = (
+                f"add ports to its fabric_ports, {peers * each} in all"
+                if switch.fabric_ports
+                else f"use {larger_hardware(models, hardware, peers * each, spine=not leaf)}"
+            )
+            field = "fabric_ports" if switch.fabric_ports else "hardware"
+            lower = f"lower capacity.{word} to {ports // each}"
+            yield context.problem((*path, field), what, f"{how}; or {lower}")
 
 
-def too_few_ports(  # noqa: PLR0913, PLR0917 - hardware, peers and links
-    models: Mapping[str, Hardware],
-    hardware: Hardware,
-    word: str,
-    peers: int,
-    each: int,
-    ports: int,
-) -> tuple[str, str]:
-    """Return (what, how) of hardware with too few ports for `each` links to its peers, `word`."""
-    what = (
-        f"{hardware.model} has {count_of(ports, 'fabric port')}, enough for {ports // each} {word} "
-        f"with {count_of(each, 'link')} to each; the reserved capacity is {peers} {word}"
-    )
-    larger, fits = larger_hardware(models, hardware, peers * each), ports // each
-    return what, f"use {larger}; or lower capacity.{word} to {fits}"
-
-
-def larger_hardware(models: Mapping[str, Hardware], hardware: Hardware, needed: int) -> str:
-    """Return models with so many fabric ports of the same speed, as text."""
+def larger_hardware(
+    models: Mapping[str, Hardware], hardware: Hardware, needed: int, *, spine: bool
+) -> str:
+    """Return models with so many fabric ports of the same speed in a role, as text."""
     larger = [
         other.model
-        for other in models.values()
+        for other in (model.in_role(spine=spine) for model in models.values())
         if len(other.fabric_port_names()) >= needed and _speeds(other) == _speeds(hardware)
     ]
     none = f"one with {needed} fabric ports (inventory/hardware has none)"

@@ -68,7 +68,7 @@ def _exit_ports(context: Context) -> Iterator[Problem]:
     servers = context.fabric.servers
     used = {(s.leaf, port): f"server {s.name}" for s in servers for port in s.ports}
     for path, leaf, exit_ in _exits(context):
-        hardware = context.catalogue.hardware.get(leaf.hardware)
+        hardware = context.known_hardware(leaf)
         what, how = "", ""
         if hardware is None:
             continue

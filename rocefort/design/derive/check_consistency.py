@@ -17,7 +17,12 @@ from rocefort.design.derive.context import Context
 from rocefort.design.derive.hosts import bond_problems, dual_homed, port_paths
 from rocefort.design.derive.lossless import multiples, times_ms
 from rocefort.design.derive.packet_filters import policy_problems
-from rocefort.design.derive.ports import breakout_problems, outward_port_problem, port_problem
+from rocefort.design.derive.ports import (
+    breakout_problems,
+    fabric_port_problems,
+    outward_port_problem,
+    port_problem,
+)
 from rocefort.design.load.profiles import ProfileUse
 from rocefort.models.device.interface import xon_at_most_xoff
 from rocefort.models.device.management import PREDEFINED_GROUPS
@@ -41,6 +46,7 @@ def allocation_problems(context: Context) -> Iterator[Problem]:
         _switches,
         capacity_problems,
         breakout_problems,
+        fabric_port_problems,
         check_as_numbers,
         profile_problems,
         _pools,
@@ -102,7 +108,7 @@ def _switches(context: Context) -> Iterator[Problem]:
 
 
 def _hardware(context: Context, path: YamlPath, switch: Switch) -> Iterator[Problem]:
-    hardware = context.catalogue.hardware.get(switch.hardware)
+    hardware = context.known_hardware(switch)
     if hardware is None:
         yield context.problem(
             (*path, "hardware"),
@@ -147,7 +153,7 @@ def _timers(context: Context) -> Iterator[Problem]:
         return
     used: dict[str, Switch] = {}
     for _, switch in context.switches():
-        hardware = context.catalogue.hardware.get(switch.hardware)
+        hardware = context.known_hardware(switch)
         family = hardware.family_of(switch.software) if hardware else None
         if family:
             used.setdefault(family, switch)
@@ -317,7 +323,7 @@ def _conflicting_servers(one: ServerIntent, other: ServerIntent) -> str:
 def _server_port(
     context: Context, path: YamlPath, server: ServerIntent, leaf: Leaf, port: str
 ) -> Iterator[Problem]:
-    hardware = context.catalogue.hardware.get(leaf.hardware)
+    hardware = context.known_hardware(leaf)
     if hardware is None:
         return
     speed = hardware.speed_gbps(port, leaf.splits.get(whole_port(port)))
@@ -353,7 +359,7 @@ def _links(context: Context) -> Iterator[Problem]:
             if switch is None:
                 yield context.unknown(("links", index, role), role, name, switches[role])
                 continue
-            hardware = context.catalogue.hardware.get(switch.hardware)
+            hardware = context.known_hardware(switch)
             if port and hardware and (wrong := port_problem(hardware, switch, port)):
                 yield context.problem(("links", index, f"{role}_port"), *wrong)
 

@@ -18,7 +18,7 @@ from rocefort.design.load.profiles import Library, ProfileUse, library_of
 from rocefort.models.device.packet_filters import FilterAcl
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import AiEcnProfile, Lossless, StaticEcn
-from rocefort.models.fabric.topology import ExitIntent, SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric.topology import ExitIntent, Leaf, SegmentIntent, ServerIntent, Switch
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.media import whole_port
 from rocefort.models.network.network import Position, Sources
@@ -36,6 +36,7 @@ class Context:
     of_site: Library  # profiles besides the fabric's own
     table: dict[str, Position] = field(default_factory=dict)
     ports: list[str] = field(default_factory=list)  # `device/interfaces[NAME]` that RoCE passes
+    roles: dict[tuple[str, bool, tuple[str, ...]], Hardware] = field(default_factory=dict)
 
     @property
     def fabric(self) -> Fabric:
@@ -158,9 +159,22 @@ class Context:
             by_leaf[server.leaf].append((index, server))
         return dict(by_leaf)
 
+    def known_hardware(self, switch: Switch) -> Hardware | None:
+        """Facts of a switch's model in its role; None: inventory/hardware has no such model."""
+        model = self.catalogue.hardware.get(switch.hardware)
+        if model is None:
+            return None
+        role = switch.hardware, isinstance(switch, Leaf), switch.fabric_ports
+        if role not in self.roles:
+            self.roles[role] = switch.hardware_in_role(model)
+        return self.roles[role]
+
     def hardware(self, switch: Switch) -> Hardware:
-        """Facts of a switch's model."""
-        return self.catalogue.hardware[switch.hardware]
+        """Facts of a switch's model in its role."""
+        hardware = self.known_hardware(switch)
+        if hardware is None:  # allocation_problems reports it
+            raise LookupError(switch.hardware)
+        return hardware
 
     def fabric_ports(self, switch: Switch) -> tuple[str, ...]:
         """Ports of a switch for leaf-spine links, by index."""

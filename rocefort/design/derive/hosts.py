@@ -51,7 +51,7 @@ def bond_problems(context: Context) -> Iterator[Problem]:
     ]
     for path, server, bond in bonds:
         leaf = leaves.get(server.leaf)
-        if leaf is not None and leaf.hardware in context.catalogue.hardware:
+        if leaf is not None and context.known_hardware(leaf) is not None:
             yield from _bond(context, (*path, "bond"), leaf, server, bond)
     what, _, how = TWO_LEAVES.partition("; ")
     for index in dual_homed(context):

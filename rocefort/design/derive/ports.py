@@ -28,9 +28,28 @@ from rocefort.models.wording import listing
 def breakout_problems(context: Context) -> Iterator[Problem]:
     """Yield problems of split ports: missing, not splittable in this way, or split twice."""
     for path, switch in context.switches():
-        hardware = context.catalogue.hardware.get(switch.hardware)
+        hardware = context.known_hardware(switch)
         if switch.breakout and hardware is not None:
             yield from _switch(context, (*path, "breakout"), switch, hardware)
+
+
+def fabric_port_problems(context: Context) -> Iterator[Problem]:
+    """Yield problems of a switch's own fabric ports: missing on its model, or listed twice."""
+    for path, switch in context.switches():
+        hardware, seen = context.known_hardware(switch), set[str]()
+        if hardware is None:
+            continue
+        for index, ports in enumerate(switch.fabric_ports):
+            names, at = expand_ports(ports), (*path, "fabric_ports", index)
+            absent = next((name for name in names if name not in hardware.port_names()), None)
+            twice = next((name for name in names if name in seen), None)
+            seen.update(names)
+            if absent:
+                what = f"{hardware.model} has no port {absent}"
+                yield context.problem(at, what, f"its ports: {', '.join(hardware.ports)}")
+            elif twice:
+                what = f"{twice} is in the fabric ports of {switch.name} twice"
+                yield context.problem(at, what, "name each port once")
 
 
 def _switch(
@@ -93,10 +112,9 @@ def outward_port_problem(hardware: Hardware, leaf: Switch, port: str) -> tuple[s
     """Return (what, how) if a leaf has no such port, or reserves it for spines."""
     wrong = port_problem(hardware, leaf, port)
     if wrong is None and whole_port(port) in hardware.fabric_port_names():
-        return (
-            f"{leaf.name} {port} is reserved for spines",
-            f"fabric ports of {hardware.model}: {', '.join(hardware.fabric_ports)}",
-        )
+        owner = leaf.name if leaf.fabric_ports else hardware.model
+        how = f"fabric ports of {owner}: {', '.join(hardware.fabric_ports)}"
+        return f"{leaf.name} {port} is reserved for spines", f"{how}; fabric_ports sets others"
     return wrong
 
 

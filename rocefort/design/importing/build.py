@@ -268,6 +268,8 @@ def _switch(survey: Survey, source: SwitchText) -> Data:
         row["rack"] = rack
     if splits := survey.splits[source.name]:
         row["breakout"] = splits
+    if model.hardware.fabric_ports != survey.catalogue.hardware[row["hardware"]].fabric_ports:
+        row["fabric_ports"] = list(model.hardware.fabric_ports)
     return row
 
 

@@ -167,6 +167,18 @@ class UsedPorts:
 
     fabric: Collection[str]
     others: Collection[str]
+    spine: bool = False  # role of the switch
+
+    def hardware(self, hardware: Hardware) -> Hardware:
+        """The hardware in the switch's role, with fabric ports of its own if a server has one."""
+        whole = {whole_port(port) for port in self.fabric}
+        outward = {whole_port(port) for port in self.others}
+        model = hardware.in_role(spine=self.spine)
+        reserved = set(model.fabric_port_names())
+        if not outward & reserved or whole & outward or not whole <= set(hardware.port_names()):
+            return model
+        own = tuple(sorted(whole, key=hardware.port_index))
+        return hardware.in_role(spine=self.spine, own=own)
 
 
 def check_facts(facts: SwitchInputs, names: Collection[str], catalogue: Catalogue) -> None:
@@ -249,13 +261,18 @@ def _fitting(
 
     Each is with its newest release that fits.
     """
-    given = _given(source, facts, catalogue)
-    fitting = [
-        model
-        for name in ([given] if given else list(catalogue.hardware))
-        for model in _with_release(catalogue, catalogue.hardware[name], _release(source, facts))
-        if given or _fits(model, source.device, ports)
-    ]
+    given, release = _given(source, facts, catalogue), _release(source, facts)
+    models = [catalogue.hardware[name] for name in ([given] if given else list(catalogue.hardware))]
+    in_role = [model.in_role(spine=ports.spine) for model in models]
+    own = [ports.hardware(model) for model in models]  # only where no model fits as it is
+    fitting: list[ImportedHardware] = []
+    for candidates in (own,) if given else (in_role, own):
+        fitting = fitting or [
+            model
+            for hardware in candidates
+            for model in _with_release(catalogue, hardware, release)
+            if given or _fits(model, source.device, ports)
+        ]
     explaining = [model for model in fitting if _explains(source.device, model.family)]
     by_name: dict[str, ImportedHardware] = {}
     for model in (explaining or fitting) if not given else fitting:

@@ -79,6 +79,7 @@ class Survey:
     def models(self) -> dict[str, ImportedHardware]:
         """Hardware, release and family by switch; a port with an access VLAN is a server's."""
         switches: list[tuple[SwitchText, UsedPorts]] = []
+        spines = {spine.name for spine in self.roles.spines}
         for source in self.graph.sources.values():
             fabric = [port for name, port in self.cabled if name == source.name]
             others = [
@@ -86,7 +87,7 @@ class Survey:
                 for i in source.device.interfaces
                 if i.kind == "ethernet" and i.access_vlan is not None and i.name not in fabric
             ]
-            switches.append((source, UsedPorts(fabric, others)))
+            switches.append((source, UsedPorts(fabric, others, source.name in spines)))
         return models_of(switches, self.facts, self.catalogue, self.notes)
 
     @cached_property

@@ -15,7 +15,7 @@ cli = typer.Typer(
     cls=DefaultGroup,
     rich_markup_mode=None,
     help="List unconfirmed facts of the switches, and settle them.",
-    epilog="rocefort facts heps\nrocefort facts probe leaf03 --connections connections.yaml",
+    epilog="rocefort facts heps\nrocefort facts probe leaf03 heps --connections connections.yaml",
 )
 
 
@@ -39,7 +39,7 @@ def list_(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFo
 
 @cli.command(
     **documented(
-        "rocefort facts probe leaf03 --connections connections.yaml",
+        "rocefort facts probe leaf03 heps --connections connections.yaml",
         "rocefort facts probe leaf03 heps --connections connections.yaml --time-limit 120",
     )
 )

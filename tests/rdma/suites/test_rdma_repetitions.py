@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.rdma.publications import published_sizes
 from rocefort.rdma.plan.command_lines import argv
 from rocefort.rdma.plan.message_sizes import (
     MessageCount,
@@ -22,6 +21,7 @@ from rocefort.rdma.plan.message_sizes import (
 )
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
+from rocefort.rdma.publications import published_sizes
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaPlan, Suite
 
 Rocefort = Callable[..., tuple[int, str, str]]
