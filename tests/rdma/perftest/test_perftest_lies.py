@@ -16,7 +16,7 @@ from rocefort.rdma.parse.outcome import Outcome, TableError
 from rocefort.rdma.parse.perftest import judge
 from rocefort.rdma.rdma_plan import Program
 
-SAMPLES = Path(__file__).parents[1] / "samples"
+SAMPLES = Path(__file__).parents[2] / "samples"
 DEVIATIONS = (6, 7, 8)  # columns of a latency table
 BANDWIDTH, LATENCY = "ib_write_bw.gbits", "ib_write_lat.iters"
 WORDS = (
