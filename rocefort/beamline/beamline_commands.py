@@ -8,18 +8,28 @@ import typer
 
 from rocefort.base import options
 from rocefort.base.command_line import values
-from rocefort.base.command_line.help import Topic, documented
+from rocefort.base.command_line.help import HelpedGroup, Topic, documented
 from rocefort.reports.output import write_result
 
 cli = typer.Typer(
+    cls=HelpedGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Beamlines of a facility: their list, one of them, a new one.",
+    help="List, show and add beamlines of a facility.",
+    epilog="rocefort beamline show heps-phase1 bl01\n"
+    "rocefort beamline add heps-phase1 bl16 --like bl15 --dry-run",
 )
 BeamlineName = Annotated[str, typer.Argument(help="Name of the beamline.", **values.BEAMLINE)]
 
 
-@cli.command("list", **documented("rocefort beamline list heps-phase1", topic=Topic.DESIGN))
+@cli.command(
+    "list",
+    **documented(
+        "rocefort beamline list heps-phase1",
+        "rocefort beamline list heps-phase1 --format json",
+        topic=Topic.DESIGN,
+    ),
+)
 def list_beamlines(
     fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT
 ) -> None:
@@ -43,9 +53,9 @@ def show(
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Show one beamline: its path, its share after every failure, and pauses.
+    """Show one beamline: path, share after failures, pauses.
 
-    Pauses: whom it can stop, and who can stop it.
+    The share is that after every single failure. Pauses: whom it can stop, and who can stop it.
     """
     from rocefort.beamline.facility import view_of
     from rocefort.beamline.reports import view_report

@@ -96,7 +96,7 @@ def experiment(
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Compare levels of one factor by repeated runs in the order AB BA.
+    """Compare levels of one factor by repeated runs.
 
     Each level is a fabric that differs in one profile key. With --connections each level is rolled
     out by a sealed plan with its gates, the suite runs on it, and the switches end as they began.

@@ -119,7 +119,7 @@ def windows(
     ] = "",
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Show whether a calendar would hold the waves of a plan, and until when.
+    """Show whether a calendar holds the waves of a plan.
 
     Reads the calendar of the fabric and no switch. The exit code is 1 if a wave would wait.
     Connections name how fast the timers of a lab run.
