@@ -149,7 +149,7 @@ RUN_FAULTS: list[tuple[str, dict[str, Any], Suite, str]] = [
         Suite.MESH,
         "k8sgn12 -> daisygn01 ib_write_bw: zero-iterations: no message arrived: UDP 4791 is"
         " blocked, or the path MTU is smaller than the RoCE MTU"
-        " (client: '65536 0 0.000000 0.000000 0.000000')",
+        " (client: '65536 0 0.000000 0.000000 0.000000 2.00')",
     ),
     (
         "killed-midrun",
