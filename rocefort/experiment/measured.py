@@ -28,7 +28,7 @@ from rocefort.experiment.rollouts import CONTINUES, LevelRollouts
 from rocefort.fleet.connections import Connections
 from rocefort.rdma.designed_plan import RdmaRequest, request_of
 from rocefort.rdma.judge.run_store import open_history
-from rocefort.rdma.rdma_plan import Suite
+from rocefort.rdma.options import SuiteName
 from rocefort.rdma.results import Measurement, RdmaResult
 from rocefort.rdma.run_suite import RunDialogue, new_id, run_tests, stop_everything
 from rocefort.reports.wording import bytes_words
@@ -254,8 +254,8 @@ def tests_of(
     chosen: Mapping[str, object],
 ) -> RdmaRequest:
     """Return the tests of each run; chosen: fields of RdmaPlanOptions. Raises BadInput."""
-    if request.suite not in set(Suite):
-        how = nearest(request.suite, [suite.value for suite in Suite])
+    if request.suite not in set(SuiteName):
+        how = nearest(request.suite, [suite.value for suite in SuiteName])
         raise BadInput(f"no suite {request.suite!r}", where="--suite", how=how)
     if len(processes) > 1:
         what = "a measured experiment has one number of processes"

@@ -19,8 +19,7 @@ from rocefort.base.errors import DeviceFailed
 from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.models.change.plan import Gate
 from rocefort.models.network.network import Network
-from rocefort.rdma.run.gate import DEADLINE_S, run_gate
-from rocefort.rollout.controller.protocols import GateVerdict
+from rocefort.rdma.run.gate import DEADLINE_S, GateResult, PairResult, run_gate
 
 ENOUGH = 200  # packets of a test in one direction: more than other traffic of a port meanwhile
 UNDER_LOAD = "ROCEFORT_UNDER_LOAD"  # name of the lab in which `lab load` sends while a command runs
@@ -30,10 +29,14 @@ Passed = Mapping[tuple[str, str], Mapping[int, int]]  # by leaf and port: packet
 
 @dataclass(frozen=True, slots=True)
 class QueueVerdict:
-    """Verdict of the gate."""
+    """Verdict of a gate, with the results of its pairs."""
 
     passed: bool
     summary: str
+    results: tuple[PairResult, ...] = ()
+
+
+MeasuredVerdict = GateResult | QueueVerdict
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,12 @@ class QueueGate:
 
     network: Network
 
-    def __call__(self, nornir: Nornir, gate: Gate) -> GateVerdict:
+    def __call__(self, nornir: Nornir, gate: Gate) -> MeasuredVerdict:
         """Run a gate and judge perftest's result, then the leaves' counters."""
         if lab := os.environ.get(UNDER_LOAD):
             ran = run_gate(nornir, gate, DEADLINE_S)
-            return QueueVerdict(ran.passed, f"{ran.summary}; {NOT_COUNTED.format(lab)}")
+            summary = f"{ran.summary}; {NOT_COUNTED.format(lab)}"
+            return QueueVerdict(ran.passed, summary, ran.results)
         leaves = self._leaves(gate)
         before = _passed_counts(nornir, self.network, leaves)
         ran = run_gate(nornir, gate, DEADLINE_S)
@@ -55,8 +59,9 @@ class QueueGate:
         queue = self.network.lossless.queue
         wrong = list(wrong_queues(before, _passed_counts(nornir, self.network, leaves), queue))
         if wrong:
-            return QueueVerdict(passed=False, summary="; ".join(wrong))
-        return QueueVerdict(passed=True, summary=f"{ran.summary}; RoCE left by queue {queue}")
+            return QueueVerdict(passed=False, summary="; ".join(wrong), results=ran.results)
+        summary = f"{ran.summary}; RoCE left by queue {queue}"
+        return QueueVerdict(passed=True, summary=summary, results=ran.results)
 
     def _leaves(self, gate: Gate) -> tuple[str, ...]:
         names = {name for pair in gate.pairs for name in (pair.client, pair.server)}

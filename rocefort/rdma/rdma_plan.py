@@ -34,6 +34,7 @@ class Suite(StrEnum):
     FAILOVER = "failover"
     STORAGE = "storage"
     MPI = "mpi"
+    GATE = "gate"  # of a wave of a rollout; only a rollout runs it
 
 
 class Program(StrEnum):

@@ -14,13 +14,15 @@ from rocefort.fleet.connections import Connections
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network
+from rocefort.rdma.gate_record import RecordedGate
 from rocefort.rdma.plan.command_lines import untried_versions
 from rocefort.rdma.plan.gate_pairs import gate_s, plan_gate
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.plan.probe import perftest_versions, probe_nodes, undrained
 from rocefort.rdma.queue_gate import QueueGate
 from rocefort.rdma.run.gate import run_gate
-from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard
+from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard, WaveGate
+from rocefort.rollout.gates import GateRecords
 from rocefort.rollout.planning.waves import wave_s
 
 
@@ -97,13 +99,18 @@ class RdmaGate:
         return GateLoad(plan, nornir, drained, scale)
 
     def runner(
-        self, network: Network, access: Connections
-    ) -> Callable[[Nornir, Gate], GateVerdict]:
-        """Return what runs a gate; between guests of a lab also by queue counters.
+        self,
+        network: Network,
+        access: Connections,
+        records: GateRecords,
+        measure: Callable[[Nornir, Gate], GateVerdict] | None = None,
+    ) -> Callable[[Nornir, WaveGate], GateVerdict]:
+        """Return what runs a gate and stores its record; between guests also by queue counters.
 
-        No other host sends there.
+        No other host sends there. measure: of a rehearsal.
         """
-        return QueueGate(network) if access.servers_note else run_gate
+        usual = QueueGate(network) if access.servers_note else run_gate
+        return RecordedGate(network, access, records, measure or usual)
 
     def notes(self, nornir: Nornir, servers: Sequence[str]) -> tuple[str, ...]:
         """Return notes on programs of the servers, before the canary."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from rocefort.base.errors import Problem, Refused
 from rocefort.base.features import optional_module
 from rocefort.models.change.plan import Gate, Plan
 from rocefort.models.network.network import Network
-from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard
+from rocefort.rollout.controller.protocols import GateVerdict, LoadGuard, WaveGate
 
 if TYPE_CHECKING:
     from nornir.core import Nornir
@@ -22,6 +24,14 @@ HOW = (
     "extend the keys under rdma of the fabric, and plan again; or let the switches change "
     "unmeasured: --allow-unmeasured REASON"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class GateRecords:
+    """Records of the gates of a plan. file: stores one of each run of a gate."""
+
+    plan: Plan
+    file: Path
 
 
 class GateFeature(Protocol):
@@ -42,9 +52,17 @@ class GateFeature(Protocol):
         """Return the rules of load for the gates of a plan."""
 
     def runner(
-        self, network: Network, access: Connections
-    ) -> Callable[[Nornir, Gate], GateVerdict]:
-        """Return what runs a gate."""
+        self,
+        network: Network,
+        access: Connections,
+        records: GateRecords,
+        measure: Callable[[Nornir, Gate], GateVerdict] | None = None,
+    ) -> Callable[[Nornir, WaveGate], GateVerdict]:
+        """Return what runs a gate, and stores its record. measure: of a rehearsal, which has other
+        servers.
+
+        A record that cannot be read or stored changes no verdict.
+        """
 
     def notes(self, nornir: Nornir, servers: Sequence[str]) -> tuple[str, ...]:
         """Return notes on programs of the servers, before the canary."""

@@ -27,7 +27,7 @@ from rocefort.rdma.judge.run_store import RdmaHistory, open_history
 from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.plan.site import RdmaPlanOptions
-from rocefort.rdma.plan.suites import plan_suite
+from rocefort.rdma.plan.suites import PLANNERS, plan_suite
 from rocefort.rdma.publications import load_reference
 from rocefort.rdma.rdma_plan import RdmaHost, RdmaRun, Suite
 from rocefort.rdma.rdma_report import history_report, pair_report, plan_report, result_report
@@ -104,7 +104,7 @@ def past(tmp_path: Path) -> Iterator[RdmaHistory]:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suite", list(Suite))
+@pytest.mark.parametrize("suite", list(PLANNERS))
 def test_every_suite_fits_a_terminal(make: Make, suite: Suite) -> None:
     result = make(suite)
     for text in (
@@ -263,7 +263,7 @@ def test_a_page_of_collectives_has_a_curve_of_each(
 
 
 def test_export_loses_nothing(make: Make, past: RdmaHistory) -> None:
-    for day, suite in enumerate(Suite):
+    for day, suite in enumerate(PLANNERS):
         result = make(suite, past=past, day=day)
         text = exported(past, result, "json", raw=False)
         assert RdmaResult.model_validate(fields_of(text)) == result == past.load("last")

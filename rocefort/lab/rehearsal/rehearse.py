@@ -40,11 +40,10 @@ from rocefort.models.change.plan import Gate, GatePair, Plan
 from rocefort.models.network.network import Network, Node
 from rocefort.models.wording import count_of
 from rocefort.rdma.plan.gate_pairs import SHORT, plan_pairs, traffic_class
-from rocefort.rdma.queue_gate import QueueGate, QueueVerdict
-from rocefort.rdma.run.gate import run_gate
+from rocefort.rdma.queue_gate import MeasuredVerdict, QueueGate, QueueVerdict
+from rocefort.rdma.run.gate import PairResult, run_gate
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.controller.config import ApplyOptions
-from rocefort.rollout.controller.protocols import GateVerdict
 from rocefort.rollout.journal.events import ApplyRules, Event, RolloutOutcome
 from rocefort.rollout.journal.history import STOP, RunProgress
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -73,29 +72,29 @@ class TwinGate:
     twin: Twin
     note: str
 
-    def __call__(self, nornir: Nornir, gate: Gate) -> GateVerdict:
+    def __call__(self, nornir: Nornir, gate: Gate) -> QueueVerdict:
         """Run a gate as far as the twin can measure it."""
         guests = set(self.twin.record.guests)
         pairs = self._of_guests(gate) if guests else gate.pairs
         others = [p for p in gate.pairs if guests and guests.isdisjoint((p.client, p.server))]
-        summaries = []
+        summaries: list[str] = []
+        results: tuple[PairResult, ...] = ()
         if pairs:
             update = {"pairs": pairs, "speed_judged": False, "speed_note": self.note, **SHORT}
             short = gate.model_copy(update=update)
             ran = self._ran(nornir, short, guests=bool(guests))
-            names = f"RDMA between {', '.join(sorted(guests))}: " if guests else ""
+            names, results = _between(guests), ran.results
             if not ran.passed:
-                return QueueVerdict(passed=False, summary=names + ran.summary)
+                return QueueVerdict(passed=False, summary=names + ran.summary, results=results)
             summaries.append(names + ran.summary)
         if lost := self._lost(others, gate.traffic_class):
-            return QueueVerdict(passed=False, summary=lost)
+            return QueueVerdict(passed=False, summary=lost, results=results)
         if others:
             summaries.append(f"packets of RoCE cross between {count_of(len(others), 'other pair')}")
-        return QueueVerdict(
-            passed=True, summary="; ".join(summaries) or "no server to measure between"
-        )
+        summary = "; ".join(summaries) or "no server to measure between"
+        return QueueVerdict(passed=True, summary=summary, results=results)
 
-    def _ran(self, nornir: Nornir, gate: Gate, *, guests: bool) -> GateVerdict:
+    def _ran(self, nornir: Nornir, gate: Gate, *, guests: bool) -> MeasuredVerdict:
         return QueueGate(self.network)(nornir, gate) if guests else run_gate(nornir, gate, REPLAY_S)
 
     def _of_guests(self, gate: Gate) -> tuple[GatePair, ...]:
@@ -118,6 +117,10 @@ class TwinGate:
                 if lost := not_delivered(probes, both, length, PATIENCE_S):
                     return f"{lost[0][0]} -> {lost[0][1]}: {size} packets of RoCE are lost"
         return ""
+
+
+def _between(guests: Collection[str]) -> str:
+    return f"RDMA between {', '.join(sorted(guests))}: " if guests else ""
 
 
 PREFIX = "rehearse-"
@@ -218,7 +221,7 @@ def rehearse_plan(
             unloaded = (NO_LOAD,) if twin.record.guests else ()
             notes = (*unloaded, *twin.record.lacks, *notes_of(twin))
             with _reports(plan):
-                run = _carried_out(plan, ground, sides, twin, listener)
+                run = _carried_out(sealed, plan, ground, sides, twin, listener)
             record = twin.record
     report = PlanRehearsal(
         plan=plan.digest,
@@ -307,8 +310,13 @@ def _reports(plan: Plan) -> Iterator[None]:
         raise ServiceFailed(f"did not complete: {error}", where=where) from error
 
 
-def _carried_out(
-    plan: Plan, ground: SealedFabric, sides: PlannedTexts, twin: Twin, listener: Listener | None
+def _carried_out(  # noqa: PLR0913, PLR0917 - the plan with its file, both sides of it, and the twin
+    sealed: Path,
+    plan: Plan,
+    ground: SealedFabric,
+    sides: PlannedTexts,
+    twin: Twin,
+    listener: Listener | None,
 ) -> _RehearsalRun:
     """Apply the plan under load, then check the twin."""
     network = ground.fabric.network
@@ -320,7 +328,8 @@ def _carried_out(
     with wires(twin, speakers, tclass) as probes:
         before = delivered_pairs(probes, twin, pairs, BEGINNING_S)
         with _streams(twin, loaded_pairs(speakers, before, twin.record.guests)) as load:
-            applied = _apply_on_twin(plan, ground, twin, [watch, *([listener] if listener else [])])
+            listeners: list[Listener] = [watch, *([listener] if listener else [])]
+            applied = _apply_on_twin(sealed, plan, ground, twin, listeners)
         if watch.interrupted:
             raise Stopped("the rehearsal was interrupted", how=ANEW)
         checks = (
@@ -375,7 +384,7 @@ def _loss(load: FlowLoad, twin: Twin) -> Loss | None:
 
 
 def _apply_on_twin(
-    plan: Plan, ground: SealedFabric, twin: Twin, listeners: Sequence[Listener]
+    sealed: Path, plan: Plan, ground: SealedFabric, twin: Twin, listeners: Sequence[Listener]
 ) -> RolloutOutcome:
     file = connections_of(twin.registry, twin.record)
     if file is None:
@@ -384,7 +393,7 @@ def _apply_on_twin(
     rules = ApplyRules(ground.fabric.policy.max_unavailable)
     gate = TwinGate(ground.fabric.network, twin, access.speed_note)
     with tempfile.TemporaryDirectory(prefix="rocefort-rehearsal-") as directory:
-        run = RunDirectory.of_journal(Path(directory) / "journal")
+        run = RunDirectory.of(sealed, Path(directory) / "journal")  # records stay beside the plan
         options = ApplyOptions(rules=rules, gate=gate, derives=False, resume_hint=ANEW)
         return apply_plan(plan, access, run, listeners, options)
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Literal
 
 from rocefort.fleet.ssh_exec import CommandResult, SshExec
 from rocefort.rdma.parse.causes import cause_of
 from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.results import RawEnd
 
 LISTEN_S = 5.0  # longest time until a server listens
 RETRY_S = 0.05
@@ -35,6 +37,27 @@ class BothOutputs:
 
     client: CommandResult
     server: CommandResult | None
+
+    def raw_ends(self, run: str, commands: EndCommands) -> tuple[RawEnd, ...]:
+        """Return the outputs for the store of runs. run: id of the RdmaRun."""
+        client = _raw_end(run, "client", commands.client, self.client)
+        if self.server is None:
+            return (client,)
+        return (client, _raw_end(run, "server", commands.server, self.server))
+
+
+def _raw_end(
+    run: str, side: Literal["client", "server"], command: str, done: CommandResult
+) -> RawEnd:
+    return RawEnd(
+        run=run,
+        side=side,
+        command=command,
+        stdout=done.stdout,
+        stderr=done.stderr,
+        exit_code=done.exit_code,
+        timed_out=done.timed_out,
+    )
 
 
 def run_ends(

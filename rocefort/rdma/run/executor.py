@@ -26,7 +26,7 @@ from rocefort.fleet import ssh_exec
 from rocefort.fleet.errors import Unreachable
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.fleet.server_scripts import BUSY, HELD, HOLD, STOP
-from rocefort.fleet.ssh_exec import CommandResult, RemoteCommand
+from rocefort.fleet.ssh_exec import RemoteCommand
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.rdma.judge.measurement import expectation, not_measured, read_run
 from rocefort.rdma.parse.outcome import MEANING, Outcome
@@ -240,7 +240,7 @@ def _run_result(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: RunConditio
     if isinstance(both, str):
         return _not_run(run, both)
     result = read_run(run, both.client, both.server, expectation(run, terms.rdma, terms.note))
-    return RunResult(result, tuple(_raw(run, commands, both)))
+    return RunResult(result, both.raw_ends(run.id, commands))
 
 
 def _run_ends(
@@ -279,22 +279,3 @@ def _deadline_s(run: RdmaRun, terms: RunConditions) -> float:
 
 def _not_run(run: RdmaRun, why: str) -> RunResult:
     return RunResult(not_measured(run, Outcome.NOT_RUN, f"{MEANING[Outcome.NOT_RUN]}: {why}"))
-
-
-def _raw(run: RdmaRun, commands: EndCommands, both: BothOutputs) -> Iterator[RawEnd]:
-    def end(side: str, command: str, done: CommandResult) -> RawEnd:
-        return RawEnd.model_validate(
-            {
-                "run": run.id,
-                "side": side,
-                "command": command,
-                "stdout": done.stdout,
-                "stderr": done.stderr,
-                "exit_code": done.exit_code,
-                "timed_out": done.timed_out,
-            }
-        )
-
-    yield end("client", commands.client, both.client)
-    if both.server is not None:
-        yield end("server", commands.server, both.server)

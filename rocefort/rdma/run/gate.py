@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from shlex import join
 
 from nornir.core import Nornir
 from nornir.core.inventory import Host
 from nornir.core.task import Result, Task
 
+from rocefort.base.clock import utc_now
 from rocefort.base.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.models.base import Frozen
@@ -18,8 +22,8 @@ from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge
 from rocefort.rdma.plan.command_lines import limiter_arguments
 from rocefort.rdma.plan.gate_pairs import TOOLS, reach_gbps, rounds_of
-from rocefort.rdma.rdma_plan import Program
-from rocefort.rdma.results import Expectation, MeasurementVerdict
+from rocefort.rdma.rdma_plan import Program, RdmaRun
+from rocefort.rdma.results import Expectation, Figures, MeasurementVerdict, RawEnd
 from rocefort.rdma.run.client_server import EndCommands, run_ends
 
 DEADLINE_S = 30.0
@@ -27,7 +31,10 @@ RUN = "gate"  # mark of its processes, which `rdma stop` ends
 
 
 class PairResult(Frozen):
-    """Result of one tool between one pair; figures only if the outcome is `measured`."""
+    """Result of one tool between one pair; figures only if the outcome is `measured`.
+
+    run: what ran, without an id. at, seconds: its beginning and duration. outputs: of both ends.
+    """
 
     pair: GatePair
     tool: Program
@@ -37,6 +44,22 @@ class PairResult(Frozen):
     verdict: MeasurementVerdict
     sentence: str
     notes: tuple[str, ...] = ()  # lines beside the tables, which changed no figure
+    run: RdmaRun
+    speed_judged: bool
+    figures: Figures | None = None
+    at: datetime
+    seconds: float
+    outputs: tuple[RawEnd, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Outcome of one run of a tool, with its time and the outputs of its ends."""
+
+    outcome: PerftestOutcome
+    at: datetime
+    seconds: float = 0.0
+    outputs: tuple[RawEnd, ...] = ()
 
 
 class GateResult(Frozen):
@@ -89,9 +112,8 @@ def run_gate(nornir: Nornir, gate: Gate, deadline_s: float = DEADLINE_S) -> Gate
     results: dict[tuple[GatePair, Program], PairResult] = {}
     for batch in rounds_of(gate.pairs):
         for tool in TOOLS:
-            for pair, judgement in _run_round(nornir, gate, batch, tool, deadline_s):
-                expected = expectation(gate, pair)
-                results[pair, tool] = _pair_result(pair, tool, judgement, expected)
+            for pair, measured in _run_round(nornir, gate, batch, tool, deadline_s):
+                results[pair, tool] = _pair_result(gate, pair, tool, measured)
     ordered = (results[pair, tool] for pair in gate.pairs for tool in TOOLS)
     return GateResult(results=tuple(ordered), speed_judged=gate.speed_judged)
 
@@ -124,7 +146,7 @@ def perftest_command(host: Host, tool: Program, gate: Gate, server_address: str 
 
 def _run_round(
     nornir: Nornir, gate: Gate, batch: Sequence[GatePair], tool: Program, deadline_s: float
-) -> Iterator[tuple[GatePair, PerftestOutcome]]:
+) -> Iterator[tuple[GatePair, _Measured]]:
     by_client = {pair.client: pair for pair in batch}
 
     def measure(task: Task) -> Result:
@@ -146,32 +168,35 @@ def _run_round(
 
 def _measure(
     nornir: Nornir, gate: Gate, pair: GatePair, tool: Program, deadline_s: float
-) -> PerftestOutcome:
+) -> _Measured:
+    at, began_s = utc_now(), time.monotonic()
     client_host = nornir.inventory.hosts[pair.client]
     server_host = nornir.inventory.hosts.get(pair.server)
     if server_host is None:
         return _not_run(f"{pair.server} is not in the inventory")
     server_command = perftest_command(server_host, tool, gate)
     client_command = perftest_command(client_host, tool, gate, pair.server_address)
+    commands = EndCommands(client_command, server_command)
     try:
         there = ssh_exec.session(server_host, nornir.config)
         here = ssh_exec.session(client_host, nornir.config)
-        both = run_ends(EndCommands(client_command, server_command), here, there, deadline_s, RUN)
-        return judge(tool, both.client, both.server)
+        both = run_ends(commands, here, there, deadline_s, RUN)
+        judged, seconds = judge(tool, both.client, both.server), time.monotonic() - began_s
+        return _Measured(judged, at, seconds, both.raw_ends("", commands))
     except RocefortError as error:
         return _not_run(str(error))
 
 
-def _not_run(why: str) -> PerftestOutcome:
-    return PerftestOutcome(Outcome.NOT_RUN, line=why)
+def _not_run(why: str) -> _Measured:
+    return _Measured(PerftestOutcome(Outcome.NOT_RUN, line=why), utc_now())
 
 
 # --- judging ----------------------------------------------------------------------------------
 
 
-def _pair_result(
-    pair: GatePair, tool: Program, judgement: PerftestOutcome, expected: Expectation
-) -> PairResult:
+def _pair_result(gate: Gate, pair: GatePair, tool: Program, measured: _Measured) -> PairResult:
+    judgement, expected = measured.outcome, expectation(gate, pair)
+    row = judgement.rows[-1] if judgement.rows else None
     verdict, sentence = _verdict(judgement, expected)
     return PairResult(
         pair=pair,
@@ -182,7 +207,30 @@ def _pair_result(
         verdict=verdict,
         sentence=f"{pair.client} -> {pair.server} {tool}: {sentence}",
         notes=judgement.notes,
+        run=_run_of(gate, pair, tool, None if row is None else row.size_bytes),
+        speed_judged=expected.speed_judged,
+        figures=None if row is None else row.figures,
+        at=measured.at,
+        seconds=measured.seconds,
+        outputs=measured.outputs,
     )
+
+
+def _run_of(gate: Gate, pair: GatePair, tool: Program, size_bytes: int | None) -> RdmaRun:
+    """Return the run of a pair. size_bytes: as the tool printed it; its default is not set here."""
+    run = RdmaRun(
+        id="",
+        program=tool,
+        client=pair.client,
+        server=pair.server,
+        server_address=pair.server_address,
+        size_bytes=size_bytes,
+        traffic_class=gate.traffic_class,
+    )
+    if tool.measures_latency:
+        return run.model_copy(update={"iterations": gate.latency_iterations})
+    reach = {"reach_gbps": reach_gbps(gate, pair), "limit_gbps": gate.limit_gbps}
+    return run.model_copy(update={"duration_s": gate.bandwidth_s, **reach})
 
 
 def _verdict(judgement: PerftestOutcome, expected: Expectation) -> tuple[MeasurementVerdict, str]:

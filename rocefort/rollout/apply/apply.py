@@ -26,7 +26,7 @@ from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import UNGUARDED, WaveGuards
 from rocefort.rollout.controller.requests import allowed_by, refuse_empty, rules_for
-from rocefort.rollout.gates import gate_of, refuse_uncovered
+from rocefort.rollout.gates import GateRecords, gate_of, refuse_uncovered
 from rocefort.rollout.journal.events import ApplyRules, RolloutOutcome, SwitchState
 from rocefort.rollout.journal.history import history_of
 from rocefort.rollout.journal.journal import EventListener, SqliteJournal, open_journal
@@ -103,10 +103,11 @@ def apply_plan(
             gate.guard(plan, beside, options.drained, clock.scale),
             WaveWindows.of(plan, network, calendars, gate.seconds, clock.scale),
         )
+        records = GateRecords(plan, run.records)
         config = RolloutConfig(
             plan=plan,
             switches=switches,
-            run_gate=partial(options.gate or gate.runner(network, reached), beside),
+            run_gate=partial(gate.runner(network, reached, records, options.gate), beside),
             journal=journal,
             texts=KeptTexts(run.texts),
             listeners=listeners,

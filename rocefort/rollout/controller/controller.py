@@ -40,7 +40,7 @@ from rocefort.rollout.controller.outcome import (
     wait_event,
     window_event,
 )
-from rocefort.rollout.controller.protocols import Outcome
+from rocefort.rollout.controller.protocols import Outcome, WaveGate
 from rocefort.rollout.journal.events import (
     Act,
     ActPhase,
@@ -277,8 +277,7 @@ class RolloutLoop:
         Skip it if the plan lists only pairs that cannot be measured, or if its servers may not be
         loaded now and an operator permits the wave without it. Raises Refused without that word.
         """
-        gate, passed, messages = wave.gate, True, []
-        refusal = ""
+        gate, passed, messages, refusal = wave.gate, True, [], ""
         if gate.pairs:
             ask = partial(self.config.guards.load, wave, begun=True)
             refusal = self._in_time(wave, "the RDMA gate", ask)
@@ -290,7 +289,9 @@ class RolloutLoop:
         if refusal:
             messages = [f"not run, as permitted {self.history.unmeasured}: {refusal}"]
         elif gate.pairs or not gate.skipped:
-            verdict = self._in_time(wave, "the RDMA gate", lambda: self.config.run_gate(gate))
+            left_s, devices = self._left_s(wave), self._table.of(wave.name)
+            asked = WaveGate(wave, durations.gate_left_s(left_s, devices, self.config.scale))
+            verdict = self._in_time(wave, "the RDMA gate", lambda: self.config.run_gate(asked))
             passed, messages = verdict.passed, [verdict.summary]
         if gate.skipped:
             messages.append(gate.skipped)

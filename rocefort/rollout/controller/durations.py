@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from rocefort.base.errors import DeviceFailed, RocefortError
 from rocefort.rollout.controller.device_state import DeviceState
-from rocefort.rollout.journal.events import SwitchState, TrialOwner
+from rocefort.rollout.journal.events import Act, SwitchState, TrialOwner
 
 ROUNDED_S = 1.0  # a switch shows whole seconds
 
@@ -24,6 +24,18 @@ def too_short(
             what += f", and {each.rest_s:.0f} s are needed to soak"
             short[each.name] = DeviceFailed(what, where=each.name)
     return short
+
+
+def gate_left_s(left_s: float | None, devices: Iterable[DeviceState], scale: float) -> float | None:
+    """Return the seconds of this machine in which a gate must end, before a soak of its wave.
+
+    left_s: of its trials until their confirmation; None: no trial runs. scale: seconds of the
+    switches in one of this machine.
+    """
+    if left_s is None:
+        return None
+    soaks = (each for each in devices if each.soak and Act.SOAK not in each.progress.done)
+    return (left_s - max((each.rest_s - each.margin_s for each in soaks), default=0.0)) / scale
 
 
 def ran_s(now: SwitchState, left_s: int) -> float:

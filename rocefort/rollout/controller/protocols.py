@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from rocefort.base.errors import RocefortError
-from rocefort.models.change.plan import Change, Gate, Wave
+from rocefort.models.change.plan import Change, Wave
 from rocefort.models.fabric.trial_time import TrialLength
 from rocefort.rollout.journal.events import SwitchState
 
@@ -129,4 +129,16 @@ class WaveGuards:
 UNGUARDED = WaveGuards()
 
 
-RunGate = Callable[[Gate], GateVerdict]
+@dataclass(frozen=True, slots=True)
+class WaveGate:
+    """Gate of a wave that runs now.
+
+    left_s: seconds of this machine in which it must end, so that all later acts fit into the trials
+    of the wave; None: no trial runs.
+    """
+
+    wave: Wave
+    left_s: float | None = None
+
+
+RunGate = Callable[[WaveGate], GateVerdict]

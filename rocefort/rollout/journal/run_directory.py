@@ -53,6 +53,11 @@ class RunDirectory:
         return self.plan.with_name(f"{self.plan.stem}.back.json")
 
     @property
+    def records(self) -> Path:
+        """Records of the plan's gates: a database of RDMA runs."""
+        return _sibling_path(self.plan, ".rdma.db")
+
+    @property
     def lock(self) -> Path:
         """Lock file of the controller that writes to the journal."""
         return _sibling_path(self.journal, ".lock")

@@ -264,6 +264,7 @@ def test_git_ignores_what_commands_write(site: Path, git: Callable[..., str]) ->
     others = ("rdma.db", "configs/leaf01.cfg", "report/index.html", "review/review.md", "lab/keys")
     own = [
         *(run.plan, run.signature, run.rehearsal, run.journal, run.back, run.lock, run.head),
+        run.records,
         *(run.log, run.texts / "a", run.fabrics / "a", RunDirectory.of(run.back).journal),
         *map(Path, others),
     ]

@@ -27,10 +27,10 @@ from model_switches import (
 from rollout_events import make_event
 
 from rocefort.base.errors import RocefortError, ServiceFailed
-from rocefort.models.change.plan import Gate, Plan, Wave
+from rocefort.models.change.plan import Plan, Wave
 from rocefort.rollout.controller.config import ApplyOptions, RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
-from rocefort.rollout.controller.protocols import RunGate, WaveGuards
+from rocefort.rollout.controller.protocols import RunGate, WaveGate, WaveGuards
 from rocefort.rollout.journal.events import ActPhase, Event, OperatorRequest, RolloutOutcome
 from rocefort.rollout.journal.journal import EventListener, JournalFailed
 
@@ -315,7 +315,7 @@ def test_a_gate_that_crashes_rolls_back(error: Exception) -> None:
     plan = plan_of([1], GATE.model_copy(update={"unmeasured": ()}))
     model, book = switches_of(plan), Book()
 
-    def crash(_: Gate) -> Says:
+    def crash(_: WaveGate) -> Says:
         raise error
 
     applied = rollout(plan, model, book, run_gate=crash)

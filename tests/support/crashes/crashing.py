@@ -21,10 +21,11 @@ from crash_snapshots import Camera, Snapshot, switch_state
 
 from rocefort.base.clock import utc_now
 from rocefort.emulator.cli.session import CliSession
-from rocefort.models.change.plan import Gate, Plan
+from rocefort.models.change.plan import Plan
 from rocefort.models.hardware.hardware import Family
 from rocefort.rollout.controller.config import ApplyOptions, RolloutConfig
 from rocefort.rollout.controller.controller import RolloutLoop
+from rocefort.rollout.controller.protocols import WaveGate
 from rocefort.rollout.journal.events import OperatorRequest, RolloutOutcome
 from rocefort.rollout.journal.history import history_of
 from rocefort.rollout.journal.journal import JournalFailed, SqliteJournal, open_journal
@@ -154,7 +155,7 @@ class Trials:
         values = (self.case, switches, self.site.cut, sorted(self.site.foreign))
         return hashlib.sha256(repr(values).encode()).hexdigest()
 
-    def _gate(self, _gate: Gate) -> Says:
+    def _gate(self, _asked: WaveGate) -> Says:
         self.site.now += 20
         self.site.note("", "gate")
         wave = next(w for w in self.plan.waves if any(self._pending(d) for d in w.devices))
