@@ -52,8 +52,7 @@ cli = typer.Typer(
 
     `plan` needs a fabric only. `run` and `stop` also need a connections file, for SSH to the
     servers; `run` needs perftest there, and for some suites fio or MPI. The other commands read
-    the database of runs, rdma.db, that `run` writes, or with --history that of the gates of a plan,
-    plan.json.rdma.db, that `apply` writes.
+    the database of runs, rdma.db, that `run` writes, or plan.json.rdma.db, that `apply` writes.
     """,
     epilog="rocefort rdma plan heps --servers k8sgn08,k8sgn12\n"
     "rocefort rdma run heps --servers k8sgn08,k8sgn12 --connections connections.yaml\n"
