@@ -48,7 +48,8 @@ class Switches:
 
 
 def hardware_of(switch: Data) -> Hardware:
-    return CATALOGUE.hardware[switch["hardware"]]
+    """Hardware with the fabric ports that its model has in every role."""
+    return CATALOGUE.hardware[switch["hardware"]].in_role(spine=False)
 
 
 def some(draw: st.DrawFn, values: Sequence[Any], most: int | None = None) -> list[Any]:
