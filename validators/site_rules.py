@@ -23,8 +23,6 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from pydantic import ValidationError
-
 from rocefort.base.errors import ServiceFailed
 from rocefort.base.repository import PACKAGE
 from rocefort.base.rule_files import RuleFiles
@@ -55,6 +53,12 @@ OUT_OF_TIME: Final = frozenset((signal.SIGPROF, signal.SIGALRM))
 LONGEST_LINE: Final = 1024 * 1024  # bytes of an event
 LONGEST_MESSAGE: Final = 1000
 DECORATOR: Final = "rule"
+EXIT_CODES: Final = range(-signal.NSIG, 256)
+# What a line raises that only code of the site can have written: of any JSON, of any depth.
+FORGED: Final = (
+    *(ValueError, TypeError, LookupError, AttributeError, StopIteration),
+    *(OverflowError, RecursionError),
+)
 NOT_CONSTANT: Final = "a constant, as in docs/how-to/site-rules.md"
 
 
@@ -276,13 +280,13 @@ class _Run:
             event = json.loads(line)
             kind, value = next(iter(event.items()))
             self._taken(kind, value, event)
-        except (ValueError, AttributeError, StopIteration, KeyError, TypeError, ValidationError):
+        except FORGED:
             self.spoiled = True
 
     def _taken(self, kind: str, value: Any, event: Mapping[str, Any]) -> None:  # noqa: ANN401 - JSON's
         if kind == "end" and not self.pending:
             self.ended = True
-        elif kind == "worker":
+        elif kind == "worker" and value in EXIT_CODES:
             self.code = int(value)
         elif kind == "at":
             self._begin(str(value))
@@ -363,7 +367,9 @@ class _Run:
 
 def _code_text(code: int | None) -> str:
     if code is not None and code < 0:
-        return f"by {signal.Signals(-code).name}"
+        number = -code
+        known = number in {*signal.Signals}  # real-time signals have no name
+        return f"by {signal.Signals(number).name}" if known else f"by signal {number}"
     return f"with code {code}"
 
 

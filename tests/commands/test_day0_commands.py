@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -221,6 +222,35 @@ def test_bad_input(
     monkeypatch.setenv("BLANKS", "two words here")
     monkeypatch.setenv("HELP", "who?goes?there")
     assert run("day0", "heps", *words) == (2, "", f"rocefort: {sentence}\n")
+
+
+def test_the_file_of_the_console_is_closed_to_others(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "console.txt"
+    file.write_text("older, and longer than what comes\n" * 999)
+    file.chmod(0o644)
+    assert run("day0", "heps", "leaf08", "--out", file)[0] == 0
+    assert file.stat().st_mode & 0o777 == 0o600
+    lines = file.read_text().splitlines()
+    assert (lines[0], lines[-1]) == ("system-view", "save")
+
+
+def test_what_is_no_file_keeps_its_mode(run: Run, tmp_path: Path) -> None:
+    folder, pipe, other, name = (tmp_path / each for each in ("folder", "pipe", "other", "name"))
+    folder.mkdir(mode=0o755)
+    os.mkfifo(pipe, 0o644)
+    other.write_text("kept")
+    name.symlink_to(other)
+    for path, what in (
+        (folder, "cannot be written: Is a directory"),
+        (pipe, "cannot be written: No such device or address"),
+        (name, "cannot be written: Too many levels of symbolic links"),
+        (Path("/dev/null"), "no regular file; name a file"),
+    ):
+        before = path.stat().st_mode
+        code, out, complaint = run("day0", "heps", "leaf08", "--out", path)
+        assert (code, out, complaint) == (2, "", f"rocefort: {path}: {what}\n")
+        assert path.stat().st_mode == before
+    assert other.read_text() == "kept"
 
 
 def test_a_fabric_without_users_has_no_day_0(run: Run, edit_heps: EditHeps) -> None:

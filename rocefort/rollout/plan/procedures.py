@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from stat import S_ISREG
 
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
@@ -143,10 +145,14 @@ def console_file(console: Instruction, file: Path) -> Instruction:
 
     Raises BadInput if it cannot be written.
     """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe has no reader
     try:
-        file.touch(mode=0o600)
-        file.chmod(0o600)  # an older file may be open to others
-        file.write_text("".join(f"{line}\n" for line in console.lines), encoding="utf-8")
+        with os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8") as stream:
+            if not S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise BadInput("no regular file", file=str(file), how="name a file")
+            os.fchmod(stream.fileno(), 0o600)  # an older file may be open to others
+            stream.truncate()
+            stream.writelines(f"{line}\n" for line in console.lines)
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", file=str(file)) from None
     return Instruction(f"{console.what} Lines: {file}")

@@ -19,7 +19,7 @@ from rocefort.validators.checks import check, rules, selected
 from rocefort.validators.site_rules import read_site_rules, use_site_rules
 
 HEAD = """
-import os, sys, time
+import os, signal, sys, time
 from collections.abc import Iterator
 from rocefort.rules import *
 
@@ -71,6 +71,8 @@ def sentences(report: Report) -> list[str]:
     return [f"{f.rule} {f.where}: {f.message}" for f in own]
 
 
+FORGED = ('{"worker": Infinity}', '{"printed": ""}', '{"finding": {}}')  # lines of the pipe
+
 BODIES: list[tuple[str, str]] = [
     ("raise KeyError('rack-9')", "RUL002 {at}: PLANT001: ends with KeyError: 'rack-9'"),
     ("sys.exit(0)", "RUL002 {at}: PLANT001: ends with SystemExit: 0"),
@@ -101,6 +103,14 @@ BODIES: list[tuple[str, str]] = [
         "for n in range(99):\n    try: os.write(n, b'{\"end\": true}\\n')\n    except OSError: pass",
         "RUL002 {file}: PLANT001: writes to the pipe of its process",
     ),
+    *(
+        (
+            f"for n in range(99):\n    try: os.write(n, {line})\n    except OSError: pass",
+            "RUL002 {file}: PLANT001: writes to the pipe of its process",
+        )
+        for line in (*(repr(f"{event}\n".encode()) for event in FORGED), "b'[' * 99999 + b'\\n'")
+    ),
+    ("signal.raise_signal(36)", "RUL002 {file}: PLANT001: ends its process by signal 36"),
     ("os.closerange(3, 99)", "RUL002 {file}: PLANT001: ends its process with code 1"),
     ("print('here')", "RUL004 {file}: PLANT001: prints 'here'"),
     ("sys.stderr.write('two\\nlines')", "RUL004 {file}: PLANT001: prints 'two'"),
