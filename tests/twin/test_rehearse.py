@@ -29,6 +29,7 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.models.change.plan import Gate, Plan
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import Network
+from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.run.gate import GateResult, run_gate
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import make_plan
@@ -178,6 +179,13 @@ def test_a_good_plan_passes_and_its_report_is_beside_it(
     report = json.loads(out)
     assert (code, report["plan"], report["tool"]) == (0, digest, tool())
     assert report["loss"]["sent"] > 1000
+    with open_history(RunDirectory.of(sealed).records) as past:
+        (line,) = past.runs()
+        record = past.load(line.id).record
+    assert (line.suite, line.measured) == ("gate", 2)
+    assert record is not None and record.emulated
+    assert (record.plan, record.wave) == (digest, "canary")
+    assert {each.device for each in record.switches if not each.why} == {"leaf001", "leaf002"}
     code, out, _ = run("status", sealed)
     assert "rehearsal: passed " in out
 
