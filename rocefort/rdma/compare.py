@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import reduce
@@ -9,7 +10,7 @@ from statistics import median
 
 from rocefort.base.errors import BadInput
 from rocefort.models.base import Frozen
-from rocefort.models.wording import names_text
+from rocefort.models.wording import count_of, listing, names_text
 from rocefort.rdma.judge.measurement import SWITCH_LATENCY
 from rocefort.rdma.judge.run_store import LAST, RdmaHistory
 from rocefort.rdma.plan.command_lines import DEFAULT_BYTES
@@ -30,11 +31,12 @@ PLACES: dict[int | None, str] = {FAR: "across the spines", NEAR: "within a leaf"
 SWITCH = "through one switch"
 
 Valued = tuple[Measurement, float]
+PROCESSES = "processes_per_server"  # no reference states it yet
 # Conditions without which a figure is of another experiment: algorithm, factor and load. Others,
 # such as the NIC, stay beside a comparison as differences.
 DECISIVE = (
     *("congestion_control", "ecn", "network", "mtu", "qps", "queue_pairs", "processes"),
-    *("depth", "targets", "background"),
+    *("depth", "targets", "background", PROCESSES),
 )
 EMULATED = "the figures of this run are constants of an emulator"
 NO_SUCH_RUN = "the run has no measurement of this kind"
@@ -130,10 +132,10 @@ def compare(result: RdmaResult, reference: Publication) -> tuple[Comparison, ...
 
     The kind is the program (the unit, if the reference used its own program), collective, depth,
     and the size if both give it. Of these, the nearest are taken: same path, same port speed, and
-    perftest's default size if none is published. A run through a failure is left out. A figure of
-    another program, path, port speed, or of another condition in DECISIVE is not measured here. So
-    is every figure beside a run on emulated servers. Another condition that differs, or is unknown
-    on one side, is in the row.
+    perftest's default size if none is published. Runs of a round with a failure are left out. A
+    figure of another program, path, port speed, or of another condition in DECISIVE is not measured
+    here. So is every figure beside a run on emulated servers. Another condition that differs, or is
+    unknown on one side, is in the row.
     """
     figures = [f for f in reference.figures if f.compared and f.unit in MEASURED]
     return tuple(_compare(result, reference, figure) for figure in figures)
@@ -144,7 +146,9 @@ def _compare(result: RdmaResult, reference: Publication, figure: PublishedFigure
         return _not_comparable(figure, EMULATED)
     if figure.place == SWITCH:
         return _switch(result, reference, figure)
-    values = [(m, v) for m in result.measurements if (v := _value(m, figure)) is not None]
+    faulty = {run.id for each in result.plan.rounds if each.fault for run in each.runs}
+    whole = [m for m in result.measurements if m.run.id not in faulty]
+    values = [(m, v) for m in whole if (v := _value(m, figure)) is not None]
     if not values:
         return _not_comparable(figure, NO_SUCH_RUN)
     values = _nearest(values, figure)
@@ -154,7 +158,7 @@ def _compare(result: RdmaResult, reference: Publication, figure: PublishedFigure
     reasons = Reasons(
         differing=tuple(_differing(result, reference, figure, measurements)),
         unknown=tuple(_unknown(result, reference, figure, measurements)),
-        unpublished=_unpublished(figure),
+        unpublished=_unpublished(reference, figure, measurements),
     )
     return _figure_comparison(figure, [value for _, value in values], reasons)
 
@@ -213,7 +217,7 @@ def _switch(result: RdmaResult, reference: Publication, figure: PublishedFigure)
     reasons = Reasons(
         differing=("theirs is nominal, ours by subtraction",),
         unknown=tuple(_unknown(result, reference, figure, ())),
-        unpublished=_unpublished(figure),
+        unpublished=_unpublished(reference, figure, ()),
     )
     return _figure_comparison(figure, values, reasons)
 
@@ -222,8 +226,6 @@ def _value(measurement: Measurement, figure: PublishedFigure) -> float | None:
     """Return our figure of the same kind; None: this measurement is of another kind."""
     run, ours = measurement.run, measurement.figures
     if figure.program is not None and run.program is not figure.program:
-        return None
-    if run.every_s is not None:  # its average includes a failure
         return None
     if figure.collective:
         sizes = measurement.sizes if run.collective == figure.collective else ()
@@ -271,25 +273,32 @@ def _conditions(result: RdmaResult, measurements: Iterable[Measurement]) -> dict
     own: dict[str, set[str]] = {}
     rounds = {run.id: each for each in result.plan.rounds for run in each.runs}
     for run in (m.run for m in measurements):
-        own.setdefault("background", set()).add(_background(rounds.get(run.id)))
+        own.setdefault("background", set()).add(_background(run, rounds.get(run.id)))
         if run.program.is_perftest:
             own.setdefault("qps", set()).add(str(run.qps))
         if run.ranks:
             own.setdefault("processes", set()).add(f"{len(run.ranks)} servers")
+            own.setdefault(PROCESSES, set()).add(str(run.processes_per_server))
         if run.storage is not None:
             own.setdefault("depth", set()).add(str(run.storage.depth))
             own.setdefault("targets", set()).add(str(run.storage.targets))
     return result.conditions | {name: ", ".join(sorted(values)) for name, values in own.items()}
 
 
-def _background(beside: Round | None) -> str:
-    """Return the TCP load of a round, in the words of references."""
-    tcp = [run for run in (beside.runs if beside else ()) if run.program is Program.IPERF3]
-    if not tcp:
-        return "none"
-    rates = {run.limit_gbps for run in tcp}
+def _background(run: RdmaRun, beside: Round | None) -> str:
+    """Return the other load of a run's round; TCP in the words of references."""
+    others = [each for each in (beside.runs if beside else ()) if each.id != run.id]
+    tcp = [each for each in others if each.program is Program.IPERF3]
+    rates = {each.limit_gbps for each in tcp}
     rate = f" at {rates.pop():g} Gb/s each" if len(rates) == 1 and None not in rates else ""
-    return f"{len(tcp)} servers iperf{rate}"
+    loads = [f"{count_of(len(tcp), 'server')} iperf{rate}"] if tcp else []
+    rest = Counter(
+        f"{each.label} over {each.pair}" if each.ranks else each.label
+        for each in others
+        if each not in tcp
+    )
+    loads += [f"{count_of(number, 'run')} of {what}" for what, number in rest.items()]
+    return " and ".join(loads) or "none"
 
 
 def _unknown(
@@ -307,9 +316,16 @@ def _unknown(
         yield "speed of the ports"
 
 
-def _unpublished(figure: PublishedFigure) -> tuple[str, ...]:
-    size = ("message size",) if figure.size_bytes is None else ()
-    return size if figure.place is not None else (*size, "way")
+def _unpublished(
+    reference: Publication, figure: PublishedFigure, measurements: Sequence[Measurement]
+) -> tuple[str, ...]:
+    lacking = ["message size"] if figure.size_bytes is None else []
+    if figure.place is None:
+        lacking.append("way")
+    if figure.collective and PROCESSES not in reference.conditions_of(figure):
+        each = sorted({m.run.processes_per_server for m in measurements})
+        lacking.append(f"processes a server (here {listing(each)})")
+    return tuple(lacking)
 
 
 def compare_with(past: RdmaHistory, run: str, other: str, *, judged: bool = False) -> RunComparison:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.errors import BadInput
-from rocefort.rdma.compare import compare
+from rocefort.rdma.compare import Comparison, compare
 from rocefort.rdma.publications import load_reference, reference_names
-from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Suite
+from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round, Suite
 from rocefort.rdma.results import Figures, Measurement, MpiPoint, RdmaResult
 
 HERE = {"nic": "ConnectX-5", "driver": "mlx5_core 24.10-1.1.4", "system": "AlmaLinux 9.3"}
@@ -194,8 +194,64 @@ def test_a_collective_is_compared_at_its_size() -> None:
         update={"run": run.model_copy(update={"ranks": tuple(f"n{i}" for i in range(32))})}
     )
     found = compare(result({"ecn": "static"}, many), load_reference("eantc-ai-fabric"))
-    hits = {c.figure.name: c.ours for c in found if c.ours is not None}
-    assert hits == {"AllGather 256 B, static ECN": 500}
+    hits = {c.figure.name: (c.ours, c.why[-1]) for c in found if c.ours is not None}
+    unpublished = "not published: processes a server (here 1)"
+    assert hits == {"AllGather 256 B, static ECN": (500, unpublished)}
+
+
+def collective(run: str, name: str, average_us: float, **more: object) -> Measurement:
+    """A collective of 32 servers at the sizes of EANTC's Table 3."""
+    ours = RdmaRun.model_validate(
+        {"id": run, "program": Program.IMB, "client": "a", "collective": name, "switches": 3}
+        | {"ranks": tuple(f"n{i}" for i in range(32))}
+        | more
+    )
+    sizes = tuple(MpiPoint(size_bytes=size, average_us=average_us) for size in (256, 524288))
+    return Measurement(run=ours, outcome="measured", sentence="", sizes=sizes)
+
+
+def beside_eantc(*rounds: tuple[str, tuple[Measurement, ...]]) -> dict[str, Comparison]:
+    """Compare rounds, each with its failure and its measurements, with EANTC's static ECN."""
+    planned = tuple(
+        Round(number=number, fault=fault, runs=tuple(each.run for each in runs))
+        for number, (fault, runs) in enumerate(rounds, 1)
+    )
+    ours = result({"ecn": "static"}, *(each for _, runs in rounds for each in runs))
+    ours = ours.model_copy(
+        update={"plan": RdmaPlan(fabric="x", suite=Suite.MPI, hosts=(), rounds=planned)}
+    )
+    rows = compare(ours, load_reference("eantc-ai-fabric"))
+    return {row.figure.name: row for row in rows}
+
+
+def test_a_round_with_a_failure_is_compared_with_nothing() -> None:
+    name = "AllGather 256 B, static ECN"
+    usual, failed = (collective(run, "allgather", us) for run, us in (("1", 500), ("2", 9000)))
+    both = beside_eantc(("", (usual,)), ("leaf01 loses its cables to spine01", (failed,)))[name]
+    assert (both.ours, both.runs) == (500, 1)
+    alone = beside_eantc(("one uplink of leaf01 goes down", (failed,)))[name]
+    assert alone.why == ("the run has no measurement of this kind",)
+
+
+def test_other_runs_of_a_round_are_its_background() -> None:
+    name = "AllGather 256 B, static ECN"
+    groups = tuple(collective(each, each, 500) for each in ("allgather", "allreduce"))
+    assert beside_eantc(("", groups))[name].why == (
+        "background: theirs none, ours 1 run of IMB-MPI1 allreduce over 32 servers",
+    )
+    tcp = measured("iperf3", Figures(gbps=20), id="t", limit_gbps=20)
+    assert beside_eantc(("", (groups[0], tcp)))[name].why == (
+        "background: theirs none, ours 1 server iperf at 20 Gb/s each",
+    )
+
+
+@pytest.mark.parametrize("processes", [1, 36])
+def test_processes_a_server_keep_a_collective_from_being_comparable(processes: int) -> None:
+    run = collective("1", "allgather", 500, processes_per_server=processes)
+    row = beside_eantc(("", (run,)))["AllGather 256 B, static ECN"]
+    assert row.why[-1] == f"not published: processes a server (here {processes})"
+    assert row.reasons.unpublished == (f"processes a server (here {processes})",)
+    assert row.status != "comparable"
 
 
 def test_a_program_of_their_own_is_never_comparable() -> None:
