@@ -12,7 +12,15 @@ from datetime import datetime
 from pathlib import Path
 
 from rocefort.base.documents.suggest import nearest
-from rocefort.base.errors import BadInput, RocefortError, Stopped
+from rocefort.base.errors import (
+    BadInput,
+    DeviceFailed,
+    ExitCode,
+    Problem,
+    Refused,
+    RocefortError,
+    Stopped,
+)
 from rocefort.base.processes import stop_on_signals
 from rocefort.base.repository import SHIPPED, site_of
 from rocefort.experiment.conduct import Conducted, ExperimentRequest, Grounds, PreparedExperiment
@@ -36,6 +44,10 @@ from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.verification.capacity import demand_of
 
 BEGAN, DISCARDED = "began", "discarded"
+# Errors without facts of their own, to which the problems of another one can be added.
+PLAIN: dict[ExitCode, type[RocefortError]] = {
+    each.exit_code: each for each in (BadInput, Refused, Stopped)
+}
 Say = Callable[[str], None]
 NO_TABLE = (
     "figures enter no table: {}. No ECN setting acts here, so the runs prove order, records and "
@@ -150,18 +162,23 @@ class _Runs:
 
     def _return(self, error: RocefortError) -> None:
         """Return to the start after an error; raises both errors if this fails, too."""
+        if not self.rollouts.changed:
+            return
         self.say(f"the switches return to the start, because of: {error}")
         try:
             self.rollouts.move_to(START)
         except RocefortError as other:
-            raise type(error)(problems=[*error.problems, *other.problems]) from None
+            how = "remove the cause, then add --restore to the same command"
+            last = Problem("", "the switches do not run the fabric as it began", how)
+            kind = PLAIN.get(error.exit_code, DeviceFailed)
+            raise kind(problems=[*error.problems, *other.problems, last]) from None
 
     def _missing_runs(self) -> None:
         folder = self.rollouts.folder
         missing = [run for run in self.plan.runs if folder.run(run) is None]
         if self.request.restore or not missing:
             return
-        self.rollouts.check_start()
+        self.rollouts.check()
         for run in missing:
             if self.stopped():
                 raise Stopped("an operator stopped the experiment")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ import pytest
 from outputs import fields_of, hold
 from typer.testing import CliRunner, Result
 
-from rocefort.base.errors import DeviceFailed, ExitCode
+from rocefort.base.errors import DeviceFailed, ExitCode, Refused, RocefortError, ServiceFailed
+from rocefort.change.effects.switch_configs import SwitchConfigs
 from rocefort.design.subject import subject_of
 from rocefort.emulator.emulated_site import Rehearsal, rehearse
 from rocefort.emulator.options import LabOptions
@@ -26,13 +27,17 @@ from rocefort.experiment.model import ExperimentResult
 from rocefort.experiment.store import ExperimentFolder
 from rocefort.fleet.running_configs import running_of
 from rocefort.models.change.plan import Plan
+from rocefort.models.network.network import Network
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.results import RdmaResult
+from rocefort.rdma.run_suite import HistoryNotWritten
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.apply.earlier_runs import note_of_earlier_end
 from rocefort.rollout.journal.events import RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import contents_of
+from rocefort.rollout.plan.make_plan import make_plan
+from rocefort.rollout.plan.procedures import MaintenanceProcedure, NeedsMaintenance
 from rocefort.rollout.planning.sealed_files import read_plan
 from rocefort.tasks import cli
 
@@ -238,6 +243,104 @@ def test_a_failed_rollout_returns_the_switches(
     )
     assert events(folder) == ["checked", "transition", "failed", "transition", "arrived"]
     assert bed.texts() == before
+
+
+MAINTENANCE = NeedsMaintenance(
+    [MaintenanceProcedure(device="leaf001", why=("a restart",), steps=())]
+)
+ERRORS: list[tuple[str, RocefortError]] = [
+    ("apply_plan", Refused("another controller works on these switches")),
+    ("make_plan", MAINTENANCE),
+]
+
+
+@pytest.mark.parametrize(("step", "error"), ERRORS, ids=[step for step, _ in ERRORS])
+def test_a_rollout_that_never_began_does_not_prevent_the_return(
+    bed: Bed, folder: Path, monkeypatch: pytest.MonkeyPatch, step: str, error: RocefortError
+) -> None:
+    """The first level is on the switches, and the rollout of the second one raises an error."""
+    before = bed.texts()
+    real: Callable[..., Any] = getattr(rollouts, step)
+
+    def raises(*arguments: Any) -> Any:
+        if events(folder).count("transition") == 2:
+            raise error
+        return real(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rollouts, step, raises)
+        done = bed.run(folder, "--repeat", "1")
+    assert str(done.exception) == str(error)
+    change = ["transition", "arrived"]
+    run = ["began", "ended"]
+    assert events(folder) == ["checked", *change, *run, "transition", "failed", *change]
+    assert bed.texts() == before
+    result = result_of(bed.run(folder, "--repeat", "1", "--format", "json"))
+    assert [each.run.level for each in result.runs] == ["static", "ai"]
+    assert bed.texts() == before
+
+
+@pytest.mark.parametrize("error", [MAINTENANCE, Refused("no window is open")], ids=["one", "two"])
+def test_an_error_of_the_return_is_added_to_the_first(
+    bed: Bed, folder: Path, monkeypatch: pytest.MonkeyPatch, error: RocefortError
+) -> None:
+    before = bed.texts()
+
+    def raises(*_arguments: Any) -> Any:
+        raise error
+
+    def fails(*_arguments: object) -> RdmaResult:
+        monkeypatch.setattr(rollouts, "apply_plan", raises)
+        raise HistoryNotWritten(ServiceFailed("the disk is full"), None)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(measured, "run_tests", fails)
+        done = bed.run(folder, "--repeat", "1")
+    assert isinstance(done.exception, DeviceFailed)
+    assert str(done.exception) == (
+        f"the disk is full\n{error}\nthe switches do not run the fabric as it began; "
+        "remove the cause, then add --restore to the same command"
+    )
+    monkeypatch.undo()
+    assert bed.texts() != before
+    result_of(bed.run(folder, "--repeat", "1", "--restore", "--format", "json"))
+    assert bed.texts() == before
+
+
+def test_a_level_without_a_plan_is_refused_before_the_first_change(
+    bed: Bed, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, fabric = bed.texts(), folder / "levels/static/fabric.yaml"
+
+    def planned(path: Path, *arguments: Any) -> Plan:
+        if path == fabric:
+            raise MAINTENANCE
+        return make_plan(path, *arguments)
+
+    monkeypatch.setattr(rollouts, "make_plan", planned)
+    done = bed.run(folder, "--repeat", "1")
+    assert isinstance(done.exception, Refused)
+    assert str(done.exception) == (
+        f"{MAINTENANCE}\n{fabric}: level static cannot be rolled out; no switch was changed"
+    )
+    assert "return to the start" not in done.output
+    assert events(folder) == []
+    assert bed.texts() == before
+
+
+def test_a_level_that_cannot_be_left_is_refused_before_the_first_change(
+    bed: Bed, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(network: Network, sides: Mapping[str, SwitchConfigs]) -> None:
+        if any(not each.whole.empty for each in sides.values()):
+            raise MAINTENANCE
+
+    monkeypatch.setattr(rollouts, "refuse_beyond_trial", refuses)
+    done = bed.run(folder, "--repeat", "1")
+    assert f"{MAINTENANCE}\n{folder}/levels/start/fabric.yaml: level start cannot" in str(
+        done.exception
+    )
+    assert events(folder) == []
 
 
 @pytest.mark.thorough
