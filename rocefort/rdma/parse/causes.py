@@ -13,9 +13,12 @@ import errno
 import os
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.rdma.parse.outcome import Outcome
+
+if TYPE_CHECKING:  # it imports paramiko, which a plan does not need
+    from rocefort.fleet.ssh_exec import CommandResult
 
 Cause = tuple[Outcome, str]  # with the line that decides
 

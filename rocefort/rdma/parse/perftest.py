@@ -17,9 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.base import Frozen
 from rocefort.models.wording import line_notes
 from rocefort.rdma.parse.causes import cause_of, remarks
@@ -34,6 +33,9 @@ from rocefort.rdma.parse.perftest_tables import (
 )
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.results import Point
+
+if TYPE_CHECKING:  # it imports paramiko, which a plan does not need
+    from rocefort.fleet.ssh_exec import CommandResult
 
 BASE_POINTS = 3  # before the failure
 DOWN = 0.5  # a rate below this fraction of the usual rate is an outage
