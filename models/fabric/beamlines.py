@@ -19,6 +19,7 @@ from rocefort.models.units import Rate
 from rocefort.models.wording import named
 
 MOST_BEAMLINES = 999
+LEAST_GBPS = 1e-6  # of a data path; reports keep six digits
 
 
 def check_ports_or_part(value: str) -> str:
@@ -154,6 +155,14 @@ class Beamline(Frozen):
         for key in self.assumed:
             if key not in type(self).model_fields or key == "assumed":
                 raise ValueError(f"{key!r} is marked, but is no value of it; name one of its keys")
+        return self
+
+    @model_validator(mode="after")
+    def _sends_on_each_path(self) -> Self:
+        for path in self.sends_to:
+            if self.peak_gbps * path.share < LEAST_GBPS:
+                what = f"less than 1 kb/s to {path.to}"
+                raise ValueError(f"{what}; write a higher rate or share, or leave the path out")
         return self
 
     @cached_property

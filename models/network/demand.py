@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import fsum
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -115,9 +116,10 @@ def with_beamlines(demand: Demand | None, network: Network) -> Demand | None:
     is_assumed = any({"detectors", "sends_to"} & {*one.assumed} for one in network.beamlines)
     assumed: tuple[Published, ...] = ("flows",) if is_assumed else ()
     if demand is None:
-        peak = sum(beamline.peak_gbps for beamline in network.beamlines)
-        return Demand(
-            demand=network.name, peak=_rate(peak), flows=flows, assumed=assumed, source=OF_BEAMLINES
+        # Exact rounding: the order of beamlines changes no number.
+        peak = fsum(beamline.peak_gbps for beamline in network.beamlines)
+        return Demand.model_construct(
+            demand=network.name, peak=peak, flows=flows, assumed=assumed, source=OF_BEAMLINES
         )
     update = {
         "flows": (*demand.flows, *flows),
@@ -130,17 +132,12 @@ def beamline_flows(beamlines: Iterable[Beamline]) -> Iterator[DemandFlow]:
     """Yield the flows of beamlines at their peak: one for each data path."""
     for beamline in beamlines:
         for path in beamline.sends_to:
-            yield DemandFlow(
+            yield DemandFlow.model_construct(  # a number, where a file has a text with a unit
                 name=f"{beamline.name} to {path.to}",
                 senders=Group(servers=beamline.servers),
                 receivers=Group(segments=(path.to,)),
-                peak=_rate(beamline.peak_gbps * path.share),
+                peak=beamline.peak_gbps * path.share,
             )
-
-
-def _rate(value: float) -> Rate:
-    """Return a rate as the models read it."""
-    return f"{value:.6f} Gb/s"  # type: ignore[return-value]  # validated to a number
 
 
 def members(group: Group | None, network: Network) -> tuple[Server, ...]:

@@ -214,12 +214,12 @@ class _Entry:
         detectors = []
         for number, text in enumerate(self.request.rates):
             try:
-                rate = gbps(text)
+                gbps(text)
             except ValueError as error:
                 raise BadInput(str(error), where="--detector") from None
             like = rows[min(number, len(rows) - 1)]
             more = {} if number < len(rows) else {"name": f"{like['name']}-{number + 1}"}
-            detectors.append({**like, **more, "rate": f"{rate:g} Gb/s"})
+            detectors.append({**like, **more, "rate": text.strip()})
         return detectors
 
     def _id(self) -> int:

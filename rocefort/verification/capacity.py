@@ -250,6 +250,11 @@ def verdicts(capacity: CapacityReport) -> Iterator[str]:
     if asked is None:
         return
     yield from _whole(capacity, asked)
+    if asked.is_partial:
+        yield (
+            f"not judged: the flows are {number(asked.flows_gbps)} of {number(asked.peak_gbps)} "
+            "Gb/s at peak; no flow carries the rest"
+        )
     yield from _worst(capacity, asked)
     lost = capacity.most_lost
     if lost:

@@ -59,6 +59,7 @@ OVER = _use("leaf1", "servers", utilisation=2, fullest="srv1", capacity_gbps=25)
 NOWHERE = DemandTotals(
     name="t", file="", peak_gbps=300, flows=(("x", 300),), no_path_gbps=40, no_path="leaf1 to leaf3"
 )
+PART = DemandTotals(name="t", file="d.yaml", peak_gbps=3200, flows=(("bl01 to compute", 220),))
 TABLE: list[tuple[dict[str, Any], list[str]]] = [
     (
         {},
@@ -116,6 +117,13 @@ TABLE: list[tuple[dict[str, Any], list[str]]] = [
         [
             "does not fit: srv1 on leaf1 is loaded to 200 % of its port; the ports of all servers "
             "in the fabric are 25 Gb/s"
+        ],
+    ),
+    (
+        {"asked": PART, "utilisation": 0, "factor": None, "headroom_gbps": None, "failures": ()},
+        [
+            "fits: nothing crosses the spines",
+            "not judged: the flows are 220 of 3,200 Gb/s at peak; no flow carries the rest",
         ],
     ),
     (

@@ -328,7 +328,7 @@ class _CapacityStudy:
             name=demand.demand,
             source=demand.source or "",
             assumed=demand.assumed,
-            peak_gbps=demand.peak,
+            peak_gbps=_rounded(demand.peak),
             daily_tb=demand.daily,
             daily_gbps=daily[0],
             daily_hours=daily[1],

@@ -87,6 +87,11 @@ class DemandTotals(Frozen):
         """All flows together."""
         return round(sum(rate for _, rate in self.flows), 3)
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether the flows are less than the peak, beyond the rounding of each."""
+        return sum(rate for _, rate in self.flows) < self.peak_gbps * (1 - 1e-5)
+
 
 class CapacityReport(Frozen):
     """Demand compared with a fabric. asked None: no demand, and uses show the capacity only.

@@ -114,6 +114,15 @@ def test_add_keeps_every_other_byte(rocefort: Rocefort, fabric: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "rate", ["0.000001 Gb/s", "1.23456789 Gb/s", "0.000000001 Tb/s", "20  Gb/s"]
+)
+def test_a_rate_is_written_as_typed(fabric: Path, rate: str) -> None:
+    onboard(fabric, NewBeamline("bl5", "bl4", [f" {rate} "]))[1].write()
+    row = yaml.safe_load(fabric.read_text(encoding="utf-8"))["beamlines"][-1]
+    assert row["detectors"] == [{"name": "eiger", "rate": rate}]
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (("bl4", "--like", "bl1"), "'bl4' is in use; choose another name"),
@@ -129,6 +138,14 @@ def test_add_keeps_every_other_byte(rocefort: Rocefort, fabric: Path) -> None:
             "bl5 needs 53 ports of 25 Gb/s on one leaf; of leaf07, leaf05, leaf06 and leaf08 the "
             "emptiest has 47 free: 6 are missing; grow first: rocefort expand heps --add-leaves 1 "
             "--like leaf07",
+        ),
+        (
+            ("bl5", "--like", "bl4", "--detector", "999999999 Tb/s"),
+            "the emptiest has 47 free",
+        ),
+        (
+            ("bl5", "--like", "bl4", "--detector", "0.000000001 Gb/s"),
+            "less than 1 kb/s to transfer; write a higher rate or share, or leave the path out",
         ),
         (
             ("bl5", "--like", "bl4", "--detector", "90 Gb/s"),

@@ -94,6 +94,16 @@ def test_demand_of_beamlines(two: DerivedNetwork) -> None:
     assert (first.average_gbps, first.detectors[0].period_ms, first.sent_gbps) == (20, 800, 75)
 
 
+def test_a_rate_keeps_its_digits(edit_heps: EditHeps) -> None:
+    changes = (("rate: 40 Gb/s", "rate: 0.0000014 Gb/s"), ("share: 0.5", "share: 0.9"))
+    text = BEAMLINES.replace("rate: 10 Gb/s", "rate: 0.0000003 Gb/s")
+    for old, new in changes:
+        text = text.replace(old, new)
+    demand = with_beamlines(None, derive(edit_heps(with_text(text))).network)
+    assert demand is not None
+    assert [flow.peak for flow in demand.flows] == pytest.approx([1.7e-6, 1.53e-6, 20])
+
+
 def test_policy_of_beamlines_allows_their_data_paths_alone(edit_heps: EditHeps) -> None:
     fabric = derive(edit_heps((BEFORE, BEAMLINES + POLICY)))
     policy = fabric.network.policy
