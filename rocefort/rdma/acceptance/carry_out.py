@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.base.clock import utc_now
-from rocefort.base.errors import BadInput
+from rocefort.base.errors import BadInput, Refused
 from rocefort.fleet.connections import load_connections
 from rocefort.models.change.plan import Plan
+from rocefort.models.fabric.approvals import Approvals
 from rocefort.rdma.acceptance.report import AcceptanceOutput
 from rocefort.rdma.acceptance.stage import AcceptanceRequest, StageRun, new_record, reopened
 from rocefort.rollout import operator
+from rocefort.rollout.apply.operate import approver_of
+from rocefort.rollout.journal.events import ApplyRules
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.acceptance import (
     Acceptance,
@@ -21,6 +24,7 @@ from rocefort.rollout.plan.acceptance import (
     DoneBy,
     ItemState,
     OverrideApproval,
+    approval_refusal,
     blocked_items,
     overridden,
     policy_of,
@@ -32,7 +36,7 @@ from rocefort.rollout.plan.acceptance import (
     write_record,
 )
 from rocefort.rollout.plan.make_plan import sealed_fabric
-from rocefort.rollout.planning.sealed_files import principals_of, read_plan, signers_file
+from rocefort.rollout.planning.sealed_files import read_plan
 
 ITEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,60}")
 Files = tuple[Path, Path | None, Path]  # plan, its journal if it has another name, RDMA history
@@ -124,9 +128,15 @@ def _with_entries(record: Acceptance, entries: Entries, fabric: Path) -> Accepta
     for state, pairs in ((ItemState.PASSED, entries.passed), (ItemState.FAILED, entries.failed)):
         for name, text in pairs:
             record = record.with_item(_by_hand(record, name, text, state))
-    approval = OverrideApproval(by=_approver(entries, fabric), at=utc_now().replace(microsecond=0))
-    for name, reason in entries.overrides:
-        record = overridden(record, name, reason, approval, entries.key)
+    if entries.overrides:
+        policy = policy_of(fabric)
+        by = _approver(entries, policy)
+        approval = OverrideApproval(by=by, at=utc_now().replace(microsecond=0))
+        for name, reason in entries.overrides:
+            record = overridden(record, name, reason, approval, entries.key)
+            given = record.overrides[-1]
+            if why := approval_refusal(record, given, given.approvals[-1], policy):
+                raise Refused(why, where=f"--override {name}")
     return record
 
 
@@ -156,14 +166,12 @@ def _option(state: ItemState) -> str:
     return "passed" if state is ItemState.PASSED else "failed"
 
 
-def _approver(entries: Entries, fabric: Path) -> str:
-    """Name of the approver: as given, by the key among the signers, or the user."""
-    if entries.by or not entries.overrides or entries.key is None:
-        return entries.by or operator.user()
-    signers = policy_of(fabric).signers
-    with signers_file(signers) as allowed:
-        names = [name for name in principals_of(entries.key, allowed) if name]
-    return names[0] if signers and names else operator.user()
+def _approver(entries: Entries, policy: Approvals) -> str:
+    """Name of the approver; raises Refused as an approval of a wave, and for an unknown key."""
+    unnamed = "rollout.approvals.signers of the committed fabric, which names none"
+    if entries.key is not None and not policy.signers:
+        raise Refused("is not a key that may approve", where=str(entries.key), how=f"see {unnamed}")
+    return approver_of(entries.by, entries.key, ApplyRules(0, keys=policy.signers), unnamed)
 
 
 def _output(fabric: Path, file: Path, record: Acceptance) -> AcceptanceOutput:

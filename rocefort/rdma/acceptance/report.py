@@ -43,8 +43,7 @@ class AcceptanceOutput(Frozen):
             return "not accepted"
         if not self.finished:
             return "unfinished"
-        failed = self.record.in_state(ItemState.FAILED)
-        return "accepted with overrides" if failed else "accepted"
+        return "accepted with overrides" if self.record.failed else "accepted"
 
     @property
     def verdict(self) -> str:
@@ -53,8 +52,8 @@ class AcceptanceOutput(Frozen):
             return f"not accepted: {count_of(len(self.blocking), 'item')} failed"
         if not self.finished:
             return "unfinished"
-        failed = len(self.record.in_state(ItemState.FAILED))
-        unjudged = len(self.record.in_state(ItemState.NOT_JUDGED))
+        failed = len(self.record.failed)
+        unjudged = sum(not i.failed for i in self.record.in_state(ItemState.NOT_JUDGED))
         parts = [f"{count_of(failed, 'failed item')} overridden"] if failed else []
         parts += [f"{count_of(unjudged, 'item')} not judged"] if unjudged else []
         return ", ".join(["accepted", *parts])
@@ -100,7 +99,9 @@ def items_table(record: Acceptance) -> Table:
 
 
 def _result(record: Acceptance, item: AcceptanceItem) -> Cell:
-    return f"{item.state}, overridden" if record.override_of(item) else str(item.state)
+    before = ", failed before" if item.failed and item.state is not ItemState.FAILED else ""
+    overridden = ", overridden" if record.override_of(item) else ""
+    return f"{item.state}{before}{overridden}"
 
 
 def _by(item: AcceptanceItem) -> Cell:
@@ -119,10 +120,16 @@ def details(record: Acceptance) -> Iterator[Section]:
         lines = tuple(
             f"{item.name}: {sentence}" + (f" (run {item.run})" if item.run and not index else "")
             for item in record.in_state(state)
-            for index, sentence in enumerate(item.sentences)
+            for index, sentence in enumerate(_sentences(item))
         )
         if lines:
             yield Section(TITLES[state], (Items(lines),), tone=TONES[state], id=state.name.lower())
+
+
+def _sentences(item: AcceptanceItem) -> tuple[str, ...]:
+    if item.failure is None or item.state is ItemState.FAILED:
+        return item.sentences
+    return (*item.sentences, *(f"failed before: {each}" for each in item.failure.sentences))
 
 
 def override_lines(done: AcceptanceOutput) -> tuple[str, ...]:
@@ -135,7 +142,7 @@ def override_lines(done: AcceptanceOutput) -> tuple[str, ...]:
 
 
 def _current(record: Acceptance) -> Iterator[ItemOverride]:
-    for item in record.in_state(ItemState.FAILED):
+    for item in record.failed:
         if override := record.override_of(item):
             yield override
 

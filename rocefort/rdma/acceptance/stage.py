@@ -22,7 +22,7 @@ from rocefort.models.network.network import Network, Server
 from rocefort.models.wording import count_of, listing
 from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
-from rocefort.rdma.plan.site import RdmaPlanOptions
+from rocefort.rdma.plan.site import RdmaPlanOptions, TooFewServers
 from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
 from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
@@ -116,7 +116,10 @@ def incast_sinks(network: Network, names: Sequence[str]) -> Iterator[IncastSink]
 
 
 def new_record(plan: Plan, derived: DerivedNetwork, request: AcceptanceRequest) -> Acceptance:
-    """Record of a stage before its first item."""
+    """Record of a stage before its first item; raises BadInput for a suite that it cannot run."""
+    if Suite.STORAGE in request.suites:
+        how = "measure it beside the acceptance: `rocefort rdma run --suite storage`"
+        raise BadInput("it needs a directory of servers", where="--suite storage", how=how)
     rules = LoadRules.of(derived.fabric.rdma)
     names = allowed_servers(derived.network, rules, request.servers)
     items = [AcceptanceItem(name=ROLLOUT, title="every wave is confirmed, read back and saved")]
@@ -137,6 +140,7 @@ def new_record(plan: Plan, derived: DerivedNetwork, request: AcceptanceRequest) 
             sentences=(why,),
         )
         for name, (title, why) in BY_HAND.items()
+        if name not in request.suites
     ]
     return Acceptance(
         fabric=derived.fabric.fabric,
@@ -164,12 +168,7 @@ def reopened(record: Acceptance, request: AcceptanceRequest) -> Acceptance:
             how = f"--passed {name}=TEXT, or --failed {name}=TEXT"
             raise BadInput(f"a person does {name}", where="--again", how=how)
     names = {*request.again, *([FAILOVER] if request.pull else [])}
-    items = tuple(
-        AcceptanceItem(name=item.name, title=item.title, done_by=item.done_by)
-        if item.name in names
-        else item
-        for item in record.items
-    )
+    items = tuple(item.reopened() if item.name in names else item for item in record.items)
     return record.model_copy(update={"items": items, "soak_s": request.soak_s})
 
 
@@ -190,7 +189,7 @@ class StageRun:
     say: Callable[[str], None]
     stopped: Callable[[], bool] = lambda: False
     now: Callable[[], datetime] = utc_now
-    _readings: dict[str, AcceptanceItem] = field(default_factory=dict)
+    _readings: dict[str, tuple[ItemState, tuple[str, ...]]] = field(default_factory=dict)
 
     def carry_out(self, record: Acceptance) -> Acceptance:
         """Do every open item in its order; raises Refused while servers must not be loaded."""
@@ -213,8 +212,12 @@ class StageRun:
             done = self._reading(item)
         else:
             done = self._suite(item)
-        who = operator.user()
-        return done.model_copy(update={"began": began, "ended": self.now(), "who": who})
+        if done.state is ItemState.OPEN:
+            return done
+        update = {"began": began, "ended": self.now(), "who": operator.user()}
+        if done.state is not ItemState.NOT_JUDGED:
+            update["done_by"] = DoneBy.MACHINE  # no person replaces what was measured
+        return done.model_copy(update=update).settled()
 
     def _rollout(self) -> dict[str, object]:
         progress = status_of_plan(self.plan, self.journal).progress
@@ -237,17 +240,18 @@ class StageRun:
                 sleep=Clock(self.access.time_scale).sleep,
             )
             for name, (_, rules) in READINGS.items():
-                state, sentences = judged_rules(health.report, rules)
-                self._readings[name] = item.model_copy(
-                    update={"name": name, "state": state, "sentences": sentences}
-                )
-        done = self._readings[item.name]
-        return done.model_copy(update={"title": item.title})
+                self._readings[name] = judged_rules(health.report, rules)
+        state, sentences = self._readings[item.name]
+        soak = {"soak_s": self.request.soak_s}
+        return item.model_copy(update={"state": state, "sentences": sentences, **soak})
 
     # --- suites ---------------------------------------------------------------------------------
 
     def _suite(self, item: AcceptanceItem) -> AcceptanceItem:
         request = self._suite_of(item.name)
+        rules = LoadRules.of(self.derived.fabric.rdma)
+        names = allowed_servers(self.derived.network, rules, request.servers)
+        item = item.model_copy(update={"servers": names})
         self.say(f"{item.name}: {item.title}")
         pulls = request.suite is Suite.FAILOVER  # a person has to know which cable, and when
         talk = RunDialogue(self.say if pulls else _silent, self.stopped)
@@ -256,14 +260,16 @@ class StageRun:
             result = run_tests(fabric, self.access, request, self.history, talk)
         except HistoryNotWritten as error:
             result = error.result
-        except BadInput as error:  # too few servers for it
+        except TooFewServers as error:
+            if item.failed:
+                raise
             few = (str(error.problem.what),)
             return item.model_copy(update={"state": ItemState.NOT_JUDGED, "sentences": few})
         except DeviceFailed as error:
             what = tuple(f"{p.where} {p.what}".strip() for p in error.problems)
             return item.model_copy(update={"state": ItemState.FAILED, "sentences": what})
         if self.stopped() and not result.complete:
-            return item
+            return item  # open
         state, sentences = judged_run(result)
         return item.model_copy(update={"state": state, "sentences": sentences, "run": result.id})
 

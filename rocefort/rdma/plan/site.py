@@ -27,6 +27,10 @@ BEFORE_CABLE_S, AFTER_CABLE_S = 5, 5  # of a run, so that both states are seen; 
 LEAST_DURATION_S = 4  # perftest leaves out a quarter at both ends (`--margin`)
 
 
+class TooFewServers(BadInput):
+    """A suite takes more servers than may be used."""
+
+
 class RdmaPlanOptions(Frozen):
     """Options of a plan that the user may set; None: the suite's default."""
 
@@ -114,7 +118,7 @@ class RdmaSite:
     def require(self, least: int, suite: Suite) -> None:
         """Refuse a suite that has too few servers."""
         if len(self.servers) < least:
-            raise BadInput(
+            raise TooFewServers(
                 f"{suite} takes {least} RoCE servers, {len(self.servers)} may be used",
                 where=self.network.name,
                 how="name more with --servers, or list more under rdma.servers",

@@ -12,7 +12,7 @@ from rocefort.models.wording import names_text
 from rocefort.rdma.plan.gate_pairs import plan_pairs
 from rocefort.rdma.plan.message_sizes import SizeSeries
 from rocefort.rdma.plan.shared_links import disjoint_rounds, miss_probability, qps_for, tournament
-from rocefort.rdma.plan.site import RdmaPlanOptions, RdmaSite, numbered
+from rocefort.rdma.plan.site import RdmaPlanOptions, RdmaSite, TooFewServers, numbered
 from rocefort.rdma.plan.work_suites import TCP_LOAD, mpi, storage
 from rocefort.rdma.rdma_plan import (
     Coverage,
@@ -33,7 +33,7 @@ def incast(site: RdmaSite) -> RdmaPlan:
     sink = _target(site)
     senders = [s for s in site.servers.values() if s is not sink and site.are_separate(s, sink)]
     if not senders:
-        raise BadInput(f"all servers are one machine with {sink.name}", how="name others")
+        raise TooFewServers(f"all servers are one machine with {sink.name}", how="name others")
     offered = sum(site.load.rate_gbps(s.flow_gbps) for s in senders)
     rounds = [
         site.round([site.run(Program.WRITE_BW, senders[0], sink)], f"one to {sink.name}"),
@@ -63,7 +63,7 @@ def mixed(site: RdmaSite) -> RdmaPlan:
     sink = _target(site)
     others = [s for s in site.servers.values() if s is not sink and site.are_separate(s, sink)]
     if len(others) < 2:
-        raise BadInput(f"fewer than two machines beside {sink.name}", how="name others")
+        raise TooFewServers(f"fewer than two machines beside {sink.name}", how="name others")
     sender, talker = others[:2]
     alone = site.run(Program.WRITE_BW, sender, sink)
     tcp = site.tcp_run(talker, sink)

@@ -180,18 +180,27 @@ def give_approval(
     Raises Refused if the approval would be invalid, and for another user's name.
     """
     plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
-    if key is None:
-        if by not in ("", user()):
-            raise Refused(
-                f"you are {user()}; an approval as {by} needs a key",
-                where=f"--by {by}",
-                how="sign the approval: --key FILE",
-            )
-        return requests.approve(notes, plan, wave, user(), plan.digest)
-    rules = requests.running_history(notes, plan).rules
-    if not by:
-        by = _owner_of(key, rules)
+    rules = None if key is None else requests.running_history(notes, plan).rules
+    unnamed = "the rollout, which began without --allowed-signers"
+    by = approver_of(by, key, rules, unnamed)
     return requests.approve(notes, plan, wave, by, plan.digest, key=key)
+
+
+def approver_of(by: str, key: Path | None, rules: ApplyRules | None, unnamed: str) -> str:
+    """Name of who approves: the user of this process, or the owner of a key.
+
+    by: name that the user states; with a key, its signature proves it. unnamed: what names no
+    signers. Raises Refused for another user's name without a key, and for a key of no signer.
+    """
+    if key is not None:
+        return by or _owner_of(key, rules, unnamed)
+    if by not in ("", user()):
+        raise Refused(
+            f"you are {user()}; an approval as {by} needs a key",
+            where=f"--by {by}",
+            how="sign the approval: --key FILE",
+        )
+    return user()
 
 
 def of_rehearsal(sealed: Path, *, required: bool = False) -> str:
@@ -202,15 +211,14 @@ def of_rehearsal(sealed: Path, *, required: bool = False) -> str:
     return rehearsal_record(sealed, plan).sentence
 
 
-def _owner_of(key: Path, rules: ApplyRules | None) -> str:
-    """Name of a key in the run's file of allowed signers."""
+def _owner_of(key: Path, rules: ApplyRules | None, unnamed: str) -> str:
+    """Name of a key among the allowed signers."""
     names: tuple[str, ...] = ()
     if rules and rules.who_signs:
         with allowed_by(rules) as allowed:
             names = principals_of(key, allowed)
     if not names or not names[0]:
-        signers = rules.who_signs if rules else ""
-        signers = signers or "the rollout, which began without --allowed-signers"
+        signers = (rules.who_signs if rules else "") or unnamed
         raise Refused("is not a key that may approve", where=str(key), how=f"see {signers}")
     return names[0]
 

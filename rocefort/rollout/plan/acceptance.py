@@ -50,11 +50,20 @@ class DoneBy(StrEnum):
     PERSON = "person"
 
 
+class ItemFailure(Frozen):
+    """Failure of an item that has not passed since. It passes on these servers, over this soak."""
+
+    sentences: tuple[str, ...]
+    servers: tuple[str, ...] = ()
+    soak_s: float = 0.0
+
+
 class AcceptanceItem(Frozen):
     """One item of an acceptance.
 
     who: user whose command did it, or the person who did it by hand. run: id of its RDMA run.
-    sentences: what failed or was not judged, otherwise what was seen.
+    sentences: what failed or was not judged, otherwise what was seen. servers: those that a suite
+    might load. soak_s: time between its two readings. failure: an earlier one, until it passes.
     """
 
     name: str
@@ -64,8 +73,51 @@ class AcceptanceItem(Frozen):
     state: ItemState = ItemState.OPEN
     sentences: tuple[str, ...] = ()
     run: str = ""
+    servers: tuple[str, ...] = ()
+    soak_s: float = 0.0
+    failure: ItemFailure | None = None
     began: datetime | None = None
     ended: datetime | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed and has not passed since; open or not judged, it still blocks."""
+        return self.state is ItemState.FAILED or self.failure is not None
+
+    @property
+    def reason(self) -> str:
+        """First sentence of its failure; empty: it did not fail."""
+        if self.state is not ItemState.FAILED and self.failure is not None:
+            return "".join(self.failure.sentences[:1]) + " (it has not passed since)"
+        return (self.sentences or ("no reason is recorded",))[0] if self.failed else ""
+
+    def reopened(self) -> Self:
+        """Return the item open; its failure stays until it passes on all that failed."""
+        failure = self.failure
+        if self.state is ItemState.FAILED:
+            servers = (*(failure.servers if failure else ()), *self.servers)
+            failure = ItemFailure(
+                sentences=self.sentences,
+                servers=tuple(dict.fromkeys(servers)),
+                soak_s=max(self.soak_s, failure.soak_s if failure else 0.0),
+            )
+        kept = {"name": self.name, "title": self.title, "done_by": self.done_by}
+        return type(self)(**kept, failure=failure)
+
+    def settled(self) -> Self:
+        """Return a measured item; passed on less than what failed, it is not judged."""
+        failure = self.failure
+        if failure is None or self.state is not ItemState.PASSED:
+            return self
+        less = []
+        if lacking := [name for name in failure.servers if name not in self.servers]:
+            less.append(f"it failed with {listing(lacking)}, and passed without")
+        if self.soak_s < failure.soak_s:
+            less.append(f"it failed over {failure.soak_s:g} s, and passed over {self.soak_s:g} s")
+        if not less:
+            return self.model_copy(update={"failure": None})
+        sentences = (*less, *self.sentences)
+        return self.model_copy(update={"state": ItemState.NOT_JUDGED, "sentences": sentences})
 
     @property
     def digest(self) -> str:
@@ -133,6 +185,11 @@ class Acceptance(Frozen):
         """Items in one of these states."""
         return tuple(item for item in self.items if item.state in states)
 
+    @property
+    def failed(self) -> tuple[AcceptanceItem, ...]:
+        """Items that failed and have not passed since."""
+        return tuple(item for item in self.items if item.failed)
+
     def override_of(self, item: AcceptanceItem) -> ItemOverride | None:
         """Override of this result of an item; None without one."""
         own = (each for each in self.overrides if each.item == item.name)
@@ -196,8 +253,8 @@ def overridden(
     did not fail, or without a reason.
     """
     item = next((each for each in record.items if each.name == name), None)
-    if item is None or item.state is not ItemState.FAILED:
-        failed = [each.name for each in record.in_state(ItemState.FAILED)]
+    if item is None or not item.failed:
+        failed = [each.name for each in record.failed]
         how = f"these failed: {listing(failed)}" if failed else "nothing failed"
         raise BadInput(f"{name!r} is no failed item", where="--override", how=how)
     if not reason.strip():
@@ -217,18 +274,19 @@ def overridden(
 
 def lacking_approval(record: Acceptance, override: ItemOverride, policy: Approvals) -> str:
     """Reason why an override does not hold yet; empty if it holds."""
-    problems = [_refusal(record, override, each, policy) for each in override.approvals]
+    problems = [approval_refusal(record, override, each, policy) for each in override.approvals]
     good = sum(not problem for problem in problems)
     count = policy.count if policy.required else 1
     if good >= count:
         return ""
     why = next((problem for problem in problems if problem), "")
-    return why or f"{good} of {count_of(count, 'approval')} is there"
+    return why or f"{good} of {count_of(count, 'approval')} is given"
 
 
-def _refusal(
+def approval_refusal(
     record: Acceptance, override: ItemOverride, approval: OverrideApproval, policy: Approvals
 ) -> str:
+    """Reason why one approval of an override does not count; empty if it does."""
     if policy.required and policy.not_author and approval.by == record.author:
         return f"{approval.by} made the plan of the stage; another person has to approve it"
     if not policy.signers:
@@ -264,7 +322,7 @@ def newest_record(fabric: Path) -> tuple[Path, Acceptance] | None:
 
 def blocked_items(record: Acceptance, policy: Approvals) -> Iterator[tuple[AcceptanceItem, str]]:
     """Items that failed without a valid override, each with what its override lacks."""
-    for item in record.in_state(ItemState.FAILED):
+    for item in record.failed:
         override = record.override_of(item)
         if override is None:
             yield item, ""
@@ -287,7 +345,7 @@ def refuse_unaccepted(fabric: Path) -> tuple[str, ...]:
     problems = [
         Problem(
             f"{stage}, {item.name}",
-            f"its acceptance failed: {(item.sentences or ('no reason is recorded',))[0]}"
+            f"its acceptance failed: {item.reason}"
             + (f"; its override does not hold: {why}" if why else ""),
             f"correct it, then `rocefort accept PLAN {correction(item)}`; or override it: "
             f"`rocefort accept PLAN --override {item.name}=REASON`",
@@ -300,7 +358,7 @@ def refuse_unaccepted(fabric: Path) -> tuple[str, ...]:
 
 
 def _notes(record: Acceptance, stage: str) -> Iterator[str]:
-    for item in record.in_state(ItemState.FAILED):
+    for item in record.failed:
         override = record.override_of(item)
         if override is not None:
             people = listing([each.by for each in override.approvals])

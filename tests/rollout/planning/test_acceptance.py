@@ -149,7 +149,7 @@ def test_an_override_needs_a_failed_item_and_a_reason() -> None:
         ),
         (Approvals(required=True), ("ada",), ""),
         (Approvals(required=True, not_author=False), ("eve",), ""),
-        (Approvals(required=True, count=2), ("ada", "ada"), "1 of 2 approvals is there"),
+        (Approvals(required=True, count=2), ("ada", "ada"), "1 of 2 approvals is given"),
         (Approvals(required=True, count=2), ("ada", "bob"), ""),
     ],
 )
