@@ -104,7 +104,8 @@ def test_a_run_from_end_to_end(rocefort: Command, open_lab: Any, tmp_path: Path)
     lines = out.splitlines()
     assert re.fullmatch(r"run \d{8}-\d{6}-[0-9a-f]{4}: 2 runs in 2 rounds, 5 s at least", lines[0])
     assert lines[1] == "round 1 of 2: ib_write_bw, leaf to leaf: 1 measured"
-    assert re.sub(r" +", " ", lines[7]) == "k8sgn08 -> k8sgn12 ib_write_bw 65536 94.00 Gb/s passed"
+    assert lines[5].startswith("record: ")
+    assert re.sub(r" +", " ", lines[9]) == "k8sgn08 -> k8sgn12 ib_write_bw 65536 94.00 Gb/s passed"
     run = lines[0].split()[1].rstrip(":")
     assert json.loads((tmp_path / "run.json").read_text())["id"] == run
     for file in (lab.history, tmp_path / "run.json"):

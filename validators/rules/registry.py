@@ -52,8 +52,8 @@ FAMILIES = {  # in the order of reports
     "HST": "servers",
     "TXT": "the text itself",
     "CHG": "what a change does",
-    "LIV": "the state of the switches",
     "RUL": "the rules of the site",
+    "LIV": "the state of the switches",
 }
 OF_SITE = "rules of the site"  # family of every prefix below
 # Prefix of a site: longer than an area of Rocefort, so that no later area has the same letters.

@@ -202,7 +202,8 @@ def test_commands_work_at_once_from_a_subfolder(
     monkeypatch.chdir(site / "templates" / "vrp")
     assert re.search(r"^plant: \d+ rules, 0 errors, ", rocefort("check", "plant").out, re.MULTILINE)
     verified = rocefort("verify", "plant")
-    assert (verified.code, verified.err) == (0, "")
+    note = "Batfish was not asked: no service is named; to ask it: --batfish HOST:PORT\n"
+    assert (verified.code, verified.err) == (0, note)
     assert "server pairs delivered by every path: 2 of 2\n" in verified.out
     assert "leaf002" in rocefort("show", "plant", "cabling").out
     assert rocefort("render", "plant", "--out", "../../configs").code == 0
