@@ -228,10 +228,6 @@ def _stored(history: Path, identity: str) -> RdmaResult | None:
 
 def _experiment_run(run: PlannedRun, result: RdmaResult) -> ExperimentRun:
     ended: datetime = result.ended or result.began
-    values: dict[str, CellValue] = {}
-    for each in result.measurements:
-        for value in _values(each):
-            values.setdefault(value.cell, value)
     record = result.record
     notes = [f"{name}: {value}" for name, value in (record.conditions if record else {}).items()]
     notes += list(record.differences) if record else []
@@ -240,27 +236,47 @@ def _experiment_run(run: PlannedRun, result: RdmaResult) -> ExperimentRun:
         id=result.id,
         began=result.began,
         ended=ended,
-        values=tuple(values.values()),
+        values=cell_values(result),
         notes=(*notes, *result.unmeasured),
     )
+
+
+def cell_values(result: RdmaResult) -> tuple[CellValue, ...]:
+    """Return the figures of a run, each in a cell of its own.
+
+    A name that several rounds have is followed by the round's note. Raises Refused if two figures
+    have one cell.
+    """
+    notes = {run.id: each.note for each in result.plan.rounds for run in each.runs}
+    rows = [(value, notes.get(m.run.id, "")) for m in result.measurements for value in _values(m)]
+    rounds: dict[str, set[str]] = {}
+    for value, note in rows:
+        rounds.setdefault(value.cell, set()).add(note)
+    cells: dict[str, CellValue] = {}
+    for value, note in rows:
+        name = f"{value.cell}: {note}" if note and len(rounds[value.cell]) > 1 else value.cell
+        if name in cells:
+            what = f"two figures have the cell {name!r}"
+            raise Refused(what, where=f"run {result.id}", how="report it, with the suite's options")
+        cells[name] = value.model_copy(update={"cell": name})
+    return tuple(cells.values())
 
 
 def _values(each: Measurement) -> Iterator[CellValue]:
     """Yield the values of a measurement: of each size of a collective, or its main figure."""
     test = each.run
-    if each.sizes:
-        for point in each.sizes:
-            cell = f"{test.collective or test.program.value} {bytes_words(point.size_bytes)}"
-            yield CellValue(cell=cell, value=point.average_us, unit="us")
-        return
     latency = test.program.measures_latency
-    names = (test.program.value, bytes_words(test.size_bytes), test.pair)
-    yield CellValue(
-        cell=" ".join(filter(None, names)),
-        value=each.value,
-        unit="us" if latency else "Gb/s",
-        higher_is_better=not latency,
-    )
+    unit = "us" if latency else "Gb/s"
+    if test.ranks:
+        points = {point.size_bytes: point.average_us for point in each.sizes}
+        sizes = test.sizes or tuple(points)  # a benchmark adds a row of 0 bytes to each part
+        for size in sizes or (test.size_bytes,):
+            cell = f"{test.collective or test.program.value} {bytes_words(size)}".rstrip()
+            yield CellValue(cell=cell, value=None if size is None else points.get(size), unit=unit)
+        return
+    names = (test.label, bytes_words(test.size_bytes), test.pair)
+    cell = " ".join(filter(None, names))
+    yield CellValue(cell=cell, value=each.value, unit=unit, higher_is_better=not latency)
 
 
 def tests_of(
