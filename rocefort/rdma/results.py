@@ -152,8 +152,9 @@ class DerivedVerdict(Frozen):
 class CableEvent(Frozen):
     """Cables that were away during a round. taken_at None: the round ended earlier.
 
-    by: `lab`, or a `person`, for whom these are the times of the messages. problem: why they were
-    not taken away, or not put back.
+    by: `lab`, or a `person`, for whom these are the times of the message and of the end of the
+    wait. back_at: when routes could use them again; None: not known. problem: why they were not
+    taken away, or not put back.
     """
 
     round: int

@@ -105,7 +105,7 @@ def run_tests(
                 talk.stopped,
                 request.deadline_s,
                 hold.lost,
-                cable_control(plan, access, talk.say),
+                cable_control(plan, access, talk.say, talk.stopped),
             )
             servers = tuple(host.name for host in plan.hosts)
             recorder = RunRecorder(

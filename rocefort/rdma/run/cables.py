@@ -6,21 +6,29 @@ depends on this package.
 
 from __future__ import annotations
 
+import sys
+import termios
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol, cast
+from select import select
+from time import monotonic, sleep
+from typing import Protocol, TextIO, cast
 
-from rocefort.base.errors import RocefortError
+from rocefort.base.errors import RocefortError, Stopped
 from rocefort.base.features import optional_module
+from rocefort.base.streams import is_terminal
 from rocefort.fleet.connections import Connections
 from rocefort.models.wording import listing
 from rocefort.rdma.rdma_plan import RdmaPlan, Round
 from rocefort.rdma.results import CableEvent
 
 LABS = "rocefort.lab.cables"  # module with `cables_of`
+BACK_S = 60.0  # for a person who puts cables back, without a terminal; assumed
+ROUTES_S = 40.0  # until routes use the cables again, more than BGP's connect-retry; assumed
+LOOK_S = 0.2
 Say = Callable[[str], None]
 
 
@@ -36,20 +44,49 @@ class CableControl(Protocol):
 
 @dataclass(frozen=True)
 class PersonalCables:
-    """Cables that a person takes away at a message."""
+    """Cables that a person takes away at a message.
+
+    terminal: where the person presses Enter; None: the person has BACK_S instead. stopped: whether
+    a stop of the run was requested.
+    """
 
     say: Say
+    stopped: Callable[[], bool] = lambda: False
+    terminal: TextIO | None = None
 
     def take(self, cables: Sequence[str]) -> None:
         """Ask the person to take cables away."""
         self.say(f"now: take {listing(cables)} away")
 
     def put_back(self) -> None:
-        """Ask the person to put the cables back."""
-        self.say("now: put the cables back")
+        """Ask the person to put the cables back, and wait until routes use them; raises Stopped.
+
+        The next round, which may be without a failure, would begin without the cables otherwise.
+        """
+        if self.terminal is None:
+            self.say(f"now: put the cables back within {BACK_S:g} s")
+            self._wait(BACK_S)
+        else:
+            termios.tcflush(self.terminal, termios.TCIFLUSH)  # keys of before the message
+            self.say("now: put the cables back, then press Enter")
+            while not select([self.terminal], [], [], LOOK_S)[0]:
+                self._wait(0)
+            self.terminal.readline()
+        self.say(f"routes have {ROUTES_S:g} s to use the cables again")
+        self._wait(ROUTES_S)
+
+    def _wait(self, seconds: float) -> None:
+        until = monotonic() + seconds
+        while not self.stopped():
+            if (rest := until - monotonic()) <= 0:
+                return
+            sleep(min(LOOK_S, rest))
+        raise Stopped("the run was stopped before the cables were back")
 
 
-def cable_control(plan: RdmaPlan, access: Connections, say: Say) -> CableControl | None:
+def cable_control(
+    plan: RdmaPlan, access: Connections, say: Say, stopped: Callable[[], bool]
+) -> CableControl | None:
     """Return who takes the cables of a plan; None if it takes none.
 
     Raises BadInput if they belong to no lab of this machine, Refused if the lab has another fault.
@@ -58,7 +95,7 @@ def cable_control(plan: RdmaPlan, access: Connections, say: Say) -> CableControl
     if not takers:
         return None
     if "lab" not in takers:
-        return PersonalCables(say)
+        return PersonalCables(say, stopped, sys.stdin if is_terminal(sys.stdin) else None)
     module = optional_module(LABS, "a lab is to take cables away")
     return cast("CableControl", module.cables_of(access))
 
@@ -74,16 +111,24 @@ def cables_away(
     if control is None or each.cable_at_s is None:
         yield
         return
-    over, taken = threading.Event(), list[datetime]()
+    over, taken, back = threading.Event(), list[datetime](), list[datetime]()
     problems: list[str] = []
+
+    def attempt(act: Callable[[], None]) -> bool:
+        try:
+            act()
+        except RocefortError as error:
+            problems.append(str(error))
+        except Exception as error:  # noqa: BLE001 - of any kind: a thread would lose it
+            problems.append(f"{type(error).__name__}: {error}")
+        else:
+            return True
+        return False
 
     def take() -> None:
         if not over.wait(each.cable_at_s):
             taken.append(datetime.now(UTC))
-            try:
-                control.take(each.fault_links)
-            except RocefortError as error:
-                problems.append(str(error))
+            attempt(lambda: control.take(each.fault_links))
 
     thread = threading.Thread(target=take, name="rdma-cables", daemon=True)
     thread.start()
@@ -92,19 +137,15 @@ def cables_away(
     finally:
         over.set()
         thread.join()
-        ended = datetime.now(UTC)
-        if taken:
-            try:
-                control.put_back()
-            except RocefortError as error:
-                problems.append(str(error))
+        if taken and attempt(control.put_back):
+            back.append(datetime.now(UTC))
         events.append(
             CableEvent(
                 round=each.number,
                 cables=each.fault_links,
                 by=each.cable_by or "person",
                 taken_at=taken[0] if taken else None,
-                back_at=ended if taken else None,
+                back_at=back[0] if back else None,
                 problem="; ".join(problems),
             )
         )

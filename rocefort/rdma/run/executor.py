@@ -152,7 +152,7 @@ def execute(
     """Execute a plan and yield the results of each round when it ends.
 
     nornir: a fleet with the servers in it. The runs of a round that may not begin, because the
-    window has closed or a stop was requested, are not measured.
+    window has closed, a stop was requested or a cable is not back, are not measured.
     """
     for each in plan.rounds:
         if terms.stopped():
@@ -171,6 +171,9 @@ def execute(
 
 def _closed(each: Round, terms: RunConditions) -> str:
     """Return the reason why a round may not begin now; empty: it may."""
+    for event in terms.events:
+        if event.taken_at is not None and event.back_at is None:
+            return f"the cables of round {event.round} are not back: {event.problem}"
     longest = max((run.least_s for run in each.runs), default=0)
     load = Load(begins=terms.now(), lasts_s=longest)
     return load_verdict(LoadRules.of(terms.rdma), load).reason

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
-from rocefort.base.errors import BadInput, DeviceFailed
+from rocefort.base.errors import BadInput, DeviceFailed, Stopped
 from rocefort.fleet.connections import Connections, SshAccess, load_connections, save_connections
 from rocefort.lab.cables import EmulatedCables, cables_of
 from rocefort.rdma.judge.rounds import cable_verdicts, failed_at_s, loss_over_time
+from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.rdma_plan import RdmaHost, RdmaPlan, Round, Suite
 from rocefort.rdma.rdma_report import result_report
 from rocefort.rdma.results import CableEvent, Figures, Measurement, MpiPoint, Point, RdmaResult
+from rocefort.rdma.run import cables
 from rocefort.rdma.run.cables import cables_away
+from rocefort.rdma.run.executor import RunConditions, execute
 from rocefort.rdma.run_page import RdmaPageContent, rdma_page
 from rocefort.reports.writers.terminal import text_of
 
@@ -73,22 +77,92 @@ def test_cables_that_cannot_be_taken(
     assert (code, out, " ".join(err.split())) == (2, "", f"rocefort: {sentence}")
 
 
-def test_a_person_is_asked_when_to_act(open_lab: Callable[..., Any], rocefort: Rocefort) -> None:
+def test_a_person_is_asked_when_to_act(
+    open_lab: Callable[..., Any], rocefort: Rocefort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cables, "BACK_S", 0.4)
+    monkeypatch.setattr(cables, "ROUTES_S", 0.2)
     lab = open_lab(NAMES[:2], **{name: {"tick": 0.5} for name in NAMES[:2]})
     common = (lab.fabric, "--connections", lab.file, "--history", lab.history, "--no-switches")
     words = ("--suite", "failover", "--cable-by", "person", "--cable-at", 5, "--duration", 10)
     code, out, _ = rocefort("rdma", "run", *common, "--servers", ",".join(lab.roots), *words)
     assert code == 0
-    printed = [line for line in out.splitlines() if line.startswith(("now:", "round 1: after"))]
+    begins = ("now:", "routes", "round 1: after")
+    printed = [line for line in out.splitlines() if line.startswith(begins)]
     port = printed[1].removeprefix("now: take ").removesuffix(" away")
+    back = ["now: put the cables back within 0.4 s", "routes have 0.2 s to use the cables again"]
     assert printed == [
         f"round 1: after 5 s, at a message here, take {port} away",
         f"now: take {port} away",
-        "now: put the cables back",
+        *back,
         f"now: take {port.replace('leaf01', 'leaf02')} away",
-        "now: put the cables back",
+        *back,
     ]
     assert max(map(len, out.splitlines())) <= 80
+    with open_history(lab.history) as past:
+        result = past.load("last")
+    back_at, begun = result.cables[0].back_at, result.measurements[1].at
+    assert back_at is not None and begun is not None and back_at <= begun
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, TextIO]]:
+    """A terminal: the descriptor of its keyboard, and the stream that a program reads."""
+    keyboard, screen = os.openpty()
+    with os.fdopen(screen, encoding="utf-8") as stream:
+        yield keyboard, stream
+    os.close(keyboard)
+
+
+def test_a_round_waits_until_a_person_presses_enter(
+    terminal: tuple[int, TextIO], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cables, "ROUTES_S", 0)
+    keyboard, stream = terminal
+    lines: list[str] = []
+    pressed: list[datetime] = []
+
+    def answer(line: str) -> None:
+        lines.append(line)
+        if line.endswith("press Enter"):
+            pressed.append(datetime.now(UTC))
+            os.write(keyboard, b"\n")
+
+    each = Round(number=1, runs=(), fault_links=("leaf01 p",), cable_by="person", cable_at_s=0)
+    events: list[CableEvent] = []
+    with cables_away(each, cables.PersonalCables(answer, terminal=stream), events):
+        sleep(0.1)
+    assert lines == [
+        "now: take leaf01 p away",
+        "now: put the cables back, then press Enter",
+        "routes have 0 s to use the cables again",
+    ]
+    back_at = events[0].back_at
+    assert back_at is not None and back_at >= pressed[0]
+
+
+def test_keys_of_before_the_message_are_no_answer(terminal: tuple[int, TextIO]) -> None:
+    keyboard, stream = terminal
+    os.write(keyboard, b"\n")
+    looks = iter((False, False, True))
+    control = cables.PersonalCables(lambda _: None, lambda: next(looks), stream)
+    with pytest.raises(Stopped, match="the run was stopped before the cables were back"):
+        control.put_back()
+
+
+def test_no_round_begins_without_its_cables(heps: Any) -> None:
+    made = plan(heps, Suite.MPI, cable_by="lab")
+    away = CableEvent(
+        round=2, cables=("leaf01 p",), by="lab", taken_at=BEGAN, problem="heps is not whole"
+    )
+    terms = RunConditions(heps.fabric.rdma, "r1", events=[away])
+    nornir: Any = None
+    sentences = {
+        ran.measurement.sentence for _, rans in execute(nornir, made, terms) for ran in rans
+    }
+    assert sentences == {
+        "4 servers IMB-MPI1: not run: the cables of round 2 are not back: heps is not whole"
+    }
 
 
 class Refusing:
@@ -99,6 +173,21 @@ class Refusing:
 
     def put_back(self) -> None:
         """Nothing is away."""
+
+
+class Broken(Refusing):
+    """Cables whose control has a fault of its own."""
+
+    def take(self, cables: Sequence[str]) -> None:
+        raise OSError(f"no space left for {cables[0]}")
+
+
+def test_any_fault_of_a_control_is_reported() -> None:
+    each = Round(number=1, runs=(), fault_links=("leaf01 p",), cable_by="lab", cable_at_s=0)
+    events: list[CableEvent] = []
+    with cables_away(each, Broken(), events):
+        sleep(0.1)
+    assert [event.problem for event in events] == ["OSError: no space left for leaf01 p"]
 
 
 def test_a_cable_that_cannot_be_taken_is_reported() -> None:
