@@ -8,6 +8,7 @@ contain `{module}` for the number of the slot.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Annotated
@@ -242,6 +243,12 @@ def hardware_of(device: DeviceType, cards: Mapping[str, ModuleType]) -> Hardware
     ports = tuple(medium.ports for medium in media)
     _refuse_absent(ports, "fabric_ports", facts.fabric_ports)
     _refuse_absent(ports, "spine_ports", facts.spine_ports)
+    counted = Counter(expand_all((*facts.fabric_ports, *facts.spine_ports)))
+    if twice := [name for name, count in counted.items() if count > 1]:
+        raise ValueError(
+            f"{twice[0]} is in fabric_ports and spine_ports {counted[twice[0]]} times; name each "
+            "port once"
+        )
     for entry in breakout:
         _refuse_absent(ports, "breakout", entry.ports)
     return Hardware(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
-from rocefort.base.errors import BadInput, ServiceFailed
+from rocefort.base.errors import BadInput, Refused, ServiceFailed
 from rocefort.fleet.connections import Connections
 from rocefort.lab.experiments.fault_injection import FAILOVER_PATIENCE_S
 from rocefort.lab.lab_cli import FAULTS_FILE, IN_FORCE_FILE, runs_in
@@ -36,7 +36,9 @@ def cables_of(access: Connections) -> TwinCables | EmulatedCables:
             require_mended(registry, record)
             return TwinCables(registry, name)
     if runs_in(file.parent):
-        return EmulatedCables(file.parent)
+        cables = EmulatedCables(file.parent)
+        cables.require_whole()
+        return cables
     raise BadInput(
         f"{access.file_name} leads to no lab that runs on this machine",
         where="--cable-by",
@@ -72,6 +74,13 @@ class EmulatedCables:
     """Cables between emulated switches: a file of faults that their process follows."""
 
     state: Path
+
+    def require_whole(self) -> None:
+        """Raise Refused if a fault is in force, which `put_back` would end, too."""
+        file = self.state / FAULTS_FILE
+        if rows := json.loads(file.read_text("utf-8")) if file.exists() else []:
+            what = f"is broken on purpose: {rows[0]['fault']} {rows[0]['where']}"
+            raise Refused(what, where=str(self.state), how="end this lab, and start it again")
 
     def take(self, cables: Sequence[str]) -> None:
         """Take cables away; raises BadInput for one that the lab lacks."""

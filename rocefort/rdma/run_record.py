@@ -133,25 +133,31 @@ class RunRecord(Frozen):
 
     @property
     def conditions(self) -> dict[str, str]:
-        """Conditions that were read back, by the names of published references."""
+        """Conditions that were read back, by the names of published references.
+
+        A condition that one switch or one server does not report is not known.
+        """
         modes = {setting.mode for switch in self.switches for setting in switch.ecn}
-        mtus = {host.mtu for host in self.hosts if host.mtu is not None}
-        kernels = {host.kernel for host in self.hosts if host.kernel}
-        drivers = [nic.driver for host in self.hosts for nic in host.nics if nic.driver]
-        firmware = {driver.firmware for driver in drivers if driver.firmware}
         values: dict[str, set[str]] = {
             "ecn": set() if any(s.why for s in self.switches) else {str(mode) for mode in modes},
-            "mtu": set(map(str, mtus)),
-            "kernel": kernels,
-            "firmware": firmware,
+            "mtu": {str(host.mtu or "") for host in self.hosts},
+            "kernel": {host.kernel or "" for host in self.hosts},
+            "firmware": {each for host in self.hosts for each in _firmware(host)},
             "congestion_control": set(map(_algorithm, self.hosts)),
         }
         known = {name: sorted(each) for name, each in values.items() if each and "" not in each}
         return {name: ", ".join(each) for name, each in known.items()}
 
 
+def _firmware(host: HostSeen) -> list[str]:
+    """Firmware of each NIC of a server; empty: not known."""
+    return [nic.driver.firmware if nic.driver else "" for nic in host.nics] or [""]
+
+
 def _algorithm(host: HostSeen) -> str:
     """Algorithm that a server's NICs run; empty: not known. mlx5 has DCQCN only, on or off."""
+    if any(nic.files is None for nic in host.nics):
+        return ""
     switches = [
         value
         for nic in host.nics

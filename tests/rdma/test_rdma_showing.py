@@ -468,7 +468,9 @@ def test_what_keeps_figures_apart_is_said_once(make: Make, past: RdmaHistory) ->
     assert any(line.startswith("not measured here (the run has no measu") for line in lines)
 
 
-def test_emulated_runs_are_compared_with_none(make: Make, past: RdmaHistory) -> None:
+def test_emulated_runs_are_compared_with_none(
+    make: Make, past: RdmaHistory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     note = {"servers": "emulated servers, figures of a model: correctness is judged, speed is not"}
     first = make(Suite.WRITE).model_copy(update={"id": "first", "conditions": note})
     second = make(Suite.WRITE, day=1).model_copy(update={"id": "second", "conditions": note})
@@ -479,6 +481,8 @@ def test_emulated_runs_are_compared_with_none(make: Make, past: RdmaHistory) -> 
     assert compare_with(past, "second", "first").lines == (f"not compared: {what}",)
     with pytest.raises(BadInput, match=f"{what}, which cannot judge a regression"):
         compare_with(past, "second", "first", judged=True)
+    monkeypatch.setattr(run_store, "_stored_shape", lambda result, run: result.plan.shapes[run])
+    past.keep(first.model_copy(update={"id": "of an early version"}), ())
     real = make(Suite.WRITE, past=past, day=2)
     assert set(map(len, past.good(real).values())) == {0}, "nothing of an emulator is its history"
 

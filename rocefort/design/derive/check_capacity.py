@@ -193,15 +193,16 @@ def _ports(context: Context) -> Iterator[Problem]:
         if hardware is None or kind in reported:
             continue
         reported.add(kind)
-        peers, word = (capacity.spines, "spines") if leaf else (capacity.leaves, "leaves")
+        peers, word = (capacity.spines, "spine") if leaf else (capacity.leaves, "leaf")
         each = capacity.links_per_pair
         ports = len(hardware.fabric_places(switch.splits))
         if ports < peers * each:
             models = context.catalogue.hardware
             what = (
                 f"{switch.name if switch.fabric_ports else hardware.model} has "
-                f"{count_of(ports, 'fabric port')}, enough for {ports // each} {word} with "
-                f"{count_of(each, 'link')} to each; the reserved capacity is {peers} {word}"
+                f"{count_of(ports, 'fabric port')}, enough for {count_of(ports // each, word)} "
+                f"with {count_of(each, 'link')} to each; the reserved capacity is "
+                f"{count_of(peers, word)}"
             )
             how = (
                 f"add ports to its fabric_ports, {peers * each} in all"
@@ -209,7 +210,7 @@ def _ports(context: Context) -> Iterator[Problem]:
                 else f"use {larger_hardware(models, hardware, peers * each, spine=not leaf)}"
             )
             field = "fabric_ports" if switch.fabric_ports else "hardware"
-            lower = f"lower capacity.{word} to {ports // each}"
+            lower = f"lower capacity.{'spines' if leaf else 'leaves'} to {ports // each}"
             yield context.problem((*path, field), what, f"{how}; or {lower}")
 
 

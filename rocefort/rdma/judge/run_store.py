@@ -77,6 +77,7 @@ class RdmaHistory:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._db = connection
         self.path = path
+        self._comparable: dict[str, bool] = {}
 
     def keep(self, result: RdmaResult, raw: Sequence[RawEnd]) -> None:
         """Store a run that has ended; raises ServiceFailed, and then stores nothing of it."""
@@ -133,6 +134,9 @@ class RdmaHistory:
             latest = ", ".join(line.id for line in lines[:5])
             how = f"one of the latest: {latest}; or `last`" if latest else "it holds no run"
             raise BadInput(f"no run {run!r}", file=str(self.path), how=how)
+        return self._result(run_id)
+
+    def _result(self, run_id: str) -> RdmaResult:
         with self._failing("cannot be read"):
             (blob,) = self._db.execute("SELECT result FROM runs WHERE id = ?", (run_id,)).fetchone()
         try:
@@ -167,10 +171,25 @@ class RdmaHistory:
             values_by_key[program.value, pair, size, shape] = values[-GOOD_RUNS:]
         return values_by_key
 
+    def _is_comparable(self, run: str) -> bool:
+        """Whether a run can be read, and its figures are not constants of an emulator.
+
+        The shapes of its rows do not show it if an early version stored it.
+        """
+        if run not in self._comparable:
+            try:
+                self._comparable[run] = not self._result(run).emulated
+            except BadInput:
+                self._comparable[run] = False
+        return self._comparable[run]
+
     def series(
         self, program: str, pair: str, size: int | None, shape: str | None = None
     ) -> tuple[EarlierValue, ...]:
-        """List all measured values of one program, pair and size, the oldest first."""
+        """List all measured values of one program, pair and size, the oldest first.
+
+        shape: lists only values of this shape, and none of an emulated run.
+        """
         query = (
             "SELECT r.id, r.began, m.value, m.verdict FROM measurements m JOIN runs r "
             "ON r.id = m.run WHERE m.program = ? AND m.pair = ? AND m.size IS ? "
@@ -182,6 +201,7 @@ class RdmaHistory:
         return tuple(
             EarlierValue(id_, datetime.fromisoformat(began), value, verdict not in bad)
             for id_, began, value, verdict in rows
+            if shape is None or self._is_comparable(id_)
         )
 
     @contextmanager

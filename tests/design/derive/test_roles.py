@@ -178,7 +178,7 @@ WRONG = [
     ),
     (
         "fabric_ports: [100GE1/0/5-8]", "fabric_ports: [100GE1/0/5-7]",
-        "leaves[0].fabric_ports: leaf01 has 3 fabric ports, enough for 1 spines with 2 links to "
+        "leaves[0].fabric_ports: leaf01 has 3 fabric ports, enough for 1 spine with 2 links to "
         "each; the reserved capacity is 2 spines; add ports to its fabric_ports, 4 in all; or "
         "lower capacity.spines to 1",
     ),

@@ -134,6 +134,10 @@ WRONG = [
         ("fabric_ports: [100GE1/0/2]", "fabric_ports: [100GE1/0/3]"),
         "rocefort: fabric_ports name 100GE1/0/3, which is not a port; it has 100GE1/0/1 and 100GE1/0/2",
     ),
+    (
+        ("fabric_ports: [100GE1/0/2]", "fabric_ports: [100GE1/0/2]\n  spine_ports: [100GE1/0/1-2]"),
+        "rocefort: 100GE1/0/2 is in fabric_ports and spine_ports 2 times; name each port once",
+    ),
     (("slug:", "slog:"), "slog: unknown key 'slog'; did you mean 'slug'?"),
     (("rocefort:", "comments:"), "'rocefort' is missing; add it"),
     (

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import pytest
 
-from rocefort.base.errors import BadInput, DeviceFailed, Stopped
+from rocefort.base.errors import BadInput, DeviceFailed, Refused, Stopped
 from rocefort.fleet.connections import Connections, SshAccess, load_connections, save_connections
 from rocefort.lab.cables import EmulatedCables, cables_of
 from rocefort.rdma.judge.rounds import cable_verdicts, failed_at_s, loss_over_time
@@ -283,6 +283,24 @@ def test_a_lab_is_known_by_its_connections(tmp_path: Path) -> None:
         cables_of(load_connections(file))
     assert str(caught.value).startswith("--cable-by: ")
     assert "leads to no lab that runs on this machine" in str(caught.value)
+
+
+def test_emulated_switches_with_a_fault_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocefort.lab.cables.runs_in", lambda _: True)
+    file = tmp_path / "connections.yaml"
+    access = SshAccess(name="leaf01", host="127.0.0.1", port=1, user="x", credential="env:HOME")
+    save_connections(Connections(known_hosts=tmp_path / "known", devices=(access,)), file)
+    assert cables_of(load_connections(file)) == EmulatedCables(tmp_path)
+    fault = {"fault": "link-down", "where": "leaf01@100GE1/0/1"}
+    (tmp_path / "faults.json").write_text(json.dumps([fault]))
+    with pytest.raises(Refused) as caught:
+        cables_of(load_connections(file))
+    assert str(caught.value) == (
+        f"{tmp_path}: is broken on purpose: link-down leaf01@100GE1/0/1; end this lab, and start it "
+        "again"
+    )
 
 
 def test_emulated_switches_refuse_an_unknown_cable(tmp_path: Path) -> None:

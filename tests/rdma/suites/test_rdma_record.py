@@ -223,6 +223,12 @@ def test_a_record_shows_growth_and_servers() -> None:
         "firmware": "16.35.2000",
         "congestion_control": "DCQCN",
     }
+    unread = nic.model_copy(update={"driver": None, "files": None})
+    bare = host.model_copy(update={"kernel": None, "nics": (nic, unread)})
+    failed = HostSeen(name="gpu02", failed="gpu02 does not answer")
+    for other, known in ((bare, {"mtu": "9000"}), (failed, {})):
+        partly = record.model_copy(update={"hosts": (host, other)})
+        assert partly.conditions == known, "a part of the servers is not all of them"
 
 
 def test_an_old_run_without_a_record_is_still_read(
