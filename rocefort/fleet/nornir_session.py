@@ -121,6 +121,8 @@ def run_task(nornir: Nornir, task: Callable[[Task], Result]) -> AggregatedResult
         finally:
             progress.advance()
 
+    if not nornir.inventory.hosts:  # nornir logs a warning
+        return AggregatedResult(counted.__name__)
     with Step("devices", len(nornir.inventory.hosts)) as progress:
         return nornir.run(task=counted, on_failed=True)
 

@@ -19,7 +19,7 @@ from rocefort.emulator.switch.store import Store
 from rocefort.fleet.connections import load_connections
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0  # on a machine with much other work
 STARTED = re.compile(r"process (\d+) runs the lab without this terminal; output: lab/lab.log\n")
 
 
