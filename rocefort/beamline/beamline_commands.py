@@ -109,7 +109,9 @@ def add(
     """
     from rocefort.beamline.onboard import NewBeamline, onboard
     from rocefort.beamline.reports import onboarding_report
+    from rocefort.verification.rules_in_force import judge_by_site_rules
 
+    judge_by_site_rules()
     request = NewBeamline(name, like, tuple(detector or ()), id_, leaf, owner)
     done, versions = onboard(fabric, request)
     if not dry_run:

@@ -21,7 +21,7 @@ from rocefort.change.expand import by_place, new_cables
 from rocefort.change.growth import ListedCable
 from rocefort.design.load.documents import LoadedFabric, loaded_fabric
 from rocefort.models.base import Frozen, check_name
-from rocefort.models.fabric.beamlines import Beamline
+from rocefort.models.fabric.beamlines import MOST_BEAMLINES, Beamline
 from rocefort.models.fabric.topology import Leaf
 from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.hardware.media import parts_of, whole_port
@@ -223,13 +223,23 @@ class _Entry:
         return detectors
 
     def _id(self) -> int:
-        """Id of the request, that of the number in the name, or the next one."""
-        if self.request.id is not None:
-            return self.request.id
-        used = {beamline.id for beamline in self.loaded.fabric.beamlines}
-        match = re.search(r"(\d{1,3})$", self.request.name)
+        """Id of the request, or the number at the end of the name, or the next one.
+
+        Raises BadInput where ports follow from ids: a next id depends on what was added before.
+        """
+        fabric, request = self.loaded.fabric, self.request
+        if request.id is not None:
+            return request.id
+        used = {beamline.id for beamline in fabric.beamlines}
+        match = re.search(r"(?<!\d)(\d{1,3})$", request.name)
         number = int(match[1]) if match else 0
-        return number if number and number not in used else max(used) + 1
+        if number and number not in used:
+            return number
+        if fabric.capacity.beamline_ports is not None:
+            what = f"{request.name!r} ends in no number from 1 to {MOST_BEAMLINES} that is free"
+            how = "give --id N: with capacity.beamline_ports, the ports follow from it"
+            raise BadInput(what, how=how)
+        return max(used) + 1
 
     def _leaves(self) -> list[Leaf]:
         """Leaves with a gateway for the beamlines' segment, by id; one if the request names it."""

@@ -26,7 +26,8 @@ SHARE = (
 )
 PAUSES = (
     "By paths, not by rates: a beamline can congest each port that its packets leave by, and the "
-    "switch then pauses the links to it."
+    "switch then pauses the links to it. A failure, or a sender that is not in the demand, can "
+    "cause other pauses."
 )
 
 

@@ -3,7 +3,8 @@
 A sender can congest each port that its packets leave by. The switch then pauses the links by which
 packets for this port arrive. A paused link stops every packet of the lossless queue on it, and the
 switch behind it pauses the links whose packets wait for it. The analysis is of paths, not of rates:
-a pause that it shows is possible, and one that it does not show is impossible.
+a pause that it shows is possible. One that it does not show is impossible only while all paths are
+up, and for senders of the demand: a failure, or other traffic, can cause more.
 """
 
 from __future__ import annotations

@@ -179,6 +179,15 @@ def test_refusals(rocefort: Rocefort, fabric: Path, words: tuple[str, ...], mess
             ("bl5", "--like", "bl4", "--detector", "60 Gb/s"),
             "bl5 needs 3 ports of 25 Gb/s, and capacity.beamline_ports keeps 2",
         ),
+        *(
+            (
+                (name, "--like", "bl4"),
+                f"{name!r} ends in no number from 1 to 999 that is free; give --id N: with "
+                "capacity.beamline_ports, the ports follow from it",
+            )
+            for name in ("imaging", "tomo0", "hall3", "bl2005")
+        ),
+        (("imaging", "--like", "bl4", "--id", "7"), "beamline 7 has 25GE1/0/1 of leaf08"),
         (
             ("bl7", "--like", "bl4"),
             "beamline 7 has 25GE1/0/1 of leaf08, which is in use; name a leaf: --leaf LEAF takes "

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
+from beamlines import with_beamlines
 
 from rocefort.base.command_line.values import rule_names
 from rocefort.base.repository import ROOT, TEMPLATES
@@ -257,7 +258,21 @@ def test_a_plan_needs_them_and_does_not_seal_them(site: Path, rocefort: Rocefort
     assert "validators" not in (site / "plan.json").read_text()
 
 
-LOADING = {"check", "expand", "explain", "plan", "remove", "rename", "report", "rules"}
+def test_a_new_beamline_is_judged(site: Path, rocefort: Rocefort) -> None:
+    rule = RULE.replace("subject.network.role(SwitchRole.LEAF)", "subject.servers or ()")
+    rule = rule.replace("not node.rack", "node.name == 'bl5-1'").replace("(node,", "(None,")
+    (site / "validators/racks.py").write_text(rule)
+    fabric = site / "fabric.yaml"
+    fabric.write_text(with_beamlines())
+    words = ("beamline", "add", fabric, "bl5", "--like", "bl4")
+    done = rocefort(*words)
+    assert done.code == 4
+    assert "bl5-1 has no rack" in done.err
+    assert fabric.read_text() == with_beamlines()
+    assert rocefort("--no-site-rules", *words).code == 0
+
+
+LOADING = {"add", "check", "expand", "explain", "plan", "remove", "rename", "report", "rules"}
 
 
 def test_no_other_command_loads_them() -> None:
