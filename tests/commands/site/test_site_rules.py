@@ -297,13 +297,18 @@ def test_no_other_command_loads_them() -> None:
 
 @pytest.mark.parametrize("file", ["github-comment.yml", "gitlab-ci.yml"])
 def test_the_job_with_a_token_forbids_them(file: str) -> None:
-    content = yaml.safe_load((TEMPLATES / "site" / file).read_text())
+    text = (TEMPLATES / "site" / file).read_text()
+    content = yaml.safe_load(text)
     if file == "gitlab-ci.yml":
-        given = [
-            job["variables"]
-            for job in content.values()
+        jobs = {
+            name: job["variables"]
+            for name, job in content.items()
             if "ROCEFORT_GITLAB_TOKEN" in str(job) or "rocefort comment" in str(job)
-        ]
+        }
+        given = [*jobs.values()]
+        head = " ".join(text.partition("\n.rocefort:")[0].replace("#", " ").split())
+        assert all(f"Only the job {name} gets it" in head for name in jobs)
+        assert all(f"Remove {name} where" in head for name in jobs)
     else:
         steps = [step for job in content["jobs"].values() for step in job["steps"]]
         given = [step["env"] for step in steps if "GITHUB_TOKEN" in step.get("env", {})]
