@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from rocefort.base.errors import BadInput
 from rocefort.base.features import optional_module
 from rocefort.base.progress import Step
 from rocefort.change.edit import FabricFile, read_fabric
+from rocefort.design.load.documents import find_fabric
 from rocefort.experiment.comparison import compared, least_p, ordered_runs
 from rocefort.experiment.factor import (
     REFUSAL,
@@ -28,9 +29,11 @@ from rocefort.experiment.model import (
 )
 from rocefort.experiment.page import experiment_page
 from rocefort.experiment.store import PAGE, RESULT, ExperimentFolder
+from rocefort.models.wording import listing
 from rocefort.verification.page.fabric_page import provenance_of
 
 MPI = "mpi"
+FOLDERS = Path("experiments")  # of all experiments, by default
 DEPENDENT = "tests share servers and links, so p over all tests is lower than of independent ones"
 
 
@@ -70,7 +73,7 @@ class PreparedExperiment:
         with Step("check the levels"):
             fabrics = level_fabrics(file, key, words)
         name = file.start.fabric.fabric
-        folder = request.directory or Path("experiments") / f"{name}-{key}"
+        folder = request.directory or FOLDERS / f"{name}-{key}"
         return cls(request, file, key, fabrics, ExperimentFolder(folder))
 
     @property
@@ -105,6 +108,21 @@ class PreparedExperiment:
         return Level(name=name, text=text, fabric=fabric.digest, file=str(file))
 
 
+def kept_folder(request: ExperimentRequest) -> ExperimentFolder:
+    """Folder of an experiment that has begun, whatever its fabric has become; raises BadInput."""
+    if request.directory:
+        return ExperimentFolder(request.directory)
+    key, _ = parsed_factor(request.factor)
+    source = find_fabric(request.fabric).resolve()
+    for path in sorted(FOLDERS.glob(f"*-{key}")):
+        folder = ExperimentFolder(path)
+        plan = folder.plan()
+        if plan is not None and Path(plan.source).resolve() == source:
+            return folder
+    what = f"no experiment with {key} of this fabric is in {FOLDERS}"
+    raise BadInput(what, file=str(source), how="name its folder: --directory")
+
+
 @dataclass(frozen=True)
 class Grounds:
     """Basis of a result's figures. not_compared: why they enter no table; empty: they do."""
@@ -120,13 +138,13 @@ class Grounds:
 class Conducted:
     """Experiment after its last run, or after a stop."""
 
-    prepared: PreparedExperiment
+    folder: ExperimentFolder
     plan: ExperimentPlan
     grounds: Grounds = field(default_factory=Grounds)
 
     def result(self) -> ExperimentResult:
         """Return the result of the runs that the folder has; write it and its page."""
-        folder = self.prepared.folder
+        folder = self.folder
         kept = [folder.run(run) for run in self.plan.runs]
         runs = tuple(run for run in kept if run is not None)
         result = ExperimentResult(
@@ -136,20 +154,33 @@ class Conducted:
             runs=runs,
             comparisons=() if self.grounds.not_compared else tuple(_comparisons(self.plan, runs)),
             not_compared=self.grounds.not_compared,
-            unmeasured=self.grounds.unmeasured,
+            unmeasured=(*self.grounds.unmeasured, *cells_left_out(self.plan, runs)),
             assumptions=self.grounds.assumptions,
             not_modelled=self.grounds.not_modelled,
             notes=(least_p(self.plan.repeat), DEPENDENT, *self.grounds.notes),
             page=PAGE,
         )
         folder.write(RESULT, result.model_dump_json(indent=1) + "\n")
-        folder.write(PAGE, experiment_page(result, provenance_of(self.prepared.file.path)))
+        folder.write(PAGE, experiment_page(result, provenance_of(Path(self.plan.source))))
         return result
 
 
 def _comparisons(plan: ExperimentPlan, runs: Sequence[ExperimentRun]) -> list[LevelComparison]:
     first, *others = (level.name for level in plan.levels)
     return [compared(runs, first, other) for other in others]
+
+
+def cells_left_out(plan: ExperimentPlan, runs: Sequence[ExperimentRun]) -> Iterator[str]:
+    """Yield a sentence for each cell that a run lacks, so that it is not compared."""
+    why = "a flow did not end in" if plan.simulated else "no figure above 0 is in the outputs of"
+    for name in dict.fromkeys(value.cell for run in runs for value in run.values):
+        lacking = [
+            f"run {run.run.number} ({run.run.level})"
+            for run in runs
+            if not any(value.cell == name and value.value for value in run.values)
+        ]
+        if lacking:
+            yield f"{name}: not compared, because {why} {listing(lacking)}"
 
 
 def simulated_experiment(request: ExperimentRequest) -> ExperimentResult:
@@ -176,19 +207,27 @@ def simulated_experiment(request: ExperimentRequest) -> ExperimentResult:
     }
     plan = prepared.plan(levels, options, simulated=True)
     folder = prepared.folder
-    with folder.held():
-        folder.begin(plan, prepared.texts)
-        missing = [run for run in plan.runs if folder.run(run) is None]
-        if missing:
-            store = request.results or results_folder()
-            with evaluators("processes", request.workers, store) as evaluator_of:
-                evaluator = evaluator_of(tuple(bench.bases))
-                for run in missing:
-                    folder.note("began", run=run.number, level=run.level)
-                    folder.keep(bench.carry_out(run, evaluator))
-        grounds = Grounds(
+    conducted = Conducted(
+        folder,
+        plan,
+        Grounds(
             unmeasured=tuple(left_out),
             assumptions=tuple(collectives.assumptions(bench, simulated)),
             not_modelled=collectives.LIMITS,
-        )
-        return Conducted(prepared, plan, grounds).result()
+        ),
+    )
+    with folder.held():
+        folder.begin(plan, prepared.texts)
+        missing = [run for run in plan.runs if folder.run(run) is None]
+        try:
+            if missing:
+                store = request.results or results_folder()
+                with evaluators("processes", request.workers, store) as evaluator_of:
+                    evaluator = evaluator_of(tuple(bench.bases))
+                    for run in missing:
+                        folder.note("began", run=run.number, level=run.level)
+                        folder.keep(bench.carry_out(run, evaluator))
+        except KeyboardInterrupt:
+            conducted.result()
+            raise
+        return conducted.result()

@@ -11,7 +11,6 @@ import typer
 from rocefort.base import options, output
 from rocefort.base.command_line import values
 from rocefort.base.command_line.help import Topic, documented
-from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_result
 
 MOST = 10**12  # bytes of a message
@@ -106,7 +105,6 @@ def experiment(
     from rocefort.base.errors import BadInput
     from rocefort.experiment.conduct import (
         ExperimentRequest,
-        PreparedExperiment,
         simulated_experiment,
     )
     from rocefort.experiment.report import experiment_report
@@ -148,9 +146,8 @@ def experiment(
             history=history,
             restore=restore,
         )
-        result = measured_experiment(PreparedExperiment.of(request), measured, output.write_note)
+        result = measured_experiment(request, measured, output.write_note)
     write_result(result, experiment_report, text=form is options.TraceFormat.TEXT)
-    end(failed=False, stopped=result.state == "stopped" and not restore)
 
 
 def _numbers(text: str, where: str) -> tuple[int, ...]:

@@ -1,7 +1,8 @@
 """Measured experiment: each level is rolled out, and a suite of RDMA tests runs on it.
 
 The id of a run is in the journal before it begins. After a kill, an id in the history of RDMA runs
-is a run that has ended. Otherwise all its processes are stopped, and the same id runs again.
+is a run that has ended. Otherwise all its processes are stopped, and the same id runs again. A run
+that did not measure everything is discarded, and made again under another id.
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ from rocefort.base.errors import (
 )
 from rocefort.base.processes import stop_on_signals
 from rocefort.base.repository import SHIPPED, site_of
-from rocefort.experiment.conduct import Conducted, ExperimentRequest, Grounds, PreparedExperiment
+from rocefort.experiment.conduct import (
+    Conducted,
+    ExperimentRequest,
+    Grounds,
+    PreparedExperiment,
+    kept_folder,
+)
 from rocefort.experiment.factor import START
 from rocefort.experiment.model import (
     CellValue,
@@ -33,17 +40,21 @@ from rocefort.experiment.model import (
     PlannedRun,
 )
 from rocefort.experiment.rollouts import CONTINUES, LevelRollouts
+from rocefort.experiment.store import ExperimentFolder
 from rocefort.fleet.connections import Connections
+from rocefort.models.wording import count_of
 from rocefort.rdma.designed_plan import RdmaRequest, request_of
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.options import SuiteName
-from rocefort.rdma.results import Measurement, RdmaResult
+from rocefort.rdma.results import Measurement, MeasurementVerdict, RdmaResult
 from rocefort.rdma.run_suite import RunDialogue, new_id, run_tests, stop_everything
 from rocefort.reports.wording import bytes_words
 from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.verification.capacity import demand_of
 
 BEGAN, DISCARDED = "began", "discarded"
+ATTEMPTS = 2  # of a run that is incomplete
+EMULATED = "emulated servers"
 # Errors without facts of their own, to which the problems of another one can be added.
 PLAIN: dict[ExitCode, type[RocefortError]] = {
     each.exit_code: each for each in (BadInput, Refused, Stopped)
@@ -73,45 +84,74 @@ class MeasuredRequest:
 
 
 def measured_experiment(
-    prepared: PreparedExperiment, request: MeasuredRequest, say: Say
+    request: ExperimentRequest, measured: MeasuredRequest, say: Say
 ) -> ExperimentResult:
     """Run the missing runs, and return the switches to the start, also after a failure.
 
-    Raises Refused before it changes a switch, DeviceFailed and Stopped after the return.
+    Raises Refused before it changes a switch, DeviceFailed and Stopped after the return. A restore
+    needs the folder alone, whatever the fabric has become.
     """
+    if measured.restore:
+        folder = kept_folder(request)
+        plan = _kept_plan(folder)
+        with folder.held(), stop_on_signals() as stopped:
+            return _Experiment(folder, plan, measured, say).carry_out(stopped, ())
+    prepared = PreparedExperiment.of(request)
     folder = prepared.folder
     _refuse_other_site(prepared)
     levels = [prepared.level(each, each.name, each.note) for each in prepared.fabrics]
-    tests = request.tests
+    tests = measured.tests
     chosen = tests.options.model_dump(mode="json", exclude_defaults=True)
     options = {"servers": ", ".join(tests.servers), **{k: str(v) for k, v in chosen.items()}}
     plan = prepared.plan(levels, options, simulated=False)
-    demand = demand_of(prepared.file.path, None, prepared.file.start.network).file
+    start = prepared.file.start
+    demand = demand_of(prepared.file.path, None, start.network).file
     with folder.held(), stop_on_signals() as stopped:
-        if request.restore:
-            plan = _kept_plan(prepared)
-        else:
-            texts = {START: prepared.file.text} | prepared.texts
-            folder.begin(plan, texts, [Path(demand)] if demand else [])
-        fabrics = {name: folder.level(name) for name in (START, *(x.name for x in plan.levels))}
-        rollouts = LevelRollouts(folder, request.access, fabrics, request.options, say)
-        listed = prepared.file.start.fabric.rdma.servers
-        _Runs(rollouts, request, plan, say, stopped, listed).carry_out()
-        note = request.access.speed_note
+        texts = {START: prepared.file.text} | prepared.texts
+        folder.begin(plan, texts, [Path(demand)] if demand else [])
+        listed = start.fabric.rdma.servers
+        return _Experiment(folder, plan, measured, say).carry_out(stopped, listed)
+
+
+@dataclass(frozen=True)
+class _Experiment:
+    """Experiment whose folder is held."""
+
+    folder: ExperimentFolder
+    plan: ExperimentPlan
+    request: MeasuredRequest
+    say: Say
+
+    def carry_out(self, stopped: Callable[[], bool], listed: tuple[str, ...]) -> ExperimentResult:
+        """Return the result; after an error write it, with the runs that have ended."""
+        request, folder = self.request, self.folder
+        fabrics = {x: folder.level(x) for x in (START, *(level.name for level in self.plan.levels))}
+        rollouts = LevelRollouts(folder, request.access, fabrics, request.options, self.say)
+        try:
+            _Runs(rollouts, request, self.plan, self.say, stopped, listed).carry_out()
+        except RocefortError:
+            if rollouts.changed:
+                self._result()
+            raise
+        return self._result()
+
+    def _result(self) -> ExperimentResult:
+        kept = [run for each in self.plan.runs if (run := self.folder.run(each))]
+        reasons = dict.fromkeys(run.not_compared for run in kept if run.not_compared)
         grounds = Grounds(
             assumptions=ASSUMPTIONS,
-            notes=tuple(_rollout_notes(rollouts)),
-            not_compared=NO_TABLE.format(note) if note else "",
+            notes=tuple(_journal_notes(self.folder)),
+            not_compared=NO_TABLE.format("; ".join(reasons)) if reasons else "",
         )
-        return Conducted(prepared, plan, grounds).result()
+        return Conducted(self.folder, self.plan, grounds).result()
 
 
-def _kept_plan(prepared: PreparedExperiment) -> ExperimentPlan:
+def _kept_plan(folder: ExperimentFolder) -> ExperimentPlan:
     """Return the plan of the folder; raises BadInput if it has none of measured runs."""
-    plan = prepared.folder.plan()
+    plan = folder.plan()
     if plan is None or plan.simulated:
         what = "has no experiment on switches"
-        raise BadInput(what, file=str(prepared.folder.path), how="name its folder: --directory")
+        raise BadInput(what, file=str(folder.path), how="name its folder: --directory")
     return plan
 
 
@@ -125,14 +165,16 @@ def _refuse_other_site(prepared: PreparedExperiment) -> None:
         raise BadInput(what, file=str(prepared.folder.path), how=how)
 
 
-def _rollout_notes(rollouts: LevelRollouts) -> Iterator[str]:
-    """Yield a sentence for each change of level."""
-    for row in rollouts.folder.journal():
+def _journal_notes(folder: ExperimentFolder) -> Iterator[str]:
+    """Yield a sentence for each change of level, and for each run that was made again."""
+    for row in folder.journal():
         if row["event"] == "arrived":
             yield (
                 f"plan {row['number']} ({row['plan'][:12]}): to {row['level']}, "
                 f"{row['switches']} switches changed"
             )
+        if row["event"] == DISCARDED:
+            yield f"run {row['run']}, {row['id']}: discarded, because {row.get('why', 'of a stop')}"
 
 
 @dataclass(frozen=True)
@@ -186,26 +228,41 @@ class _Runs:
             self._run(run)
 
     def _run(self, run: PlannedRun) -> None:
-        """Run the tests of one run under its id, unless the history has it."""
+        """Run the tests of one run until all is measured; raises DeviceFailed if twice it is not.
+
+        An incomplete run is discarded: a cell that one run lacks could not be compared.
+        """
+        folder, why = self.rollouts.folder, ""
+        for _ in range(ATTEMPTS):
+            result = self._stored_or_made(run)
+            if result.complete:
+                folder.keep(_experiment_run(run, result))
+                return
+            why = _missing_figures(result)
+            folder.note(DISCARDED, run=run.number, id=result.id, why=why)
+            if self.stopped():
+                raise Stopped(f"an operator stopped run {run.number}, which runs again")
+            self.say(f"run {run.number}, {result.id}: discarded, because {why}")
+        what = f"run {run.number} ({run.level}) is incomplete: {why}"
+        raise DeviceFailed(what, how="remove the cause; the same command makes it again")
+
+    def _stored_or_made(self, run: PlannedRun) -> RdmaResult:
+        """Return the result of a run under its id; the history has it after a kill."""
         folder, access = self.rollouts.folder, self.request.access
         fabric, history = self.rollouts.fabrics[run.level], self.request.history
         history = history or folder.path / "rdma.db"
         identity = self._identity(run)
         result = _stored(history, identity) if identity else None
+        if result is not None:
+            return result
         if identity is None:
             identity = new_id()
             folder.note(BEGAN, run=run.number, level=run.level, id=identity)
-        elif result is None:
+        else:
             stop_everything(fabric, access, self.request.tests.servers or self.listed)
-        if result is None:
-            self.say(f"run {run.number} of {len(self.plan.runs)}: {run.level}, {identity}")
-            tests = replace(self.request.tests, run=identity)
-            talk = RunDialogue(self.say, self.stopped)
-            result = run_tests(fabric, access, tests, history, talk)
-        if self.stopped() and not result.complete:
-            folder.note(DISCARDED, run=run.number, id=identity)
-            raise Stopped(f"an operator stopped run {run.number}, which runs again")
-        folder.keep(_experiment_run(run, result))
+        self.say(f"run {run.number} of {len(self.plan.runs)}: {run.level}, {identity}")
+        tests = replace(self.request.tests, run=identity, plan=self.rollouts.plan)
+        return run_tests(fabric, access, tests, history, RunDialogue(self.say, self.stopped))
 
     def _identity(self, run: PlannedRun) -> str | None:
         """Id under which a run began, unless it was discarded; None: it has not begun."""
@@ -214,6 +271,15 @@ class _Runs:
             if row.get("run") == run.number and row["event"] in (BEGAN, DISCARDED):
                 identity = row["id"] if row["event"] == BEGAN else None
         return identity
+
+
+def _missing_figures(result: RdmaResult) -> str:
+    """Return why a run is incomplete: the first reason, and the number of the others."""
+    lost = MeasurementVerdict.NOT_MEASURED
+    sentences = [each.sentence for each in result.measurements if each.verdict is lost]
+    reasons = [*dict.fromkeys((*result.unmeasured, *sentences))] or ["nothing was measured"]
+    more = f" (and {count_of(len(reasons) - 1, 'other reason')})" if len(reasons) > 1 else ""
+    return reasons[0] + more
 
 
 def _stored(history: Path, identity: str) -> RdmaResult | None:
@@ -237,7 +303,8 @@ def _experiment_run(run: PlannedRun, result: RdmaResult) -> ExperimentRun:
         began=result.began,
         ended=ended,
         values=cell_values(result),
-        notes=(*notes, *result.unmeasured),
+        notes=tuple(notes),
+        not_compared=result.conditions.get("servers") or (EMULATED if result.emulated else ""),
     )
 
 

@@ -63,6 +63,9 @@ class ExperimentRun(Frozen):
     ended: datetime
     values: tuple[CellValue, ...]
     notes: tuple[str, ...] = ()
+    not_compared: str = Field(
+        default="", description="Why its figures enter no table; empty: they do."
+    )
 
 
 class LevelFigures(Frozen):
@@ -118,7 +121,9 @@ class ExperimentResult(Frozen):
         description="The first level with each other one; empty: their figures do not compare."
     )
     not_compared: str = Field(description="Why figures enter no table; empty: they do.")
-    unmeasured: tuple[str, ...] = Field(description="Cells that were left out, with the reason.")
+    unmeasured: tuple[str, ...] = Field(
+        description="Cells that were left out or not compared, with the reason."
+    )
     assumptions: tuple[str, ...]
     not_modelled: tuple[str, ...]
     notes: tuple[str, ...] = ()

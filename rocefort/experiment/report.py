@@ -133,10 +133,22 @@ def run_table(result: ExperimentResult) -> Table:
     return Table(tuple(TableColumn(name) for name in columns), tuple(rows))
 
 
+def run_notes(result: ExperimentResult) -> Iterator[str]:
+    """Yield each note of a run with the runs that have it."""
+    numbers: dict[str, list[int]] = {}
+    for run in result.runs:
+        for note in dict.fromkeys(run.notes):
+            numbers.setdefault(note, []).append(run.run.number)
+    for note, own in numbers.items():
+        runs = f"run {listing(own)}" if len(own) < len(result.runs) else "all runs"
+        yield f"{runs}: {note}"
+
+
 def grounds(result: ExperimentResult) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the headings and sentences of what the figures rest on."""
     for heading, lines in (
         ("Left out", result.unmeasured),
+        ("Runs", tuple(run_notes(result))),
         ("Assumed", result.assumptions),
         ("Not modelled", result.not_modelled),
         ("Notes", result.notes),

@@ -16,7 +16,10 @@ from rocefort.rdma.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
 
 @dataclass(frozen=True)
 class RdmaRequest:
-    """Request for a run. servers, drained: names from the command line. run: id; empty: new."""
+    """Request for a run. servers, drained: names from the command line. run: id; empty: new.
+
+    plan: digest of the rollout before it, for its record; empty: not known.
+    """
 
     suite: Suite
     servers: tuple[str, ...] = ()
@@ -25,6 +28,7 @@ class RdmaRequest:
     switches: bool = True  # read their counters
     deadline_s: float | None = None
     run: str = ""
+    plan: str = ""
 
 
 def request_of(suite: str, servers: tuple[str, ...], sizes: str, **chosen: object) -> RdmaRequest:

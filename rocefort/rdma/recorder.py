@@ -104,7 +104,8 @@ def fabric_state(source: Path, digest: str) -> FabricState:
 class RunRecorder:
     """Recorder of one run.
 
-    switches: those whose counters and settings are read. plan, wave: of a gate.
+    switches: those whose counters and settings are read. plan: digest of
+    the rollout before the run, if known. wave: of a gate.
     """
 
     nornir: Nornir

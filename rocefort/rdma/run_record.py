@@ -113,10 +113,10 @@ class CounterReading(Frozen):
 class RunRecord(Frozen):
     """Record of one run.
 
-    plan, wave: digest and wave of the rollout whose gate it is; empty for a suite. queue: of RoCE.
-    emulated: its
-    figures are constants of an emulator. before, after: of the measurements. differences: sentences
-    on what was in force and is not the intent. unread: sentences on what could not be read.
+    plan, wave: digest and wave of the rollout whose gate it is; for a run of an experiment, digest
+    of the plan of its level. queue: of RoCE. emulated: its figures are constants of an emulator.
+    before, after: of the measurements. differences: sentences on what was in force and is not the
+    intent. unread: sentences on what could not be read.
     """
 
     fabric: FabricState

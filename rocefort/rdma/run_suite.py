@@ -115,6 +115,7 @@ def run_tests(
                 leaves_and_spines(derived.network, servers) if request.switches else (),
                 access.command_timeout_s,
                 emulated=access.emulated,
+                plan=request.plan,
             )
             result, raw = _PreparedRun(nornir, derived, plan, recorder).carry_out(terms, talk.say)
             facts = conditions([probed[host.name] for host in plan.hosts])

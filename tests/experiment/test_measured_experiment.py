@@ -174,6 +174,10 @@ def test_a_level_is_rolled_out_again_by_a_plan_of_its_own(bed: Bed, folder: Path
     plans = plans_of(folder)
     names = ["001-static", "002-ai", "003-static", "004-ai", "005-start"]
     assert [file.stem for file, _ in plans] == names
+    with open_history(folder / "rdma.db") as past:
+        records = [past.load(run.id).record for run in result.runs]
+    digests = [plans[number][1].digest for number in (0, 1, 1, 2, 2, 3)]
+    assert [record and record.plan for record in records] == digests
     for file, plan in plans:  # as `apply` checks before it begins
         assert note_of_earlier_end(plan, RunDirectory.of(file), again=False) == ""
 
