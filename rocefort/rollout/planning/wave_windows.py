@@ -23,6 +23,7 @@ from rocefort.base.errors import BadInput
 from rocefort.models.base import Frozen
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.fabric.calendar import Calendar
+from rocefort.models.network.beamlines import switches_of
 from rocefort.models.network.network import Network, SwitchRole
 from rocefort.models.wording import duration, names_text
 from rocefort.rollout.planning.calendar_file import CalendarEvent, EventFile, read_calendar
@@ -125,7 +126,8 @@ class Places:
             inside = [each.name for each in network.servers or () if each.segment == segment.name]
             yield segment.name, self._of_servers(inside).joined(Place(frozenset([segment.leaf])))
         for beamline in network.beamlines:
-            yield beamline.name, self._of_servers(beamline.servers)
+            touching = Place(frozenset(switches_of(network, beamline)))
+            yield beamline.name, self._of_servers(beamline.servers).joined(touching)
 
     def _of_switch(self, name: str) -> Place:
         own = frozenset([name])

@@ -249,6 +249,7 @@ ROWS: list[tuple[str, Wave, str]] = [
     ("readout03", wave_of("spine01"), "'Run' of readout03"),  # any traffic may pass it
     ("readout01", wave_of("leaf08", gate=GATE.model_copy(update={"pairs": (PAIR,)})), "'Run' of readout01 (the gate loads readout01)"),
     ("bl07", wave_of("leaf07"), "'Run' of bl07"),
+    ("bl07", wave_of("leaf01"), "'Run' of bl07"),  # it sends to servers of this leaf
     ("bl07", wave_of("leaf08"), ""),
     ("Control room", wave_of("leaf08"),
      "'Run' of Control room (Control room is no place of heps, so it counts for all)"),
