@@ -124,6 +124,7 @@ class WaveApproval:
     run: a random word that identifies the run, so that an approval is not valid for another run.
     at: time, ISO 8601 with its offset. outside: user and reason of the request to begin outside a
     window that it approves, too; empty: none. signature: of `content`, by an SSH key; empty: none.
+    user: of the operating system, who gave it; `by` may be another name of the same person.
     """
 
     plan: str
@@ -133,6 +134,7 @@ class WaveApproval:
     at: str
     outside: str = ""
     signature: str = ""
+    user: str = ""
 
     @classmethod
     def of_json(cls, text: str) -> Self | None:
@@ -146,6 +148,7 @@ class WaveApproval:
     def content(self) -> str:
         """Text that the signature covers: all other fields, as canonical JSON."""
         fields = asdict(replace(self, signature=""))
-        if not self.outside:
-            del fields["outside"]  # as earlier versions sign it
+        for name in ("outside", "user"):
+            if not fields[name]:
+                del fields[name]  # as earlier versions sign it
         return json.dumps(fields, sort_keys=True, separators=(",", ":"))

@@ -114,7 +114,7 @@ class Rollout(Frozen):
     calendar: Calendar | None = Field(
         default=None,
         exclude_if=lambda calendar: calendar is None,
-        description="Calendar that can hold waves; otherwise any time will do.",
+        description="Calendar that can hold waves; otherwise waves may begin at any time.",
         examples=[{"file": "operation.ics", "time_zone": "Asia/Shanghai"}],
     )
     tuning_window: Window | None = Field(

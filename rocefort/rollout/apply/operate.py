@@ -183,7 +183,7 @@ def give_approval(
     rules = None if key is None else requests.running_history(notes, plan).rules
     unnamed = "the rollout, which began without --allowed-signers"
     by = approver_of(by, key, rules, unnamed)
-    return requests.approve(notes, plan, wave, by, plan.digest, key=key)
+    return requests.approve(notes, plan, wave, by, plan.digest, key=key, user=user())
 
 
 def approver_of(by: str, key: Path | None, rules: ApplyRules | None, unnamed: str) -> str:

@@ -125,11 +125,19 @@ def _of_another_reason(approval: WaveApproval, history: RunHistory, rules: Apply
     if approval.outside != history.outside:
         what = history.outside or "which this run does not have"
         return f"is not for the request to begin outside a window, {what}"
-    if history.outside and approval.by == history.outside_by:
-        return f"is by {approval.by}, who requested that; another person has to approve it"
-    if history.outside and approval.by == rules.author:
-        return f"is by {approval.by}, who made the plan; another person has to approve it"
-    return ""
+    if not history.outside:
+        return ""
+    return _of_same_person(approval, history.outside_by, "requested that") or _of_same_person(
+        approval, rules.author, "made the plan"
+    )
+
+
+def _of_same_person(approval: WaveApproval, name: str, did: str) -> str:
+    """Reason why an approval is not by another person than a name, of a key or of a user."""
+    if name not in (approval.by, approval.user):
+        return ""
+    by = approval.by if name == approval.by else f"{approval.by}, given by the user {name}"
+    return f"is by {by}, who {did}; another person has to approve it"
 
 
 def _out_of_time(approval: WaveApproval, rules: ApplyRules, now: datetime) -> str:
@@ -145,8 +153,8 @@ def _out_of_time(approval: WaveApproval, rules: ApplyRules, now: datetime) -> st
 
 def _of_another(approval: WaveApproval, rules: ApplyRules) -> str:
     """Reason why the approver is not acceptable: the author, or no allowed signer."""
-    if rules.not_author and approval.by == rules.author:
-        return f"is by {approval.by}, who made the plan; another person has to approve it"
+    if rules.not_author and (why := _of_same_person(approval, rules.author, "made the plan")):
+        return why
     if not rules.who_signs:
         how = "but the rollout began without --allowed-signers, so no key can be checked"
         return f"is signed, {how}" if approval.signature else ""
@@ -204,12 +212,14 @@ def approve(  # noqa: PLR0913 - who, beside what and where
     digest: str,
     *,
     key: Path | None = None,
+    user: str = "",
     now: Callable[[], datetime] = utc_now,
 ) -> WaveApproval:
     """Approve one wave of a plan. digest: of the plan that the user reviewed.
 
-    The approval is valid for the current run of this plan. key: signs the approval. Raises Refused
-    if the approval would be invalid, BadInput if the plan has no such wave.
+    The approval is valid for the current run of this plan. key: signs the approval. user: of the
+    operating system; empty: `by`. Raises Refused if the approval would be invalid, BadInput if the
+    plan has no such wave.
     """
     if digest != plan.digest or digest != plan.computed_digest():
         raise Refused(
@@ -220,7 +230,7 @@ def approve(  # noqa: PLR0913 - who, beside what and where
         raise BadInput(f"the plan has no wave {wave!r}", how=f"its waves are {', '.join(names)}")
     history = running_history(journal, plan)
     at = now().isoformat(timespec="seconds")
-    given = WaveApproval(digest, wave, history.run, by, at, history.outside)
+    given = WaveApproval(digest, wave, history.run, by, at, history.outside, user=user)
     if key is not None:
         given = replace(given, signature=sign_text(given.content, key, NAMESPACE))
     if why := refusal(given, plan, history, now()):

@@ -105,6 +105,12 @@ def test_an_approval_by_another_person_holds_for_its_time() -> None:
             "is by ada, who made the plan; another person has to approve it",
         ),
         (
+            replace(GIVEN, by="ada@example.org", user="ada"),
+            HISTORY,
+            "is by ada@example.org, given by the user ada, who made the plan; another person has "
+            "to approve it",
+        ),
+        (
             replace(GIVEN, at=(NOW - timedelta(hours=24)).isoformat()),
             HISTORY,
             "of 2026-05-03T12:00:00+00:00 has expired: it is valid for 24 h",
@@ -169,6 +175,19 @@ FOR_IT = replace(GIVEN, outside=ASKED)
             OUTSIDE,
             "is by ada, who made the plan; another person has to approve it",
         ),
+        (  # by the name of a key, which the same person owns
+            replace(FOR_IT, by="eve@example.org", user="eve"),
+            OUTSIDE,
+            "is by eve@example.org, given by the user eve, who requested that; another person has "
+            "to approve it",
+        ),
+        (
+            replace(FOR_IT, by="ada@example.org", user="ada"),
+            OUTSIDE,
+            "is by ada@example.org, given by the user ada, who made the plan; another person has "
+            "to approve it",
+        ),
+        (replace(FOR_IT, by="bob@example.org", user="bob"), OUTSIDE, ""),
     ],
 )
 def test_a_request_to_begin_outside_a_window_is_approved_by_another_person(
@@ -194,8 +213,9 @@ def test_an_approval_outside_a_window_is_for_one_reason_and_expires() -> None:
 
 
 def test_the_signature_of_an_approval_covers_its_reason() -> None:
-    assert "outside" not in GIVEN.content
+    assert not {"outside", "user"} & json.loads(GIVEN.content).keys()  # as earlier versions sign
     assert ASKED in FOR_IT.content
+    assert json.loads(replace(GIVEN, user="bob").content)["user"] == "bob"
 
 
 def test_a_row_whose_wave_is_not_the_approved_one_holds_for_neither() -> None:
