@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planned import begun as begin
 from planned import unchanged
 
 from rocefort.base.errors import Refused
@@ -21,6 +22,7 @@ from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.models.fabric.approvals import Approvals, WaveApproval
 from rocefort.rollout.apply.apply import apply_plan
+from rocefort.rollout.apply.operate import give_approval
 from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.controller.requests import (
     NAMESPACE,
@@ -38,10 +40,11 @@ from rocefort.rollout.journal.events import (
     StepEvent,
 )
 from rocefort.rollout.journal.history import RunHistory
+from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import status
 from rocefort.rollout.operator import user
-from rocefort.rollout.planning.sealed_files import sign_text
+from rocefort.rollout.planning.sealed_files import sign_text, write_plan
 
 PlanOf = Callable[[Path], Plan]
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -279,6 +282,26 @@ def test_an_approval_signed_by_a_key_is_its_owners_and_cannot_be_altered(tmp_pat
         assert refusal(bad, PLAN, history, NOW) == no_key
     claims = replace(good, by="carol")
     assert refusal(claims, PLAN, history, NOW) == no_key.replace("bob", "carol")
+
+
+@pytest.mark.skipif(
+    shutil.which("ssh-keygen") is None, reason="no ssh-keygen; apt-get install openssh-client"
+)
+def test_nobody_approves_an_own_request_with_an_own_key(tmp_path: Path) -> None:
+    key, file = tmp_path / "key", tmp_path / "plan.json"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    keys = (f"bob@example.org {' '.join(key.with_name('key.pub').read_text().split()[:2])}",)
+    write_plan(PLAN, file)
+    request = StepEvent(act="outside-window", phase=ActPhase.DONE, detail=f"by {user()}: a fan")
+    with open_journal(RunDirectory.of(file).journal, PLAN.digest) as journal:
+        journal.append(begin(ApplyRules(1, author="ada", keys=keys)))
+        journal.append(request)
+    with pytest.raises(Refused) as error:
+        give_approval(file, None, "one", "", key)
+    assert error.value.problem.what == (
+        f"the approval is by bob@example.org, given by the user {user()}, who requested that; "
+        "another person has to approve it"
+    )
 
 
 @pytest.mark.skipif(
