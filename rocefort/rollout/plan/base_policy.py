@@ -60,11 +60,10 @@ def policy_of_base(plan: Plan, base: str = "") -> PlanPolicy | None:
 
 def _of_both(before: PlanPolicy, named: PlanPolicy, plan: Plan) -> PlanPolicy:
     """Policy that requires all that a policy and that of the plan's base require."""
-    if before.approvals is None or named.approvals is None:
-        return before
     calendars = tuple(dict.fromkeys((*before.calendars, *named.calendars)))
-    if before.approvals == named.approvals:
-        return before.model_copy(update={"calendars": calendars})
+    before = before.model_copy(update={"calendars": calendars})
+    if named.approvals is None or before.approvals in (None, named.approvals):
+        return before
     try:
         joined = before.approvals.joined(named.approvals)
     except ValueError as error:
@@ -130,8 +129,9 @@ def _before_last_change(source: Path) -> PlanPolicy | None:
 
 
 def _policy_of_others(top: Path, path: str, base: str) -> PlanPolicy | None:
-    """Policy of the fabrics before a change that brings a new file; None if none has one.
+    """Approvals of the fabrics before a change that brings a new file; None if none has any.
 
+    Calendars stay behind: those of several fabrics differ, and their files are in other folders.
     Raises Refused if they have different policies, because any of them may be that of the new file,
     or if one cannot be read.
     """
@@ -145,7 +145,8 @@ def _policy_of_others(top: Path, path: str, base: str) -> PlanPolicy | None:
             unread = f"{what}, and the policy of another fabric cannot be read: {error.problem}"
             raise Refused(unread, where=where, how=NAME_IT) from None
         if policy and policy.approvals and policy.approvals.in_force != Approvals():
-            policies.setdefault(policy.approvals.in_force.model_dump_json(), policy)
+            approvals = policy.model_copy(update={"calendars": ()})
+            policies.setdefault(policy.approvals.in_force.model_dump_json(), approvals)
     if len(policies) > 1:
         origins = " and ".join(policy.origin.partition(",")[0] for policy in policies.values())
         raise Refused(

@@ -8,6 +8,7 @@ read, an unknown time zone, a file that ends early. A calendar that is not under
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -33,6 +34,9 @@ NEEDED = frozenset({
 })  # fmt: skip
 TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE")
 TOO_OFTEN = frozenset({"SECONDLY", "MINUTELY"})
+MOST_AN_HOUR = 4  # occurrences of one rule; a search looks at those of a year
+# A journal entry takes no time. Any other component may be busy time, which must not be skipped.
+READ = frozenset({"VEVENT", "VTIMEZONE", "VJOURNAL"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,9 @@ def read_calendar(calendar: Calendar, now: datetime) -> EventFile:
     ends = {lines.count(b"BEGIN:VCALENDAR"), lines.count(b"END:VCALENDAR")}
     if ends != {len(whole)} or not whole:
         raise _unreadable(calendar, "it has no whole VCALENDAR, from its BEGIN to its END")
+    if others := {str(each.name) for part in whole for each in part.subcomponents} - READ:
+        what = f"it has components of another kind than VEVENT: {_text(', '.join(sorted(others)))}"
+        raise _unreadable(calendar, what)
     events = [event for part in whole for event in part.walk("VEVENT")]
     if broken := [text for event in events for text in _faults(event)]:
         more = f"; and {len(broken) - MOST_BROKEN} more" if broken[MOST_BROKEN:] else ""
@@ -181,6 +188,9 @@ def _impossible(event: Component, name: str) -> Iterator[str]:
     for rule in _several(event.get("RRULE")):
         if often := TOO_OFTEN.intersection(map(str, rule.get("FREQ", ()))):
             yield f"{name} recurs {min(often)}, which no window does"
+        an_hour = math.prod(len(rule.get(key) or (0,)) for key in ("BYMINUTE", "BYSECOND"))
+        if an_hour > MOST_AN_HOUR:
+            yield f"{name} recurs {an_hour} times an hour, and at most {MOST_AN_HOUR} are read"
 
 
 def _several(value: Component) -> list[Component]:

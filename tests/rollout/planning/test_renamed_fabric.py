@@ -15,8 +15,10 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approvals
-from rocefort.rollout.plan.base_policy import policy_of_base
+from rocefort.models.fabric.calendar import Calendar
+from rocefort.rollout.plan.base_policy import _of_both, policy_of_base
 from rocefort.rollout.plan.make_plan import make_plan
+from rocefort.rollout.planning.plan_policy import PlanPolicy
 
 Command = Callable[..., Any]
 EditHeps = Callable[..., Path]
@@ -126,6 +128,40 @@ def test_a_new_file_has_the_policy_of_the_fabrics_before_it(
     for state in commits:
         commit(state)
     assert policy(plan, top / file) == expected
+
+
+CALENDAR = "  calendar: {file: operation.ics, time_zone: Europe/Berlin}\n"
+
+
+def test_a_new_file_has_no_calendar_of_another_fabric_and_keeps_its_own(
+    top: Path, commit: Callable[..., None], plan: Plan
+) -> None:
+    def calendars(file: str) -> list[str]:
+        policy = policy_of_base(plan.model_copy(update={"source": str(top / file)}))
+        return [] if policy is None else [each.file for each in policy.calendars]
+
+    commit({OLD: ONE + CALENDAR})
+    commit({NEW: ""})
+    assert (policy(plan, top / NEW), calendars(NEW)) == (STRICT, [])
+    commit({OLD: ""})
+    assert calendars(OLD) == [str(top / "inventory/plant/operation.ics")]
+
+
+@pytest.mark.parametrize(
+    ("before", "named"),
+    [(None, STRICT), (STRICT, None), (STRICT, STRICT), (Approvals(), STRICT)],
+    ids=["not known", "not known of the base", "alike", "stricter"],
+)
+def test_the_calendars_of_both_policies_count(
+    before: Approvals | None, named: Approvals | None, plan: Plan
+) -> None:
+    one, other = (Calendar(file=name, time_zone="UTC") for name in ("/a.ics", "/b.ics"))
+    both = _of_both(
+        PlanPolicy(approvals=before, origin="before", calendars=(one,)),
+        PlanPolicy(approvals=named, origin="named", calendars=(other, one)),
+        plan,
+    )
+    assert both.calendars == (one, other)
 
 
 def test_a_rename_that_is_not_committed_a_link_and_a_merge_have_it_too(

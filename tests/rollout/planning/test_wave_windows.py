@@ -318,6 +318,7 @@ def test_windows_that_touch_are_one(judge: Judge) -> None:
     )
 
 
+SIXTY = ",".join(map(str, range(60)))
 BROKEN: list[tuple[bytes, str]] = [
     (b"", "it has no whole VCALENDAR, from its BEGIN to its END"),
     (b"<html>log in</html>", "<html>log in</html>"),
@@ -330,6 +331,14 @@ BROKEN: list[tuple[bytes, str]] = [
     (calendar_text(event("A", *DAY, "RRULE:FREQ=SOMETIMES")), "event 'A': RRULE: "),
     (calendar_text(event("A", *DAY, "RRULE:FREQ=SECONDLY")),
      "event 'A' recurs SECONDLY, which no window does"),
+    (calendar_text(event("A", *DAY, f"RRULE:FREQ=DAILY;BYHOUR=8,9;BYMINUTE={SIXTY};BYSECOND={SIXTY}")),
+     "event 'A' recurs 3600 times an hour, and at most 4 are read"),
+    (calendar_text(event("A", *DAY, "RRULE:FREQ=HOURLY;BYMINUTE=0,10,20,30,40")),
+     "event 'A' recurs 5 times an hour, and at most 4 are read"),
+    (calendar_text("BEGIN:VFREEBUSY\r\nUID:1\r\nFREEBUSY:20261130T090000Z/PT3H\r\nEND:VFREEBUSY\r\n"),
+     "it has components of another kind than VEVENT: VFREEBUSY"),
+    (calendar_text(RUN, "BEGIN:VTODO\r\nUID:1\r\nDTSTART:20261130T090000Z\r\nEND:VTODO\r\n"),
+     "it has components of another kind than VEVENT: VTODO"),
     (calendar_text(event("A", *DAY, "RRULE:FREQ=DAILY", "EXDATE:sometime")), "event 'A': EXDATE: "),
     (calendar_text("BEGIN:VEVENT\r\nUID:1\r\nSUMMARY:A\r\nEND:VEVENT\r\n"), "event 'A' has no DTSTART"),
 ]  # fmt: skip
@@ -392,6 +401,18 @@ def test_all_calendars_of_a_run_have_to_agree(heps: DerivedNetwork, tmp_path: Pa
     windows = WaveWindows(heps.network, calendars, lambda _: 60, lambda: at("2026-11-30 10:30"))
     window = windows.window(wave_of("leaf01"))
     assert (window.reason[:12], window.next_begin) == ("'a.ics' is M", "2026-12-03T00:00:00+01:00")
+
+
+def test_a_quarter_of_an_hour_and_a_journal_entry_are_read(judge: Judge) -> None:
+    cycle = event(
+        "Cycle",
+        "20261130T100000",
+        "20261130T100500",
+        "RRULE:FREQ=DAILY;BYHOUR=10;BYMINUTE=0,15,30,45",
+    )
+    note = "BEGIN:VJOURNAL\r\nUID:1\r\nDTSTART:20261130T090000Z\r\nEND:VJOURNAL\r\n"
+    window = judge(at("2026-11-30 10:31"), cycle, note, longest_s=60)
+    assert window.reason == "'Cycle' is Mon 2026-11-30 10:30 to 10:35 CET"
 
 
 def test_a_year_of_hourly_events_is_searched(judge: Judge) -> None:
