@@ -15,7 +15,7 @@ from rocefort.models.fabric.approvals import Approvals
 from rocefort.rdma.acceptance.report import AcceptanceOutput
 from rocefort.rdma.acceptance.stage import AcceptanceRequest, StageRun, new_record, reopened
 from rocefort.rollout import operator
-from rocefort.rollout.apply.operate import approver_of
+from rocefort.rollout.apply.operate import approver_of, status_of_plan
 from rocefort.rollout.journal.events import ApplyRules
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.acceptance import (
@@ -31,6 +31,7 @@ from rocefort.rollout.plan.acceptance import (
     read_record,
     record_file,
     record_signer,
+    refuse_removed,
     sign_record,
     signature_file,
     write_record,
@@ -78,6 +79,7 @@ def accepted(
     plan = read_plan(files[0])
     fabric = Path(plan.source)
     file = record_file(fabric, plan.digest)
+    refuse_removed(fabric)
     record = read_record(file) if file.exists() else None
     measures = record is None or request.again or request.pull or not entries.given
     if measures and connections is not None:
@@ -105,10 +107,13 @@ def _carried_out(
     if record is not None and not (_open(record) or request.again or request.pull):
         return record
     derived = sealed_fabric(plan)
-    record = reopened(record or new_record(plan, derived, request), request)
+    journal = RunDirectory.of(files[0], files[1]).journal
+    rules = status_of_plan(plan, journal).progress.history.rules
+    author = rules.author if rules else ""
+    record = reopened(record or new_record(plan, derived, request, author), request)
     run = StageRun(
         plan=plan,
-        journal=RunDirectory.of(files[0], files[1]).journal,
+        journal=journal,
         derived=derived,
         access=load_connections(connections),
         history=files[2],
@@ -131,7 +136,8 @@ def _with_entries(record: Acceptance, entries: Entries, fabric: Path) -> Accepta
     if entries.overrides:
         policy = policy_of(fabric)
         by = _approver(entries, policy)
-        approval = OverrideApproval(by=by, at=utc_now().replace(microsecond=0))
+        at = utc_now().replace(microsecond=0)
+        approval = OverrideApproval(by=by, user=operator.user(), at=at)
         for name, reason in entries.overrides:
             record = overridden(record, name, reason, approval, entries.key)
             given = record.overrides[-1]

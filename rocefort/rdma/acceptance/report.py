@@ -224,7 +224,8 @@ def _provenance(done: AcceptanceOutput) -> Iterator[tuple[str, str]]:
     yield "Began", f"{record.began:%Y-%m-%d %H:%M} UTC"
     if record.ended:
         yield "Ended", f"{record.ended:%Y-%m-%d %H:%M} UTC"
-    yield "Plan by", record.author
+    names = dict.fromkeys(filter(None, (record.author, record.author_user)))
+    yield "Plan by", listing(list(names))
     yield "Record", f"{Path(done.file).name}, made by {record.tool}"
     signed = f"by {done.signer}" if done.signer else "yes, by no named signer"
     yield "Signed", signed if done.signature else "no"

@@ -115,8 +115,13 @@ def incast_sinks(network: Network, names: Sequence[str]) -> Iterator[IncastSink]
                 yield IncastSink(name, title, sink.name, (*own, sink.name))
 
 
-def new_record(plan: Plan, derived: DerivedNetwork, request: AcceptanceRequest) -> Acceptance:
-    """Record of a stage before its first item; raises BadInput for a suite that it cannot run."""
+def new_record(
+    plan: Plan, derived: DerivedNetwork, request: AcceptanceRequest, author: str = ""
+) -> Acceptance:
+    """Record of a stage before its first item; raises BadInput for a suite that it cannot run.
+
+    author: of the plan, as its run recorded it; empty: the user who made it.
+    """
     if Suite.STORAGE in request.suites:
         how = "measure it beside the acceptance: `rocefort rdma run --suite storage`"
         raise BadInput("it needs a directory of servers", where="--suite storage", how=how)
@@ -146,7 +151,8 @@ def new_record(plan: Plan, derived: DerivedNetwork, request: AcceptanceRequest) 
         fabric=derived.fabric.fabric,
         plan=plan.digest,
         tool=tool(),
-        author=plan.author,
+        author=author or plan.author,
+        author_user=plan.author,
         switches=tuple(change.device for change in plan.changes if not change.empty),
         began=utc_now(),
         soak_s=request.soak_s,

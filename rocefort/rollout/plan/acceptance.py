@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -21,13 +22,14 @@ from pydantic import ValidationError
 
 from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, Problem, Refused, RocefortError
+from rocefort.design.git_revisions import git
 from rocefort.design.load.documents import find_fabric, load_fabric
 from rocefort.models.base import Frozen
 from rocefort.models.change.plan import digest_of
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.wording import count_of, listing
 from rocefort.rollout.journal.run_directory import write_whole
-from rocefort.rollout.plan.base_policy import policy_at_head
+from rocefort.rollout.plan.base_policy import file_in_git, policy_in_force
 from rocefort.rollout.planning.sealed_files import sign_text, signer_of_text, signers_file
 
 NAMESPACE = "rocefort-acceptance"  # of signatures: those of plans and approvals accept nothing
@@ -133,9 +135,13 @@ def correction(item: AcceptanceItem) -> str:
 
 
 class OverrideApproval(Frozen):
-    """Approval of an override by one person. signature: of the override's content; empty: none."""
+    """Approval of an override by one person. signature: of the override's content; empty: none.
+
+    user: of the operating system; by: the same, or the owner of the key.
+    """
 
     by: str
+    user: str = ""
     at: datetime
     signature: str = ""
 
@@ -150,21 +156,23 @@ class ItemOverride(Frozen):
 
     def content(self, plan: str, approval: OverrideApproval) -> str:
         """Text that a person signs."""
-        fields = [plan, self.item, self.result, self.reason, approval.by, approval.at.isoformat()]
-        return json.dumps(fields)
+        by = [approval.by, approval.user, approval.at.isoformat()]
+        return json.dumps([plan, self.item, self.result, self.reason, *by])
 
 
 class Acceptance(Frozen):
     """Record of the acceptance of one stage.
 
     plan: digest of the plan whose rollout made the stage. switches: those that it changed. author:
-    of that plan. digest: seal of all other fields.
+    of that plan, by its run: its signer, if it is signed. author_user: user who made the plan.
+    digest: seal of all other fields.
     """
 
     fabric: str
     plan: str
     tool: str
     author: str
+    author_user: str = ""
     switches: tuple[str, ...]
     began: datetime
     ended: datetime | None = None
@@ -283,11 +291,23 @@ def lacking_approval(record: Acceptance, override: ItemOverride, policy: Approva
     return why or f"{good} of {count_of(count, 'approval')} is given"
 
 
+def _is_author(record: Acceptance, approval: OverrideApproval, policy: Approvals) -> bool:
+    """Whether the author of the plan approves, by one of their names.
+
+    Signers share no names with users. Where both the plan and the approval are signed, the signers
+    are compared; otherwise also the users.
+    """
+    authors = {record.author, record.author_user} - {""}
+    both_signed = record.author_user not in ("", record.author) and approval.signature
+    names = {approval.by} if both_signed and policy.signers else {approval.by, approval.user}
+    return not names.isdisjoint(authors)
+
+
 def approval_refusal(
     record: Acceptance, override: ItemOverride, approval: OverrideApproval, policy: Approvals
 ) -> str:
     """Reason why one approval of an override does not count; empty if it does."""
-    if policy.required and policy.not_author and approval.by == record.author:
+    if policy.required and policy.not_author and _is_author(record, approval, policy):
         return f"{approval.by} made the plan of the stage; another person has to approve it"
     if not policy.signers:
         return ""
@@ -303,10 +323,31 @@ def approval_refusal(
 
 
 def policy_of(fabric: Path) -> Approvals:
-    """Approvals of the committed fabric; a change of them does not count for its own plan."""
+    """Approvals of the fabric before its last change, joined with those that are committed."""
     source = find_fabric(fabric)
-    committed = policy_at_head(source)
-    return committed if committed is not None else load_fabric(source).fabric.rollout.approvals
+    before = policy_in_force(source)
+    return before if before is not None else load_fabric(source).fabric.rollout.approvals
+
+
+def refuse_removed(fabric: Path) -> None:
+    """Raise Refused if git has a record of the fabric at HEAD that the work tree lacks."""
+    source = find_fabric(fabric).resolve()
+    if (committed := file_in_git(source)) is None:
+        return
+    top, path = committed
+    folder = (Path(path).parent / FOLDER).as_posix()
+    name = load_fabric(source).fabric.fabric
+    problems = []
+    for each in git(top, "ls-tree", "-z", "--name-only", "HEAD", "--", f"{folder}/").split("\0"):
+        if not each.endswith(".json") or (top / each).exists():
+            continue
+        with suppress(ValidationError):  # no record
+            if Acceptance.model_validate_json(git(top, "show", f"HEAD:{each}")).fabric == name:
+                what = "is a record of acceptance that git has at HEAD, and is not here"
+                how = f"restore it: git checkout HEAD -- {each}"
+                problems.append(Problem("", what, how, file=str(top / each)))
+    if problems:
+        raise Refused(problems=problems)
 
 
 def newest_record(fabric: Path) -> tuple[Path, Acceptance] | None:
@@ -335,6 +376,7 @@ def refuse_unaccepted(fabric: Path) -> tuple[str, ...]:
 
     The signature of a record counts where the fabric requires signed plans.
     """
+    refuse_removed(fabric)
     newest = newest_record(fabric)
     if newest is None:
         return ()

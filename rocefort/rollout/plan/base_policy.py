@@ -182,10 +182,20 @@ def newest(source: Path) -> Revision | None:
     return next(_versions(*file), None) if file else None
 
 
-def policy_at_head(source: Path) -> Approvals | None:
-    """Approvals of the committed version of a fabric's file; None without one."""
+def policy_in_force(source: Path) -> Approvals | None:
+    """Approvals of a fabric before its last change, and of its committed file; None without git.
+
+    Where no signer is in both, those before the change count. Raises BadInput for a shallow clone.
+    """
     policy = _policy_of(newest(source), source, "the newest of the fabric")
-    return policy.approvals if policy else None
+    committed = policy.approvals if policy else None
+    with suppress(Refused):  # a new file beside others that differ: then its own
+        before = _before_last_change(source)
+        if before is not None and before.approvals is not None:
+            with suppress(ValueError):
+                return before.approvals.joined(committed or Approvals())
+            return before.approvals
+    return committed
 
 
 def file_in_git(source: Path) -> tuple[Path, str] | None:

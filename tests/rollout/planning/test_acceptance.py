@@ -19,6 +19,7 @@ from rocefort.rollout.plan.acceptance import (
     OverrideApproval,
     lacking_approval,
     overridden,
+    policy_of,
     read_record,
     record_file,
     record_signer,
@@ -73,7 +74,7 @@ def key_of(tmp_path: Path) -> Callable[[str], tuple[Path, str]]:
         path = tmp_path / name
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)]
         subprocess.run(words, check=True)
-        public = path.with_suffix(".pub").read_text().split()
+        public = Path(f"{path}.pub").read_text().split()
         return path, f"{name} {public[0]} {public[1]}"
 
     return make
@@ -223,3 +224,79 @@ def test_open_items_are_a_note(fabric: Path) -> None:
     assert refuse_unaccepted(fabric) == (
         "stage 4aacda31dc69: its acceptance is unfinished: mesh and sweep",
     )
+
+
+def committed(fabric: Path, message: str) -> None:
+    """Commit the folder of a fabric."""
+    here = ["git", "-C", str(fabric.parent), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run([*here, "init", "--quiet"], check=True)
+    subprocess.run([*here, "add", "."], check=True)
+    subprocess.run([*here, "commit", "--quiet", "--no-gpg-sign", "-m", message], check=True)
+
+
+def with_policy(fabric: Path, policy: str) -> None:
+    """Replace the approvals of a fabric."""
+    text = "".join(
+        line for line in fabric.read_text().splitlines(True) if not line.startswith("  approvals:")
+    )
+    line = f"  approvals: {policy}\n" if policy else ""
+    fabric.write_text(text.replace("\nrollout:\n", f"\nrollout:\n{line}"))
+
+
+def test_a_change_does_not_relax_the_policy_of_its_own_acceptance(
+    fabric: Path, key_of: Callable[[str], tuple[Path, str]]
+) -> None:
+    with_policy(fabric, "{required: true, count: 2}")
+    committed(fabric, "Two people approve")
+    with_policy(fabric, "")
+    committed(fabric, "No one approves")
+    assert (policy_of(fabric).required, policy_of(fabric).count) == (True, 2)
+    with_policy(fabric, "{required: true, count: 3}")
+    committed(fabric, "Three people approve")
+    assert policy_of(fabric).count == 3, "the change only adds to what was before it"
+    (_, old), (_, new) = key_of("ada"), key_of("bob")
+    with_policy(fabric, f"{{required: true, signers: ['{old}']}}")
+    committed(fabric, "Ada signs")
+    with_policy(fabric, f"{{required: true, signers: ['{new}']}}")
+    committed(fabric, "Bob signs")
+    assert policy_of(fabric).signers == (old,), "no signer is in both"
+
+
+def test_a_record_that_only_git_has_is_restored(fabric: Path) -> None:
+    file = record_file(fabric, DIGEST)
+    write_record(record_of(FAILED), file)
+    other = record_of(FAILED, digest="c" * 64).model_copy(update={"fabric": "hall2"})
+    write_record(other, record_file(fabric, other.plan))
+    committed(fabric, "Acceptance")
+    record_file(fabric, other.plan).unlink()
+    file.unlink()
+    with pytest.raises(Refused) as refused:
+        refuse_unaccepted(fabric)
+    name = f"acceptance/{file.name}"
+    assert str(refused.value) == (
+        f"{file}: is a record of acceptance that git has at HEAD, and is not here; restore it: "
+        f"git checkout HEAD -- {name}"
+    )
+    committed(fabric, "No acceptance")
+    assert refuse_unaccepted(fabric) == ()
+
+
+@pytest.mark.parametrize(
+    ("author", "by", "user", "lacking"),
+    [
+        ("bob", "bob@example.org", "bob", "bob@example.org made the plan of the stage; another"),
+        ("bob", "bob@example.org", "ada", ""),
+        ("bob@example.org", "bob@example.org", "ada", "bob@example.org made the plan of the"),
+        ("ada@example.org", "bob@example.org", "bob", ""),
+    ],
+)
+def test_an_author_with_another_name_does_not_approve(
+    key_of: Callable[[str], tuple[Path, str]], author: str, by: str, user: str, lacking: str
+) -> None:
+    key, signer = key_of(by)
+    policy = Approvals(required=True, signers=(signer,))
+    record = record_of(FAILED).model_copy(update={"author": author, "author_user": "bob"})
+    given = OverrideApproval(by=by, user=user, at=AT)
+    record = overridden(record, "sweep", "why", given, key)
+    why = lacking_approval(record, record.overrides[0], policy)
+    assert why.startswith(lacking) if lacking else not why
