@@ -64,6 +64,8 @@ def plan(heps: DerivedNetwork) -> HostPlan:
 def text_of(**changed: tuple[int, list[str]] | None) -> str:
     """Return a reading with sections changed or left out."""
     sections: dict[str, tuple[int, list[str]] | None] = {
+        "clock": (0, ["1764345600.000000000"]),
+        "kernel": (0, ["6.1.0-18-amd64"]),
         "addresses": (0, [ADDRESS]),
         "interface": (0, ["ens1"]),
         "mtu": (0, ["9000"]),
@@ -76,6 +78,7 @@ def text_of(**changed: tuple[int, list[str]] | None) -> str:
         "mode": (0, ["RoCE v2"]),
         "tos": (0, ["138"]),
         "tclass": (0, ["Global tclass=138", "src_ip=10.65.0.11/32,tclass=106"]),
+        "clock/end": (0, ["1764345600.100000000"]),
     }
     sections |= {name.replace("__", "/"): value for name, value in changed.items()}
     lines = []
