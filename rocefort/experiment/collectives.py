@@ -22,7 +22,7 @@ from typing import Any
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.experiment.factor import LevelFabric
-from rocefort.experiment.model import CellValue, ExperimentRun, PlannedRun
+from rocefort.experiment.model import CellValue, End, ExperimentRun, PlannedRun
 from rocefort.models.fabric.lossless import AiEcnProfile, StaticEcn
 from rocefort.models.wording import count_of
 from rocefort.reports.wording import bytes_words
@@ -58,7 +58,6 @@ MOST_BYTES = 5_000_000_000  # payload of one simulation: seconds of CPU time
 MOST_FLOWS, MOST_OF_PAIR = 8_192, 256  # the latter: of a group of flows
 FIRST_SEED = 2001  # those of searches and tables are smaller
 AI_LOW = "huawei-delay-sensitive"
-ENDS = ("low", "high")
 
 
 @dataclass(frozen=True)
@@ -103,10 +102,15 @@ class Cell:
 class SimulatedLevel:
     """Level of a simulated experiment: a fabric with its settings, or an end of its AI-ECN."""
 
-    name: str
     note: str
     fabric: LevelFabric
     settings: Settings
+    end: End = ""
+
+    @property
+    def name(self) -> str:
+        """Name of the level."""
+        return f"{self.fabric.name}-{self.end}" if self.end else self.fabric.name
 
 
 def simulated_levels(levels: Sequence[LevelFabric]) -> list[SimulatedLevel]:
@@ -127,7 +131,7 @@ def _ends(level: LevelFabric) -> Iterator[SimulatedLevel]:
         if own.ecn is None:
             what = f"ECN profile {derived.lossless.ecn} lacks a speed of the fabric's ports"
             raise BadInput(what, where=level.name, how="add its thresholds to the profile")
-        yield SimulatedLevel(level.name, level.note, level, own)
+        yield SimulatedLevel(level.note, level, own)
         return
     low = derived.profiles.get("ecn", AI_LOW)
     if low is None or not isinstance(low.profile, StaticEcn):
@@ -136,10 +140,9 @@ def _ends(level: LevelFabric) -> Iterator[SimulatedLevel]:
     whole, notes = in_proportion(low.profile, speeds)
     marking = marking_of_profile(whole, speeds, min(speeds))
     text = "; ".join((f"low end: thresholds of {AI_LOW}", *notes))
-    low_name, high_name = (f"{level.name}-{end}" for end in ENDS)
-    yield SimulatedLevel(low_name, text, level, own.like(ecn=marking))
+    yield SimulatedLevel(text, level, own.like(ecn=marking), "low")
     high = f"high end: {AI_ECN_SAMPLE}, 200 to 600 kbytes, 5 %, at every speed"
-    yield SimulatedLevel(high_name, high, level, own)
+    yield SimulatedLevel(high, level, own, "high")
 
 
 def servers_of(derived: DerivedNetwork, names: Sequence[str] = ()) -> list[str]:
@@ -308,7 +311,7 @@ def assumptions(runs: CollectiveRuns, levels: Sequence[SimulatedLevel]) -> Itera
             f"a NIC's lowest rate is {lowest:g} Mb/s. With many senders to one it decides how long "
             "the slowest takes, and one seed can be far from another"
         )
-    if any(level.name.endswith(ENDS) for level in levels):
+    if any(level.end for level in levels):
         yield (
             "AI-ECN: its model is not public. Two fixed sets of thresholds stand for its ends; a "
             "switch moves between them, and nothing here shows how"

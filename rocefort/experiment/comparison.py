@@ -11,6 +11,7 @@ from rocefort.experiment.model import (
     CellComparison,
     CellValue,
     ExperimentRun,
+    Level,
     LevelComparison,
     LevelFigures,
 )
@@ -18,6 +19,21 @@ from rocefort.models.wording import count_of
 
 DIGITS = 12  # further digits are rounding noise, which would separate equal changes
 LEAST_SHOWN = 0.001  # a smaller p is no stronger evidence
+
+
+def level_pairs(levels: Sequence[Level]) -> list[tuple[str, str]]:
+    """Return the levels to compare: those of the first value with those of each other one.
+
+    Of two values with AI-ECN, equal ends are compared, so that only the factor differs.
+    """
+    first, *others = dict.fromkeys(level.word for level in levels)
+    return [
+        (one.name, two.name)
+        for other in others
+        for one in (level for level in levels if level.word == first)
+        for two in (level for level in levels if level.word == other)
+        if one.end == two.end or not (one.end and two.end)
+    ]
 
 
 def compared(runs: Sequence[ExperimentRun], first: str, other: str) -> LevelComparison:
@@ -46,7 +62,9 @@ def compared(runs: Sequence[ExperimentRun], first: str, other: str) -> LevelComp
         cells=tuple(cells),
         p_one_sided=one_sided,
         p_two_sided=two_sided,
-        sentence=_sentence(first, other, improved, len(cells), two_sided),
+        sentence=_sentence(
+            first, other, f"{improved} of {len(cells)}", sum(map(bool, logs)), two_sided
+        ),
     )
 
 
@@ -116,11 +134,11 @@ def p_text(p: float | None) -> str:
     return f"{p:.2g}" if p >= LEAST_SHOWN else f"< {LEAST_SHOWN:g}"
 
 
-def _sentence(first: str, other: str, improved: int, cells: int, p: float | None) -> str:
-    head = f"{other} against {first}: improved: {improved} of {cells}"
+def _sentence(first: str, other: str, improved: str, differing: int, p: float | None) -> str:
+    head = f"{other} against {first}: improved: {improved}"
     if p is None:
         return f"{head}; no test differs"
-    kind = "exact" if cells <= MOST_EXACT_PAIRS else "normal approximation"
+    kind = "exact" if differing <= MOST_EXACT_PAIRS else "normal approximation"
     return f"{head}; signed-rank test over the tests, two-sided, {kind}: p = {p_text(p)}"
 
 

@@ -11,7 +11,7 @@ from rocefort.base.features import optional_module
 from rocefort.base.progress import Step
 from rocefort.change.edit import FabricFile, read_fabric
 from rocefort.design.load.documents import find_fabric
-from rocefort.experiment.comparison import compared, least_p, ordered_runs
+from rocefort.experiment.comparison import compared, least_p, level_pairs, ordered_runs
 from rocefort.experiment.factor import (
     REFUSAL,
     LevelFabric,
@@ -20,6 +20,7 @@ from rocefort.experiment.factor import (
     parsed_factor,
 )
 from rocefort.experiment.model import (
+    End,
     ExperimentPlan,
     ExperimentResult,
     ExperimentRun,
@@ -102,10 +103,11 @@ class PreparedExperiment:
             ),
         )
 
-    def level(self, fabric: LevelFabric, name: str, text: str) -> Level:
-        """Return a level of the plan."""
+    def level(self, fabric: LevelFabric, text: str, end: End = "") -> Level:
+        """Return a level of the plan; end: of simulated AI-ECN."""
         file = self.folder.level(fabric.name).relative_to(self.folder.path)
-        return Level(name=name, text=text, fabric=fabric.digest, file=str(file))
+        name = f"{fabric.name}-{end}" if end else fabric.name
+        return Level(name=name, text=text, fabric=fabric.digest, file=str(file), end=end)
 
 
 def kept_folder(request: ExperimentRequest) -> ExperimentFolder:
@@ -166,8 +168,7 @@ class Conducted:
 
 
 def _comparisons(plan: ExperimentPlan, runs: Sequence[ExperimentRun]) -> list[LevelComparison]:
-    first, *others = (level.name for level in plan.levels)
-    return [compared(runs, first, other) for other in others]
+    return [compared(runs, *names) for names in level_pairs(plan.levels)]
 
 
 def cells_left_out(plan: ExperimentPlan, runs: Sequence[ExperimentRun]) -> Iterator[str]:
@@ -200,7 +201,7 @@ def simulated_experiment(request: ExperimentRequest) -> ExperimentResult:
         raise BadInput(what, where="--sizes", how="name smaller sizes")
     simulated = collectives.simulated_levels(prepared.fabrics)
     bench = collectives.CollectiveRuns(simulated, cells, servers)
-    levels = [prepared.level(each.fabric, each.name, each.note) for each in simulated]
+    levels = [prepared.level(each.fabric, each.note, each.end) for each in simulated]
     options = {
         "servers": ", ".join(servers),
         "cells": "; ".join(cell.label for cell in cells),

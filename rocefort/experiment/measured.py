@@ -99,7 +99,7 @@ def measured_experiment(
     prepared = PreparedExperiment.of(request)
     folder = prepared.folder
     _refuse_other_site(prepared)
-    levels = [prepared.level(each, each.name, each.note) for each in prepared.fabrics]
+    levels = [prepared.level(each, each.note) for each in prepared.fabrics]
     tests = measured.tests
     chosen = tests.options.model_dump(mode="json", exclude_defaults=True)
     options = {"servers": ", ".join(tests.servers), **{k: str(v) for k, v in chosen.items()}}

@@ -9,6 +9,8 @@ from pydantic import Field
 
 from rocefort.models.base import Frozen
 
+End = Literal["", "low", "high"]
+
 
 class Level(Frozen):
     """Level of the factor, with the fabric that has it."""
@@ -17,6 +19,14 @@ class Level(Frozen):
     text: str = Field(description="Profile or value that the level has, and its source.")
     fabric: str = Field(description="SHA-256 of its fabric.yaml.")
     file: str = Field(description="Its fabric.yaml, relative to the folder of the experiment.")
+    end: End = Field(
+        default="", description="Simulated AI-ECN: end of its thresholds; empty: it has no ends."
+    )
+
+    @property
+    def word(self) -> str:
+        """Value of the factor, without the end."""
+        return self.name.removesuffix(f"-{self.end}") if self.end else self.name
 
 
 class PlannedRun(Frozen):
@@ -118,7 +128,8 @@ class ExperimentResult(Frozen):
     state: Literal["complete", "stopped"]
     runs: tuple[ExperimentRun, ...]
     comparisons: tuple[LevelComparison, ...] = Field(
-        description="The first level with each other one; empty: their figures do not compare."
+        description="The first level with each other one, of two with AI-ECN equal ends; empty: "
+        "their figures do not compare."
     )
     not_compared: str = Field(description="Why figures enter no table; empty: they do.")
     unmeasured: tuple[str, ...] = Field(

@@ -91,21 +91,18 @@ def percent_text(change: float) -> str:
 
 def counters_table(result: ExperimentResult) -> Table | None:
     """Return the means of the counters of each cell at each level; None: there are none."""
-    rows: list[tuple[Cell, ...]] = []
-    names: dict[str, None] = {}
-    for comparison in result.comparisons:
-        for cell in comparison.cells:
-            sides = (
-                (cell.first, cell.other) if comparison is result.comparisons[0] else (cell.other,)
-            )
-            for side in sides:
-                names |= dict.fromkeys(side.counters)
-                counts = (f"{value:,.0f}" for value in side.counters.values())
-                rows.append((cell.cell, side.level, *counts))
-    order = {cell.cell: n for c in result.comparisons[:1] for n, cell in enumerate(c.cells)}
-    rows.sort(key=lambda row: order.get(str(row[0]), len(order)))
-    if not names or not rows:
+    cells = [cell for comparison in result.comparisons for cell in comparison.cells]
+    sides = {(cell.cell, side.level): side for cell in cells for side in (cell.first, cell.other)}
+    names = dict.fromkeys(name for side in sides.values() for name in side.counters)
+    if not names:
         return None
+    levels = [level.name for level in result.plan.levels]
+    rows = [
+        (cell, level, *(f"{value:,.0f}" for value in sides[cell, level].counters.values()))
+        for cell in dict.fromkeys(cell.cell for cell in cells)
+        for level in levels
+        if (cell, level) in sides
+    ]
     titles = (TableColumn(name, align="right") for name in names)
     return Table((TableColumn("test"), TableColumn("level"), *titles), tuple(rows))
 

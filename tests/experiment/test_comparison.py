@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.experiment.comparison import compared, least_p, ordered_runs, p_values
-from rocefort.experiment.model import CellValue, ExperimentRun, PlannedRun
+from rocefort.experiment.comparison import compared, least_p, level_pairs, ordered_runs, p_values
+from rocefort.experiment.model import CellValue, End, ExperimentRun, Level, PlannedRun
 from rocefort.experiment.page import effect_chart
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -125,3 +125,42 @@ def test_one_change_out_of_all_proportion_does_not_hide_the_others() -> None:
         "100.0 us with A, 101.0 with B: +1 %, pairs +1 % to +1 % (lower is better), p 0.002"
     )
     assert [row.kind for row in chart.rows] == ["worse", "worse"]
+
+
+def level(word: str, end: End = "") -> Level:
+    name = f"{word}-{end}" if end else word
+    return Level(name=name, text="", fabric="", file="", end=end)
+
+
+LOW_AND_HIGH: tuple[End, End] = ("low", "high")
+PAIRS: list[tuple[list[Level], list[str]]] = [
+    ([level("600"), level("700"), level("800")], ["600 700", "600 800"]),
+    (
+        [level("static"), *(level("ai", e) for e in LOW_AND_HIGH)],
+        ["static ai-low", "static ai-high"],
+    ),
+    (
+        [*(level("ai", e) for e in LOW_AND_HIGH), level("static")],
+        ["ai-low static", "ai-high static"],
+    ),
+    (
+        [level(word, end) for word in ("600", "700", "800") for end in LOW_AND_HIGH],
+        ["600-low 700-low", "600-high 700-high", "600-low 800-low", "600-high 800-high"],
+    ),
+    ([level("static-low"), level("ai-low")], ["static-low ai-low"]),
+]
+
+
+@pytest.mark.parametrize(("levels", "pairs"), PAIRS, ids=[str(pairs) for _, pairs in PAIRS])
+def test_only_the_factor_differs_between_compared_levels(
+    levels: list[Level], pairs: list[str]
+) -> None:
+    assert [" ".join(pair) for pair in level_pairs(levels)] == pairs
+
+
+def test_the_sentence_names_the_method_by_the_tests_that_differ() -> None:
+    rows = [[100.0] * 60]
+    for differing, kind in ((1, "exact"), (50, "exact"), (51, "normal approximation")):
+        other = [[99.0] * differing + [100.0] * (60 - differing)]
+        sentence = compared(runs_of({"A": rows, "B": other}), "A", "B").sentence
+        assert f"two-sided, {kind}: p = " in sentence, differing
