@@ -121,8 +121,8 @@ def simulated_levels(levels: Sequence[LevelFabric]) -> list[SimulatedLevel]:
 def _ends(level: LevelFabric) -> Iterator[SimulatedLevel]:
     derived = level.derived
     speeds = port_speeds(derived.network)
-    if not speeds or len(servers_of(derived)) < 2:
-        what = "the fabric has fewer than two servers with RoCE"
+    if not speeds:
+        what = "the fabric has no port of servers with RoCE"
         raise BadInput(what, file=derived.document.file, how="add its servers")
     own = own_reference(derived, derived.profiles, speeds, min(speeds)).settings
     chosen = derived.profiles.get("ecn", derived.lossless.ecn)
@@ -146,12 +146,20 @@ def _ends(level: LevelFabric) -> Iterator[SimulatedLevel]:
 
 
 def servers_of(derived: DerivedNetwork, names: Sequence[str] = ()) -> list[str]:
-    """Return the servers with RoCE, or those that are named; raises BadInput."""
+    """Return the servers with RoCE, or those that are named: two or more; raises BadInput."""
     own = [server.name for server in derived.network.servers or () if server.roce]
     for name in names:
         if name not in own:
             what = f"the fabric has no server {name!r} with RoCE"
             raise BadInput(what, where="--servers", how="name one of its servers")
+    if len(set(names)) < len(names):
+        raise BadInput("a server is there twice", where="--servers", how="name each server once")
+    if len(names) == 1:
+        what = f"{names[0]} alone exchanges nothing"
+        raise BadInput(what, where="--servers", how="name two servers or more")
+    if len(own) < 2:
+        what = "the fabric has fewer than two servers with RoCE"
+        raise BadInput(what, file=derived.document.file, how="add its servers")
     return list(names) or own
 
 

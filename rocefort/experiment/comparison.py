@@ -151,8 +151,18 @@ def least_p(pairs: int) -> str:
     )
 
 
+def drift_sentence(repeat: int) -> str:
+    """Return what the order of the runs does about a drift."""
+    if repeat % 2:
+        return (
+            f"order AB BA: {count_of(repeat, 'repetition')}, an odd number, so a slow drift does "
+            "not meet all levels alike; of an even number it does"
+        )
+    return "order AB BA: a slow drift meets all levels alike; a change from run to run does not"
+
+
 def ordered_runs(levels: Sequence[str], repeat: int) -> list[tuple[int, str]]:
-    """Return repetition and level of each run: AB BA AB .., so that a drift meets both alike."""
+    """Return repetition and level of each run: AB BA AB .., as `drift_sentence` explains."""
     return [
         (repetition, level)
         for repetition in range(1, repeat + 1)

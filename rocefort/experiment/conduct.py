@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rocefort import __version__
 from rocefort.base.errors import BadInput
 from rocefort.base.features import optional_module
 from rocefort.base.progress import Step
@@ -15,7 +16,7 @@ from rocefort.experiment.comparison import compared, least_p, level_pairs, order
 from rocefort.experiment.factor import (
     REFUSAL,
     LevelFabric,
-    digest_of_text,
+    effect_of,
     level_fabrics,
     parsed_factor,
 )
@@ -30,6 +31,7 @@ from rocefort.experiment.model import (
 )
 from rocefort.experiment.page import experiment_page
 from rocefort.experiment.store import PAGE, RESULT, ExperimentFolder
+from rocefort.models.change.plan import digest_of
 from rocefort.models.wording import listing
 from rocefort.verification.page.fabric_page import provenance_of
 
@@ -90,7 +92,8 @@ class PreparedExperiment:
         return ExperimentPlan(
             fabric=self.file.start.fabric.fabric,
             source=str(self.file.path),
-            fabric_digest=digest_of_text(self.file.text),
+            fabric_digest=digest_of([self.file.text, effect_of(self.file.start)]),
+            version=__version__,
             factor=self.key,
             suite=self.request.suite,
             simulated=simulated,
@@ -103,11 +106,14 @@ class PreparedExperiment:
             ),
         )
 
-    def level(self, fabric: LevelFabric, text: str, end: End = "") -> Level:
-        """Return a level of the plan; end: of simulated AI-ECN."""
+    def level(
+        self, fabric: LevelFabric, text: str, end: End = "", settings: object = None
+    ) -> Level:
+        """Return a level of the plan. end, settings: those that are simulated, as JSON."""
         file = self.folder.level(fabric.name).relative_to(self.folder.path)
         name = f"{fabric.name}-{end}" if end else fabric.name
-        return Level(name=name, text=text, fabric=fabric.digest, file=str(file), end=end)
+        digest = fabric.digest if settings is None else digest_of([fabric.digest, settings])
+        return Level(name=name, text=text, fabric=digest, file=str(file), end=end)
 
 
 def kept_folder(request: ExperimentRequest) -> ExperimentFolder:
@@ -201,7 +207,10 @@ def simulated_experiment(request: ExperimentRequest) -> ExperimentResult:
         raise BadInput(what, where="--sizes", how="name smaller sizes")
     simulated = collectives.simulated_levels(prepared.fabrics)
     bench = collectives.CollectiveRuns(simulated, cells, servers)
-    levels = [prepared.level(each.fabric, each.note, each.end) for each in simulated]
+    levels = [
+        prepared.level(x.fabric, x.note, x.end, x.settings.model_dump(mode="json"))
+        for x in simulated
+    ]
     options = {
         "servers": ", ".join(servers),
         "cells": "; ".join(cell.label for cell in cells),

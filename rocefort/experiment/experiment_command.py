@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +16,8 @@ from rocefort.base.command_line.help import Topic, documented
 from rocefort.reports.output import write_result
 
 MOST = 10**12  # bytes of a message
+NUMBER = re.compile(r"[0-9]{1,13}")
+LONGEST_SHOWN = 20
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -67,6 +71,18 @@ def experiment(
     iterations: Annotated[
         int | None, typer.Option(min=5, help="Number of iterations of each latency test.")
     ] = None,
+    storage_directory: Annotated[
+        str | None,
+        typer.Option(
+            "--storage-directory",
+            metavar="DIR,..",
+            help="Suite storage: directories where targets are mounted, one each.",
+        ),
+    ] = None,
+    targets: Annotated[
+        str,
+        typer.Option(metavar="N,..", help="Suite storage: numbers of targets, as of `rdma run`."),
+    ] = "",
     drained: options.Drained = None,
     history: Annotated[
         Path | None,
@@ -122,6 +138,16 @@ def experiment(
     if simulate == (connections is not None):
         how = "add --simulate, or --connections FILE with the switches and servers"
         raise BadInput("an experiment is simulated or measured", how=how)
+    measuring = {
+        "--duration": duration,
+        "--iterations": iterations,
+        "--storage-directory": storage_directory,
+        "--targets": targets,
+        "--drained": drained,
+        "--history": history,
+        "--restore": restore,
+    }
+    _refuse_others(simulate, measuring, {"--workers": workers, "--results": results})
     if connections is None:
         numbers = _numbers(processes, "--processes-per-server")
         request = replace(
@@ -136,7 +162,12 @@ def experiment(
         optional_module("rocefort.rdma.run_suite", "a measured experiment needs RDMA tests")
         from rocefort.experiment.measured import MeasuredRequest, measured_experiment, tests_of
 
-        chosen = {"duration_s": duration, "iterations": iterations}
+        chosen = {
+            "duration_s": duration,
+            "iterations": iterations,
+            "storage_directory": storage_directory,
+            "targets": targets,
+        }
         number = _numbers(processes, "--processes-per-server")
         tests = tests_of(request, sizes, tuple(drained or ()), number, chosen)
         measured = MeasuredRequest(
@@ -150,13 +181,30 @@ def experiment(
     write_result(result, experiment_report, text=form is options.TraceFormat.TEXT)
 
 
+def _refuse_others(
+    simulate: bool, measuring: Mapping[str, object], simulating: Mapping[str, object]
+) -> None:
+    """Raise BadInput for options of the other kind of experiment; an unset one is false."""
+    from rocefort.base.errors import BadInput, Problem
+
+    kind, own = ("simulated", "--connections") if simulate else ("measured", "--simulate")
+    others = measuring if simulate else simulating
+    problems = [
+        Problem(name, f"a {kind} experiment does not use it", f"use it with {own}")
+        for name, value in others.items()
+        if value
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+
+
 def _numbers(text: str, where: str) -> tuple[int, ...]:
     """Return positive numbers that commas separate; raises BadInput."""
     from rocefort.base.errors import BadInput
 
     words = [word.strip() for word in text.split(",") if word.strip()]
-    bad = next((word for word in words if not word.isascii() or not word.isdigit()), None)
+    bad = next((word for word in words if not NUMBER.fullmatch(word)), None)
     if bad is not None or not all(0 < int(word) <= MOST for word in words):
-        what = f"{bad or text!r} is no number above 0"
+        what = f"{(bad or text)[:LONGEST_SHOWN]!r} is no number above 0"
         raise BadInput(what, where=where, how="write numbers with commas, such as 2048,65536")
     return tuple(dict.fromkeys(int(word) for word in words))

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from hashlib import sha256
+from functools import cached_property
+from itertools import combinations
 from typing import Any, cast
-
-import yaml
 
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput
@@ -17,6 +16,7 @@ from rocefort.change.edit import FabricFile, versions_of
 from rocefort.change.profile_edits import Entries, profile_with, with_entries
 from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.load.profiles import Library
+from rocefort.models.change.plan import digest_of
 from rocefort.models.fabric.lossless import AiEcnProfile, StaticEcn
 from rocefort.models.fabric.types import Sourced
 
@@ -31,7 +31,12 @@ KIND_OF_WORD: dict[str, type[Sourced]] = {STATIC: StaticEcn, AI: AiEcnProfile}
 NAME = "experiment"
 START = "start"  # the fabric as the experiment began
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")  # also a folder's name
+LONGEST_SHOWN = 20
 LONGEST_WORD = 14  # of a profile's name, which a switch may limit to 31 characters with the speed
+WHOLE = re.compile(r"0|[1-9][0-9]{0,11}")
+DECIMAL = re.compile(r"(0|[1-9][0-9]{0,11})\.[0-9]{1,9}")
+TRUTHS = {"true": True, "false": False}
+MARKS = {"source", "sources", "assumed"}  # keys of a profile that change nothing on a switch
 REFUSAL = "the level is no valid fabric"
 
 
@@ -40,19 +45,55 @@ class LevelFabric:
     """Fabric with one value of the factor. note: meaning of the value, and its source."""
 
     name: str
+    value: object
     note: str
     text: str
     derived: DerivedNetwork
 
+    @cached_property
+    def effect(self) -> str:
+        """SHA-256 of what it makes of switches and NICs."""
+        return effect_of(self.derived)
+
     @property
     def digest(self) -> str:
-        """SHA-256 of its text."""
-        return digest_of_text(self.text)
+        """SHA-256 of its text and its effect."""
+        return digest_of([self.text, self.effect])
 
 
-def digest_of_text(text: str) -> str:
-    """Return the SHA-256 of a text."""
-    return sha256(text.encode()).hexdigest()
+def effect_of(derived: DerivedNetwork) -> str:
+    """Return the SHA-256 of a network and of the profiles that the fabric has one of.
+
+    Profiles of the site and of Rocefort may change while the text of the fabric does not.
+    """
+    names = {
+        LOSSLESS: derived.fabric.lossless,
+        ECN: derived.lossless.ecn,
+        CONTROL: derived.fabric.congestion_control,
+    }
+    uses = {kind: derived.profiles.get(kind, name) for kind, name in names.items() if name}
+    profiles = {
+        kind: use.profile.model_dump(mode="json", exclude=MARKS)
+        for kind, use in uses.items()
+        if use
+    }
+    return digest_of([derived.network.model_dump(mode="json"), profiles])
+
+
+def parsed_value(word: str) -> int | float | bool | str:
+    """Return the value that a word of --factor is; raises BadInput.
+
+    A number is decimal, so that 0600 is not read as octal.
+    """
+    if WHOLE.fullmatch(word):
+        return int(word)
+    if DECIMAL.fullmatch(word):
+        return float(word)
+    if word[0].isdigit():
+        what = f"{word[:LONGEST_SHOWN]!r} is no decimal number"
+        how = "write it as 600 or 0.5, without leading zeros"
+        raise BadInput(what, where=WHERE, how=how)
+    return TRUTHS.get(word, word)
 
 
 def parsed_factor(text: str) -> tuple[str, tuple[str, ...]]:
@@ -71,17 +112,27 @@ def parsed_factor(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def level_fabrics(file: FabricFile, key: str, words: Sequence[str]) -> tuple[LevelFabric, ...]:
-    """Return a fabric for each value; raises BadInput, and Refused if `check` has a new error."""
-    return tuple(_level(file, key, word) for word in words)
+    """Return a fabric for each value; raises BadInput, and Refused if `check` has a new error.
+
+    Two values that make the same network are no levels.
+    """
+    levels = tuple(_level(file, key, word) for word in words)
+    for one, two in combinations(levels, 2):
+        if one.value == two.value or one.effect == two.effect:
+            what = f"{one.name} and {two.name} are the same fabric"
+            raise BadInput(what, where=WHERE, how="name values with unlike effects")
+    return levels
 
 
 def _level(file: FabricFile, key: str, word: str) -> LevelFabric:
-    entries, note = _Edit(file, word).entries(key)
+    edit = _Edit(file, word)
+    entries, note = edit.entries(key)
+    value = edit.value(key)
     if not entries:
-        return LevelFabric(word, f"{note} (as the fabric is)", file.text, file.start)
+        return LevelFabric(word, value, f"{note} (as the fabric is)", file.text, file.start)
     versions = versions_of(file, lambda: with_entries(file, entries))
     versions.refuse(())
-    return LevelFabric(word, note, versions.edited.text, versions.end)
+    return LevelFabric(word, value, note, versions.edited.text, versions.end)
 
 
 @dataclass(frozen=True)
@@ -115,14 +166,18 @@ class _Edit:
             raise BadInput(what, where=WHERE, how=how)
         return cast("Sourced", chosen.profile)
 
+    def value(self, key: str) -> object:
+        """Name of a profile, or value of a key; raises BadInput."""
+        return self._name_of_word(key) if key in KINDS else parsed_value(self.word)
+
     def entries(self, key: str) -> tuple[Entries, str]:
         """Return the changed entries of fabric.yaml, and what the value is."""
         if key in KINDS:
-            return self._named(key, self._name_of_word(key))
+            return self._named(key, str(self.value(key)))
         kind, path = self._path_of(key)
         name = self.in_use()[kind]
         profile = self.profile(kind, name)
-        data, value = profile.model_dump(mode="json"), yaml.safe_load(self.word)
+        data, value = profile.model_dump(mode="json"), self.value(key)
         top = deepcopy(data.get(path[0]))
         holder: Any = {path[0]: top}
         for part in path[:-1]:

@@ -24,6 +24,7 @@ from rocefort.base.errors import (
 )
 from rocefort.base.processes import stop_on_signals
 from rocefort.base.repository import SHIPPED, site_of
+from rocefort.experiment.comparison import drift_sentence
 from rocefort.experiment.conduct import (
     Conducted,
     ExperimentRequest,
@@ -46,6 +47,9 @@ from rocefort.models.wording import count_of
 from rocefort.rdma.designed_plan import RdmaRequest, request_of
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.options import SuiteName
+from rocefort.rdma.plan.suites import refuse_options
+from rocefort.rdma.plan.work_suites import storage_targets
+from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import Measurement, MeasurementVerdict, RdmaResult
 from rocefort.rdma.run_suite import RunDialogue, new_id, run_tests, stop_everything
 from rocefort.reports.wording import bytes_words
@@ -63,9 +67,6 @@ Say = Callable[[str], None]
 NO_TABLE = (
     "figures enter no table: {}. No ECN setting acts here, so the runs prove order, records and "
     "restart only"
-)
-ASSUMPTIONS = (
-    "order AB BA: a slow drift meets all levels alike; a change from run to run does not",
 )
 
 
@@ -139,7 +140,7 @@ class _Experiment:
         kept = [run for each in self.plan.runs if (run := self.folder.run(each))]
         reasons = dict.fromkeys(run.not_compared for run in kept if run.not_compared)
         grounds = Grounds(
-            assumptions=ASSUMPTIONS,
+            assumptions=(drift_sentence(self.plan.repeat),),
             notes=tuple(_journal_notes(self.folder)),
             not_compared=NO_TABLE.format("; ".join(reasons)) if reasons else "",
         )
@@ -361,4 +362,12 @@ def tests_of(
         what = "a measured experiment has one number of processes"
         raise BadInput(what, where="--processes-per-server", how="name one number")
     own = dict(chosen) | ({"processes_per_server": processes[0]} if processes else {})
-    return replace(request_of(request.suite, request.servers, sizes, **own), drained=drained)
+    tests = request_of(request.suite, request.servers, sizes, **own)
+    option = "--storage-directory"
+    if tests.suite is Suite.STORAGE:
+        storage_targets(tests.options, option, option)
+    elif tests.options.storage_directory is not None:
+        what = f"the suite {tests.suite} does not use it"
+        raise BadInput(what, where=option, how=f"use it with {Suite.STORAGE}")
+    refuse_options(tests.suite, tests.options)
+    return replace(tests, drained=drained)

@@ -17,7 +17,7 @@ class Level(Frozen):
 
     name: str = Field(description="As --factor names it; simulated AI-ECN has one for each end.")
     text: str = Field(description="Profile or value that the level has, and its source.")
-    fabric: str = Field(description="SHA-256 of its fabric.yaml.")
+    fabric: str = Field(description="SHA-256 of its fabric.yaml, network and profiles.")
     file: str = Field(description="Its fabric.yaml, relative to the folder of the experiment.")
     end: End = Field(
         default="", description="Simulated AI-ECN: end of its thresholds; empty: it has no ends."
@@ -42,7 +42,10 @@ class ExperimentPlan(Frozen):
 
     fabric: str = Field(description="Name of the fabric.")
     source: str = Field(description="Its file.")
-    fabric_digest: str = Field(description="SHA-256 of its text when the experiment began.")
+    fabric_digest: str = Field(
+        description="SHA-256 of its text, network and profiles when the experiment began."
+    )
+    version: str = Field(description="Version of Rocefort that began the experiment.")
     factor: str = Field(description="Key of a profile.")
     suite: str
     simulated: bool

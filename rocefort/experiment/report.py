@@ -115,8 +115,11 @@ def level_lines(result: ExperimentResult) -> tuple[str, ...]:
 def order_line(result: ExperimentResult) -> str:
     """Return the order of the runs."""
     levels = [level.name for level in result.plan.levels]
-    back = ", ".join(reversed(levels))
-    return f"Order: {', '.join(levels)}, then {back}, and so on, so that a drift meets all alike"
+    order = f"Order: {', '.join(levels)}"
+    if result.plan.repeat == 1:
+        return order
+    alike = "" if result.plan.repeat % 2 else ", so that a slow drift meets all alike"
+    return f"{order}, then {', '.join(reversed(levels))}, and so on{alike}"
 
 
 def run_table(result: ExperimentResult) -> Table:

@@ -156,8 +156,10 @@ def _row(line: str) -> dict[str, Any]:
 def _differences(kept: ExperimentPlan, plan: ExperimentPlan) -> Iterator[Problem]:
     """Yield what differs between the plan of a folder and a command's."""
     if kept.fabric_digest != plan.fabric_digest:
-        yield Problem("", "the fabric has changed since the experiment began", "", plan.source)
-    for key in ("source", "factor", "suite", "simulated", "repeat"):
+        yield Problem(
+            "", "the fabric or a profile has changed since the experiment began", "", plan.source
+        )
+    for key in ("version", "source", "factor", "suite", "simulated", "repeat"):
         old, new = getattr(kept, key), getattr(plan, key)
         if old != new:
             yield Problem(key, f"is {new}, and {old} in the folder")

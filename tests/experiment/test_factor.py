@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rocefort.base.errors import RocefortError
 from rocefort.change.edit import FabricFile, read_fabric
+from rocefort.design.derive import derive
+from rocefort.design.load.profiles import Library, profiles_of
 from rocefort.dialects.network_text import render_all
-from rocefort.experiment.factor import REFUSAL, level_fabrics, parsed_factor
+from rocefort.experiment.factor import (
+    REFUSAL,
+    LevelFabric,
+    level_fabrics,
+    parsed_factor,
+    parsed_value,
+)
 from rocefort.models.fabric.lossless import StaticEcn
 
 
@@ -55,6 +64,39 @@ def test_a_level_is_the_fabric_with_one_other_value(
     assert levels(heps, factor) == notes
 
 
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("0", 0), ("600", 600), ("0.5", 0.5), ("true", True), ("false", False), ("ai-ecn", "ai-ecn")],
+)
+def test_a_word_is_a_number_a_truth_value_or_a_name(word: str, value: object) -> None:
+    parsed = parsed_value(word)
+    assert parsed == value and type(parsed) is type(value)
+
+
+def test_the_digest_of_a_level_covers_its_profiles(
+    heps: FabricFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A profile of the site may change while fabric.yaml does not."""
+    level, _ = level_fabrics(heps, "ecn", ("ai", "static"))
+    assert level.derived.fabric.congestion_control is not None
+    key = ("congestion_control", level.derived.fabric.congestion_control)
+    use = profiles_of(heps.start.site).known[key]
+
+    def site_with(**changes: object) -> LevelFabric:
+        other = replace(use, profile=use.profile.model_copy(update=changes))
+        library = Library({**profiles_of(heps.start.site).known, key: other})
+        with monkeypatch.context() as patch:
+            patch.setattr(derive, "profiles_of", lambda _site: library)
+            own = replace(level)
+            assert own.digest
+            return own
+
+    assert site_with(source="another edition").digest == level.digest
+    changed = site_with(increase_timer_us=99)
+    assert changed.text == level.text
+    assert changed.digest != level.digest
+
+
 def test_a_level_with_static_ecn_is_a_whole_fabric(heps: FabricFile) -> None:
     level, own = level_fabrics(heps, "ecn", ("static", "ai"))
     assert own.text == heps.text
@@ -86,13 +128,47 @@ REFUSED: list[tuple[str, str]] = [
         "--factor: 'source' is a key of several profiles; write one of lossless.source, ecn.source, congestion_control.source",
     ),
     (
+        "xoff_kbytes=0600,700",
+        "--factor: '0600' is no decimal number; write it as 600 or 0.5, without leading zeros",
+    ),
+    (
+        "xoff_kbytes=600,0x258",
+        "--factor: '0x258' is no decimal number; write it as 600 or 0.5, without leading zeros",
+    ),
+    (
+        "xoff_kbytes=2026-01-01,600",
+        "--factor: '2026-01-01' is no decimal number; write it as 600 or 0.5, without leading zeros",
+    ),
+    (
+        "xoff_kbytes=2026-13-45,600",
+        "--factor: '2026-13-45' is no decimal number; write it as 600 or 0.5, without leading zeros",
+    ),
+    (
+        f"xoff_kbytes=600,{'9' * 5000}",
+        f"--factor: '{'9' * 20}' is no decimal number; write it as 600 or 0.5, without leading zeros",
+    ),
+    (
+        "xoff_kbytes=600,600.0",
+        "--factor: 600 and 600.0 are the same fabric; name values with unlike effects",
+    ),
+    (
+        "ecn=ai,ai-ecn-hpc",
+        "--factor: ai and ai-ecn-hpc are the same fabric; name values with unlike effects",
+    ),
+    (
+        "ecn=static,huawei-throughput",
+        "--factor: static and huawei-throughput are the same fabric; name values with unlike effects",
+    ),
+    (
         "deadlock.detect=1,2",
         "--factor: profile heps has no deadlock.detect; name a key that the profile has",
     ),
 ]
 
 
-@pytest.mark.parametrize(("factor", "sentence"), REFUSED, ids=[factor for factor, _ in REFUSED])
+@pytest.mark.parametrize(
+    ("factor", "sentence"), REFUSED, ids=[factor[:40] for factor, _ in REFUSED]
+)
 def test_a_bad_factor_is_one_error(heps: FabricFile, factor: str, sentence: str) -> None:
     with pytest.raises(RocefortError) as refused:
         levels(heps, factor)

@@ -161,6 +161,47 @@ REFUSED = [
         "--servers: the fabric has no server 'readout99' with RoCE; name one of its servers",
     ),
     (
+        ("--servers", "k8sgn08"),
+        "--servers: k8sgn08 alone exchanges nothing; name two servers or more",
+    ),
+    (
+        ("--servers", "k8sgn08,k8sgn12,k8sgn08"),
+        "--servers: a server is there twice; name each server once",
+    ),
+    (
+        ("--sizes", "9" * 5000),
+        "--sizes: '99999999999999999999' is no number above 0; write numbers with commas, such as 2048,65536",
+    ),
+    (
+        ("--restore", "--duration", "4"),
+        "--duration: a simulated experiment does not use it; use it with --connections\n"
+        "--restore: a simulated experiment does not use it; use it with --connections",
+    ),
+    (
+        (
+            "--iterations",
+            "5",
+            "--drained",
+            "spine01",
+            "--history",
+            "a.db",
+            "--storage-directory",
+            "/mnt/a",
+            "--targets",
+            "1",
+        ),
+        "\n".join(
+            f"{name}: a simulated experiment does not use it; use it with --connections"
+            for name in (
+                "--iterations",
+                "--storage-directory",
+                "--targets",
+                "--drained",
+                "--history",
+            )
+        ),
+    ),
+    (
         ("--sizes", "999999999999"),
         "--sizes: every collective is too large to simulate; name smaller sizes",
     ),

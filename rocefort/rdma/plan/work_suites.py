@@ -11,7 +11,7 @@ from rocefort.base.errors import BadInput
 from rocefort.models.network.network import Server
 from rocefort.models.wording import count_of, listing
 from rocefort.rdma.plan.message_sizes import WHERE, is_power_of_two, ladders
-from rocefort.rdma.plan.site import FAR, NEAR, RdmaSite
+from rocefort.rdma.plan.site import FAR, NEAR, RdmaPlanOptions, RdmaSite
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round, StorageJob, Suite
 
 STORAGE_S = 100  # EANTC's storage bed
@@ -31,8 +31,7 @@ DIRECTORY = re.compile(r"/[A-Za-z0-9._/-]{1,200}")
 def storage(site: RdmaSite) -> RdmaPlan:
     """Plan fio's random writes from all servers at once, to directories mounted there (EANTC)."""
     site.require(1, Suite.STORAGE)
-    directories = _directories(site)
-    counts = _target_counts(site, len(directories))
+    directories, counts = storage_targets(site.options, site.network.name)
     return site.plan(
         Suite.STORAGE,
         [
@@ -51,9 +50,19 @@ def storage(site: RdmaSite) -> RdmaPlan:
     )
 
 
-def _target_counts(site: RdmaSite, directories: int) -> tuple[int, ...]:
-    """Numbers of targets that are written at the same time; raises BadInput."""
-    words = (site.options.targets or str(directories)).split(",")
+def storage_targets(
+    options: RdmaPlanOptions, where: str, option: str = "--directory"
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return directories, and numbers of those that are written at the same time.
+
+    option: that names the directories, for the sentences. Raises BadInput.
+    """
+    directories = _directories(options.storage_directory, where, option)
+    return directories, _target_counts(options.targets, len(directories), option)
+
+
+def _target_counts(targets: str, directories: int, option: str) -> tuple[int, ...]:
+    words = (targets or str(directories)).split(",")
     if wrong := [word for word in words if not re.fullmatch(r" *[1-9][0-9]{0,3} *", word)]:
         raise BadInput(f"{wrong[0]!r} is no number of targets", where="--targets", how="write 1,4")
     counts = tuple(dict.fromkeys(map(int, words)))
@@ -61,7 +70,7 @@ def _target_counts(site: RdmaSite, directories: int) -> tuple[int, ...]:
         raise BadInput(
             f"{max(counts)} targets, and {count_of(directories, 'directory')}",
             where="--targets",
-            how="name a directory for each target: --directory /mnt/a,/mnt/b",
+            how=f"name a directory for each target: {option} /mnt/a,/mnt/b",
         )
     return counts
 
@@ -70,21 +79,20 @@ def _targets_text(count: int, counts: tuple[int, ...]) -> str:
     return "" if counts == (1,) else f", {count_of(count, 'target')}"
 
 
-def _directories(site: RdmaSite) -> tuple[str, ...]:
+def _directories(given: str | None, where: str, option: str) -> tuple[str, ...]:
     """Return the directory of each target; raises BadInput."""
-    given = site.options.storage_directory
-    how = "name one that is mounted on all servers, by its whole path: --directory /mnt/data"
+    how = f"name one that is mounted on all servers, by its whole path: {option} /mnt/data"
     if given is None:
         what = "no directory of remote storage is named"
-        raise BadInput(what, where=site.network.name, how=how)
+        raise BadInput(what, where=where, how=how)
     directories = tuple(given.split(","))
     for each in directories:
         if not DIRECTORY.fullmatch(each) or ".." in each:
             what = f"{each!r} is not a directory of remote storage"
-            raise BadInput(what, where=site.network.name, how=how)
+            raise BadInput(what, where=where, how=how)
     if len(set(directories)) < len(directories):
         how = "name each target's directory once"
-        raise BadInput("a directory is there twice", where="--directory", how=how)
+        raise BadInput("a directory is there twice", where=option, how=how)
     return directories
 
 
