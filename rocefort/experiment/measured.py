@@ -44,7 +44,7 @@ from rocefort.experiment.rollouts import CONTINUES, LevelRollouts
 from rocefort.experiment.store import ExperimentFolder
 from rocefort.fleet.connections import Connections
 from rocefort.models.wording import count_of
-from rocefort.rdma.designed_plan import RdmaRequest, request_of
+from rocefort.rdma.designed_plan import RdmaRequest, designed_plan, request_of
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.options import SuiteName
 from rocefort.rdma.plan.suites import refuse_options
@@ -102,6 +102,7 @@ def measured_experiment(
     _refuse_other_site(prepared)
     levels = [prepared.level(each, each.note) for each in prepared.fabrics]
     tests = measured.tests
+    designed_plan(prepared.file.path, tests)  # refuses what no run could measure
     chosen = tests.options.model_dump(mode="json", exclude_defaults=True)
     options = {"servers": ", ".join(tests.servers), **{k: str(v) for k, v in chosen.items()}}
     plan = prepared.plan(levels, options, simulated=False)

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.experiment.comparison import compared, least_p, level_pairs, ordered_runs, p_values
+from rocefort.experiment.comparison import (
+    compared,
+    drift_sentence,
+    least_p,
+    level_pairs,
+    ordered_runs,
+    p_values,
+)
 from rocefort.experiment.model import CellValue, End, ExperimentRun, Level, PlannedRun
 from rocefort.experiment.page import effect_chart
 
@@ -164,3 +171,24 @@ def test_the_sentence_names_the_method_by_the_tests_that_differ() -> None:
         other = [[99.0] * differing + [100.0] * (60 - differing)]
         sentence = compared(runs_of({"A": rows, "B": other}), "A", "B").sentence
         assert f"two-sided, {kind}: p = " in sentence, differing
+
+
+@pytest.mark.parametrize(
+    ("repeat", "sentence"),
+    [
+        (
+            4,
+            "order AB BA: a slow drift meets all levels alike; a change from run to run does not",
+        ),
+        (
+            5,
+            "order AB BA: 5 repetitions, an odd number, so a slow drift does not meet all levels alike; of an even number it does",
+        ),
+    ],
+)
+def test_the_order_balances_a_drift_only_for_an_even_number(repeat: int, sentence: str) -> None:
+    """A drift is in proportion to the number of the run."""
+    order = [level for _, level in ordered_runs("AB", repeat)]
+    sums = {level: sum(n for n, each in enumerate(order) if each == level) for level in "AB"}
+    assert (sums["A"] == sums["B"]) == (repeat % 2 == 0)
+    assert drift_sentence(repeat) == sentence

@@ -33,6 +33,14 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
         "--storage-directory: the suite mpi does not use it; use it with storage",
     ),
     (
+        ("--servers", "k8sgn08"),
+        "heps: mpi takes 2 RoCE servers, 1 may be used; name more with --servers, or list more under rdma.servers",
+    ),
+    (
+        ("--servers", "k8sgn08,k8sgn12", "--sizes", "48"),
+        "--sizes: 48 bytes for alltoall; MPI benchmarks double the size from row to row: use powers of two",
+    ),
+    (
         ("--suite", "write", "--sizes", "64"),
         "--sizes: the suite write does not use it; use it with sweep, storage and mpi",
     ),
@@ -44,7 +52,7 @@ def test_an_option_that_does_not_apply_is_one_error(
     tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     connections = tmp_path / "connections.yaml"
-    connections.write_text("servers:\n  default: {user: root}\n", encoding="utf-8")
+    connections.write_text("known_hosts: known_hosts\ndevices: []\n", encoding="utf-8")
     command = ["experiment", "heps", "--factor", "ecn=static,ai", "--progress", "none"]
     done = CliRunner().invoke(cli, [*command, "--connections", str(connections), *words])
     assert str(done.exception) == sentence

@@ -15,8 +15,9 @@ import pytest
 from outputs import fields_of, hold
 from typer.testing import CliRunner, Result
 
+from rocefort.base.errors import Refused
 from rocefort.experiment.collectives import COLLECTIVES, EXCHANGE, Cell, cells_of
-from rocefort.experiment.model import ExperimentResult
+from rocefort.experiment.model import ExperimentPlan, ExperimentResult
 from rocefort.experiment.report import experiment_report
 from rocefort.experiment.store import ExperimentFolder
 from rocefort.reports.writers.terminal import text_of
@@ -118,6 +119,32 @@ def test_another_experiment_is_refused(experiment: Experiment, tmp_path: Path) -
     assert str(done.exception) == (
         "repeat: is 3, and 2 in the folder\n"
         f"{tmp_path}/own: the folder has another experiment; name another folder with --directory"
+    )
+
+
+def test_another_version_or_another_profile_is_another_experiment(tmp_path: Path) -> None:
+    """The text of the fabric is the same, and the runs would not be."""
+    folder = ExperimentFolder(tmp_path)
+    plan = ExperimentPlan(
+        fabric="heps",
+        source="heps/fabric.yaml",
+        fabric_digest="1",
+        version="1.0",
+        factor="ecn",
+        suite="mpi",
+        simulated=True,
+        repeat=1,
+        levels=(),
+        options={},
+        runs=(),
+    )
+    folder.begin(plan, {})
+    with pytest.raises(Refused) as refused:
+        folder.begin(plan.model_copy(update={"version": "1.1", "fabric_digest": "2"}), {})
+    assert str(refused.value) == (
+        "heps/fabric.yaml: the fabric or a profile has changed since the experiment began\n"
+        "version: is 1.1, and 1.0 in the folder\n"
+        f"{tmp_path}: the folder has another experiment; name another folder with --directory"
     )
 
 
