@@ -72,6 +72,10 @@ def text_of(**changed: tuple[int, list[str]] | None) -> str:
         "nic/ens1": (0, ["ens1"]),
         "nic/ens1/mtu": (0, ["9000"]),
         "nic/ens1/speed": (0, ["100000"]),
+        "nic/ens1/driver": (
+            0,
+            ["driver: mlx5_core", "version: 6.1.0", "firmware-version: 22.31.1014"],
+        ),
         "nic/ens1/rings": (0, RINGS),
         "nic/ens1/qos": (0, OFED5),
         "rdma": (0, ["mlx5_0"]),
