@@ -187,13 +187,16 @@ def of_clock(now: Callable[[], datetime]) -> Any:
 
 
 def test_a_window_shorter_than_the_longest_time_of_a_wave_is_none(
-    lab: Rehearsal, planned: Planned, command: Command
+    lab: Rehearsal, planned: Planned, command: Command, calendar: Path
 ) -> None:
-    short = event(
-        "Studies", f"{NOW - timedelta(hours=1):%Y%m%dT%H%M%S}", f"{NOW + timedelta(seconds=50):%Y%m%dT%H%M%S}",
-        zone="Europe/Berlin", kinds="machine studies",
-    )  # fmt: skip
-    file, _ = planned(calendar_text(short), "windows: [machine studies]")
+    def short() -> bytes:
+        now = datetime.now(BERLIN)
+        begin, end = (f"{now + timedelta(seconds=s):%Y%m%dT%H%M%S}" for s in (-3600, 55))
+        studies = event("Studies", begin, end, zone="Europe/Berlin", kinds="machine studies")
+        return calendar_text(studies)
+
+    file, _ = planned(short(), "windows: [machine studies]")
+    calendar.write_bytes(short())  # the window is still open when the wave begins
     ran = command("apply", file, "--connections", lab.file)
     assert (ran.code, changed(lab)) == (5, [])
     assert (
