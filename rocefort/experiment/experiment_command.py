@@ -130,7 +130,7 @@ def experiment(
         factor=factor,
         suite=suite,
         repeat=repeat,
-        servers=tuple(filter(None, (name.strip() for name in servers.split(",")))),
+        servers=values.comma_separated(servers),
         directory=directory,
         workers=workers,
         results=results,
@@ -202,7 +202,7 @@ def _numbers(text: str, where: str) -> tuple[int, ...]:
     """Return positive numbers that commas separate; raises BadInput."""
     from rocefort.base.errors import BadInput
 
-    words = [word.strip() for word in text.split(",") if word.strip()]
+    words = values.comma_separated(text)
     bad = next((word for word in words if not NUMBER.fullmatch(word)), None)
     if bad is not None or not all(0 < int(word) <= MOST for word in words):
         what = f"{(bad or text)[:LONGEST_SHOWN]!r} is no number above 0"

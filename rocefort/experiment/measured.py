@@ -363,7 +363,7 @@ def tests_of(
         what = "a measured experiment has one number of processes"
         raise BadInput(what, where="--processes-per-server", how="name one number")
     own = dict(chosen) | ({"processes_per_server": processes[0]} if processes else {})
-    tests = request_of(request.suite, request.servers, sizes, **own)
+    tests = request_of(request.suite, request.servers, sizes, drained, **own)
     option = "--storage-directory"
     if tests.suite is Suite.STORAGE:
         storage_targets(tests.options, option, option)
@@ -371,4 +371,4 @@ def tests_of(
         what = f"the suite {tests.suite} does not use it"
         raise BadInput(what, where=option, how=f"use it with {Suite.STORAGE}")
     refuse_options(tests.suite, tests.options)
-    return replace(tests, drained=drained)
+    return tests

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,19 +32,20 @@ class RdmaRequest:
     plan: str = ""
 
 
-def request_of(suite: str, servers: tuple[str, ...], sizes: str, **chosen: object) -> RdmaRequest:
+def request_of(
+    suite: str,
+    servers: tuple[str, ...],
+    sizes: str,
+    drained: Sequence[str] | None = None,
+    **chosen: object,
+) -> RdmaRequest:
     """Return the request of a command's options; raises BadInput for sizes that do not exist.
 
     chosen: fields of RdmaPlanOptions. sizes: bytes, or the name of a published test.
     """
     named = size_set(sizes, published_sizes) if sizes else None
     options = RdmaPlanOptions.model_validate(chosen | {"sizes": named})
-    return RdmaRequest(Suite(suite), servers, options)
-
-
-def names_of(servers: str) -> tuple[str, ...]:
-    """Return the names in a list with commas between."""
-    return tuple(filter(None, (name.strip() for name in servers.split(","))))
+    return RdmaRequest(Suite(suite), servers, options, drained=tuple(drained or ()))
 
 
 def designed_plan(fabric: Path, request: RdmaRequest) -> RdmaPlan:

@@ -96,15 +96,14 @@ def plan(
     over SSH, as before a run. The fabric's rdma block names the servers that may be loaded, and
     limits rate and time.
     """
-    from dataclasses import replace
-
-    from rocefort.rdma.designed_plan import names_of, request_of
+    from rocefort.rdma.designed_plan import request_of
     from rocefort.rdma.rdma_report import plan_report
 
     asked = request_of(
         suite.value,
-        names_of(servers),
+        values.comma_separated(servers),
         sizes,
+        drained,
         duration_s=duration,
         iterations=iterations,
         qps=qps,
@@ -119,7 +118,6 @@ def plan(
         cable_by=cable_by,
         cable_at_s=cable_at,
     )
-    asked = replace(asked, drained=tuple(drained or ()))
     if connections is None:
         from rocefort.rdma.designed_plan import designed_plan
 
@@ -179,13 +177,14 @@ def run(
 
     from rocefort.base.processes import stop_on_signals
     from rocefort.fleet.connections import load_connections
-    from rocefort.rdma.designed_plan import names_of, request_of
+    from rocefort.rdma.designed_plan import request_of
     from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
 
     asked = request_of(
         suite.value,
-        names_of(servers),
+        values.comma_separated(servers),
         sizes,
+        drained,
         duration_s=duration,
         iterations=iterations,
         qps=qps,
@@ -200,7 +199,7 @@ def run(
         cable_by=cable_by,
         cable_at_s=cable_at,
     )
-    asked = replace(asked, drained=tuple(drained or ()), switches=switches)
+    asked = replace(asked, switches=switches)
     access = load_connections(connections)
     lost: HistoryNotWritten | None = None
     try:
@@ -456,12 +455,11 @@ def stop(
     Needs SSH access to the servers: for a run whose machine was lost.
     """
     from rocefort.fleet.connections import load_connections
-    from rocefort.rdma.designed_plan import names_of
     from rocefort.rdma.rdma_report import stopped_report
     from rocefort.rdma.results import StoppedServers
     from rocefort.rdma.run_suite import stop_everything
 
-    found = stop_everything(fabric, load_connections(connections), names_of(servers))
+    found = stop_everything(fabric, load_connections(connections), values.comma_separated(servers))
     done = StoppedServers(servers=tuple(found))
     text = form is options.TraceFormat.TEXT
     write_result(done, lambda done: stopped_report(done.servers), text=text)

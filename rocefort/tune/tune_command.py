@@ -223,7 +223,7 @@ def measure(
     )
     request = MeasureRequest(
         search_request,
-        servers=tuple(filter(None, (name.strip() for name in servers.split(",")))),
+        servers=values.comma_separated(servers),
         target=target,
         trials=trials,
         minutes=minutes,

@@ -19,6 +19,11 @@ RULE_DECORATOR = re.compile(r'(?m)^@rule\(\s*"([A-Z]{3,8}\d{3})"')
 FABRIC_FILE = "fabric.yaml"
 
 
+def comma_separated(text: str) -> tuple[str, ...]:
+    """Return the words of an option between its commas, without empty ones."""
+    return tuple(filter(None, (word.strip() for word in text.split(","))))
+
+
 def fabric_names() -> list[str]:
     """Return the names of the fabrics of this site; without a site those that are shipped."""
     from rocefort.base.repository import this_site
