@@ -204,7 +204,7 @@ def run_site_rules(
     """
     limit_s = site.files.settings.limit_s
     request = pickle.dumps(RuleRequest(site.files.texts, network, sources, limit_s))
-    run = _Run(site, request, list(ids), SiteVerdicts({i: [] for i in ids}, []))
+    run = _RuleRun(site, request, list(ids), SiteVerdicts({i: [] for i in ids}, []))
     for failure in site.failures:
         run.leave_out(failure.file)
     while run.pending:
@@ -213,7 +213,7 @@ def run_site_rules(
 
 
 @dataclass
-class _Run:
+class _RuleRun:
     """Run of some rules, over as many workers as it takes."""
 
     site: SiteRules

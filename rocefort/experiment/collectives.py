@@ -61,7 +61,7 @@ AI_LOW = "huawei-delay-sensitive"
 
 
 @dataclass(frozen=True)
-class Step:
+class CollectiveStep:
     """Step of a collective: bytes and connections of each pair of servers, between which pairs."""
 
     to_all: bool
@@ -70,7 +70,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Cell:
+class CollectiveCell:
     """Collective with its processes a server and its message size."""
 
     collective: str
@@ -83,18 +83,18 @@ class Cell:
         processes = count_of(self.processes, "process")
         return f"{self.collective} {bytes_words(self.size)}, {processes}"
 
-    def steps(self, servers: int) -> tuple[Step, ...]:
+    def steps(self, servers: int) -> tuple[CollectiveStep, ...]:
         """Steps between so many servers."""
         p, m = self.processes, self.size
         part = max(1, p * m // servers)
-        exchange = Step(to_all=True, pair_bytes=part, connections=p * p)
+        exchange = CollectiveStep(to_all=True, pair_bytes=part, connections=p * p)
         if self.collective == EXCHANGE:
             return (replace(exchange, pair_bytes=p * p * m),)
         if self.collective == ALL_REDUCE:
             return exchange, exchange
         if self.collective == GATHER:
-            return (Step(to_all=False, pair_bytes=p * m, connections=p),)
-        last = Step(to_all=False, pair_bytes=max(1, m // servers), connections=p)
+            return (CollectiveStep(to_all=False, pair_bytes=p * m, connections=p),)
+        last = CollectiveStep(to_all=False, pair_bytes=max(1, m // servers), connections=p)
         return exchange, last
 
 
@@ -165,16 +165,16 @@ def servers_of(derived: DerivedNetwork, names: Sequence[str] = ()) -> list[str]:
 
 def cells_of(
     sizes: Sequence[int], processes: Sequence[int], servers: int
-) -> tuple[list[Cell], list[str]]:
+) -> tuple[list[CollectiveCell], list[str]]:
     """Return the cells, and a sentence for each that is too large.
 
     sizes: bytes; empty: SIZES.
     """
-    cells, left_out = list[Cell](), list[str]()
+    cells, left_out = list[CollectiveCell](), list[str]()
     for name in COLLECTIVES:
         for size in dict.fromkeys(sizes or SIZES):
             for p in processes:
-                cell = Cell(name, p, size)
+                cell = CollectiveCell(name, p, size)
                 total = sum(
                     step.pair_bytes * (servers - 1) * (servers if step.to_all else 1)
                     for step in cell.steps(servers)
@@ -191,7 +191,10 @@ class CollectiveRuns:
     """Simulated runs: all cells of one level with one seed."""
 
     def __init__(
-        self, levels: Sequence[SimulatedLevel], cells: Sequence[Cell], servers: Sequence[str]
+        self,
+        levels: Sequence[SimulatedLevel],
+        cells: Sequence[CollectiveCell],
+        servers: Sequence[str],
     ) -> None:
         self.cells, self.servers = cells, servers
         self.joined = False
@@ -210,11 +213,13 @@ class CollectiveRuns:
                     self.bases.append(base)
             self._numbers[level.name] = rows
 
-    def _ends_of(self, step: Step) -> tuple[list[str], list[str]]:
+    def _ends_of(self, step: CollectiveStep) -> tuple[list[str], list[str]]:
         names = list(self.servers)
         return (names, names) if step.to_all else (names[1:], names[:1])
 
-    def _scenario(self, keys: Mapping[str, Any], cell: Cell, step: Step) -> Scenario:
+    def _scenario(
+        self, keys: Mapping[str, Any], cell: CollectiveCell, step: CollectiveStep
+    ) -> Scenario:
         senders, receivers = self._ends_of(step)
         pairs = len(senders) * len(receivers)
         flows = min(step.connections, MOST_OF_PAIR, max(1, MOST_FLOWS // pairs))
@@ -236,8 +241,8 @@ class CollectiveRuns:
         """Return the ground of steps to one server, and of those to all; the cables are shared."""
         keys, _ = _keys(level)
         network = level.fabric.derived.network
-        step = Step(to_all=False, pair_bytes=1, connections=1)
-        scenario = self._scenario(keys, Cell(GATHER, 1, 1), step)
+        step = CollectiveStep(to_all=False, pair_bytes=1, connections=1)
+        scenario = self._scenario(keys, CollectiveCell(GATHER, 1, 1), step)
         every = tuple(cables_of(scenario, network))
         cables = joined_cables(every)
         self.joined = len(cables) < len(every)
@@ -279,7 +284,7 @@ def _keys(level: SimulatedLevel) -> tuple[dict[str, Any], Any]:
     return scenario_keys(derived, file, dcqcn, base_gbps), dcqcn
 
 
-def _value(cell: Cell, steps: Sequence[Simulation]) -> CellValue:
+def _value(cell: CollectiveCell, steps: Sequence[Simulation]) -> CellValue:
     """Return the time until the last flow of the last step has ended, and counters over all."""
     times = [step.completion_us.max for step in steps if step.completion_us and not step.unfinished]
     return CellValue(

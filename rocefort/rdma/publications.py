@@ -347,7 +347,7 @@ def _recomputed(
         )
 
 
-def _place(value: Decimal) -> Decimal:
+def _last_place(value: Decimal) -> Decimal:
     """One in the last place of a number in print."""
     exponent = value.as_tuple().exponent
     return Decimal((0, (1,), exponent if isinstance(exponent, int) else 0))
@@ -355,17 +355,17 @@ def _place(value: Decimal) -> Decimal:
 
 def _ends(value: Decimal) -> tuple[Decimal, Decimal, Decimal]:
     """The number, and the smallest and the largest one that it can be rounded from."""
-    half = _place(value) / 2
+    half = _last_place(value) / 2
     return value, value - half, value + half
 
 
 def _like(value: Decimal, printed: Decimal) -> Decimal:
-    return value.quantize(_place(printed))
+    return value.quantize(_last_place(printed))
 
 
 def _agreement(printed: Decimal, possible: list[Decimal]) -> Agreement:
     """Agreement with the values that are possible; the first follows from the values as printed."""
-    half = _place(printed) / 2
+    half = _last_place(printed) / 2
     if abs(possible[0] - printed) <= half:
         return Agreement.EXACT
     rounded = min(possible) - half <= printed <= max(possible) + half

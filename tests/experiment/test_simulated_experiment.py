@@ -16,7 +16,7 @@ from outputs import fields_of, hold
 from typer.testing import CliRunner, Result
 
 from rocefort.base.errors import Refused
-from rocefort.experiment.collectives import COLLECTIVES, EXCHANGE, Cell, cells_of
+from rocefort.experiment.collectives import COLLECTIVES, EXCHANGE, CollectiveCell, cells_of
 from rocefort.experiment.model import ExperimentPlan, ExperimentResult
 from rocefort.experiment.report import experiment_report
 from rocefort.experiment.store import ExperimentFolder
@@ -68,7 +68,7 @@ STEPS: list[tuple[str, int, list[tuple[bool, int, int]]]] = [
 def test_bytes_of_each_step(
     collective: str, processes: int, steps: list[tuple[bool, int, int]]
 ) -> None:
-    own = Cell(collective, processes, 6400).steps(32)
+    own = CollectiveCell(collective, processes, 6400).steps(32)
     assert [(step.to_all, step.pair_bytes, step.connections) for step in own] == steps
 
 

@@ -56,8 +56,8 @@ class WaveWindow(Frozen):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Place that an event can name.
+class Location:
+    """Location that an event can name.
 
     switches: whose change touches it. members: switches that belong to it alone, as those of a
     rack. servers: its servers.
@@ -67,9 +67,9 @@ class Place:
     members: frozenset[str] = frozenset()
     servers: frozenset[str] = frozenset()
 
-    def joined(self, other: Place) -> Place:
-        """Return both as one place."""
-        return Place(
+    def joined(self, other: Location) -> Location:
+        """Return both as one location."""
+        return Location(
             self.switches | other.switches,
             self.members | other.members,
             self.servers | other.servers,
@@ -77,8 +77,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Places:
-    """Places of a fabric by name, in small letters: a name of several things means all of them."""
+class Locations:
+    """Locations of a fabric by name, in small letters; a name of several things is all of them."""
 
     network: Network
 
@@ -97,59 +97,59 @@ class Places:
         return frozenset(node.name for node in self.network.role(SwitchRole.SPINE))
 
     @cached_property
-    def everything(self) -> Place:
+    def everything(self) -> Location:
         """The whole fabric."""
         names = frozenset(node.name for node in self.network.nodes)
-        return Place(names, names, frozenset(each.name for each in self.network.servers or ()))
+        return Location(names, names, frozenset(each.name for each in self.network.servers or ()))
 
     @cached_property
-    def by_name(self) -> Mapping[str, Place]:
-        """Every place by its name."""
-        table: dict[str, Place] = {}
-        for name, place in self._all():
+    def by_name(self) -> Mapping[str, Location]:
+        """Every location by its name."""
+        table: dict[str, Location] = {}
+        for name, location in self._all():
             key = name.casefold()
-            table[key] = table[key].joined(place) if key in table else place
+            table[key] = table[key].joined(location) if key in table else location
         return table
 
-    def _all(self) -> Iterator[tuple[str, Place]]:
+    def _all(self) -> Iterator[tuple[str, Location]]:
         """Yield the fabric, switches, racks, servers, segments and beamlines."""
         network = self.network
         yield network.name, self.everything
         for node in network.nodes:
-            place = self._of_switch(node.name)
-            yield node.name, place
+            location = self._of_switch(node.name)
+            yield node.name, location
             if node.rack:
-                yield node.rack, place
+                yield node.rack, location
         for server in network.servers or ():
             yield server.name, self._of_servers([server.name])
         for segment in network.segments or ():
             inside = [each.name for each in network.servers or () if each.segment == segment.name]
-            yield segment.name, self._of_servers(inside).joined(Place(frozenset([segment.leaf])))
+            yield segment.name, self._of_servers(inside).joined(Location(frozenset([segment.leaf])))
         for beamline in network.beamlines:
-            touching = Place(frozenset(switches_of(network, beamline)))
+            touching = Location(frozenset(switches_of(network, beamline)))
             yield beamline.name, self._of_servers(beamline.servers).joined(touching)
 
-    def _of_switch(self, name: str) -> Place:
+    def _of_switch(self, name: str) -> Location:
         own = frozenset([name])
-        return Place(own, own, self.servers_of.get(name, frozenset()))
+        return Location(own, own, self.servers_of.get(name, frozenset()))
 
-    def _of_servers(self, names: Iterable[str]) -> Place:
+    def _of_servers(self, names: Iterable[str]) -> Location:
         chosen = frozenset(names)
         leaves = (leaf for leaf, servers in self.servers_of.items() if servers & chosen)
-        return Place(switches=frozenset(leaves), servers=chosen)
+        return Location(switches=frozenset(leaves), servers=chosen)
 
-    def named(self, locations: Sequence[str]) -> tuple[Place, tuple[str, ...]]:
-        """Place of an event, and the locations that are no place of this fabric.
+    def named(self, locations: Sequence[str]) -> tuple[Location, tuple[str, ...]]:
+        """Location of an event, and those that this fabric does not have.
 
         No location is the whole fabric.
         """
         if not locations:
             return self.everything, ()
         known = [self.by_name[each.casefold()] for each in locations if self._is_known(each)]
-        place = Place()
+        location = Location()
         for each in known:
-            place = place.joined(each)
-        return place, tuple(each for each in locations if not self._is_known(each))
+            location = location.joined(each)
+        return location, tuple(each for each in locations if not self._is_known(each))
 
     def _is_known(self, location: str) -> bool:
         return location.casefold() in self.by_name
@@ -213,9 +213,9 @@ class WaveWindows:
         return cls(network, calendars, longest_s)
 
     @cached_property
-    def places(self) -> Places:
-        """Places of the fabric."""
-        return Places(self.network)
+    def locations(self) -> Locations:
+        """Locations of the fabric."""
+        return Locations(self.network)
 
     def __call__(self, wave: Wave) -> str:
         """Reason why a wave may not begin now, with the next time; empty: it may."""
@@ -271,27 +271,29 @@ class WaveWindows:
         closed: list[CalendarEvent] = []
         windows: dict[str, list[CalendarEvent]] = {name: [] for name in wave.devices}
         for event in file.events(begin, end):
-            place, strange = self.places.named(event.locations)
+            location, unknown = self.locations.named(event.locations)
             if not event.is_window:
-                if strange or self._touches(wave, place):
+                if unknown or self._touches(wave, location):
                     closed.append(event)
                 continue
             for name in wave.devices:
-                servers = self.places.servers_of.get(name, frozenset())
-                if name in place.members or (servers and servers <= place.servers):
+                servers = self.locations.servers_of.get(name, frozenset())
+                if name in location.members or (servers and servers <= location.servers):
                     windows[name].append(event)
         by_switch = {name: tuple(events) for name, events in windows.items()}
         return WaveOccurrences(file, tuple(closed), by_switch if file.calendar.windows else None)
 
-    def _touches(self, wave: Wave, place: Place) -> bool:
-        """Whether a wave touches a place."""
-        return self._changes(wave, place) or not place.servers.isdisjoint(wave.gate.servers)
+    def _touches(self, wave: Wave, location: Location) -> bool:
+        """Whether a wave touches a location."""
+        return self._changes(wave, location) or not location.servers.isdisjoint(wave.gate.servers)
 
-    def _changes(self, wave: Wave, place: Place) -> bool:
-        """Whether a switch of a wave is one of a place, or carries its traffic."""
+    def _changes(self, wave: Wave, location: Location) -> bool:
+        """Whether a switch of a wave is one of a location, or carries its traffic."""
         names = set(wave.devices)
-        servers = {server for name in names for server in self.places.servers_of.get(name, ())}
-        return bool(names & (self.places.spines | place.switches) or servers & place.servers)
+        servers = {server for name in names for server in self.locations.servers_of.get(name, ())}
+        return bool(
+            names & (self.locations.spines | location.switches) or servers & location.servers
+        )
 
     def _reason(self, events: WaveOccurrences, wave: Wave, begin: datetime, end: datetime) -> str:
         """Why a calendar holds a wave; empty: it does not."""
@@ -323,15 +325,15 @@ class WaveWindows:
         return f"no window ({', '.join(events.file.calendar.windows)}) is open{some}"
 
     def _named(self, event: CalendarEvent, wave: Wave) -> str:
-        """Event with its place, and why it concerns a wave that does not change that place."""
-        place, strange = self.places.named(event.locations)
+        """Event with its location, and why it concerns a wave that does not change it."""
+        location, unknown = self.locations.named(event.locations)
         at, why = f" of {', '.join(event.locations)}" if event.locations else "", ""
-        if strange and not event.is_window:
+        if unknown and not event.is_window:
             why = (
-                f" ({', '.join(strange)} is no place of {self.network.name}, so it counts for all)"
+                f" ({', '.join(unknown)} is no place of {self.network.name}, so it counts for all)"
             )
-        elif not self._changes(wave, place):
-            loaded = (name for name in wave.gate.servers if name in place.servers)
+        elif not self._changes(wave, location):
+            loaded = (name for name in wave.gate.servers if name in location.servers)
             why = f" (the gate loads {names_text(loaded)})"
         return f"{event.name}{at}{why}"
 
