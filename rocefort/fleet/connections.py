@@ -54,6 +54,12 @@ class SshAccess(Frozen):
     )
 
     @property
+    def endpoint(self) -> str:
+        """Host and port as one word."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    @property
     def on_loopback(self) -> bool:
         """Whether it is on this machine, as emulated switches are."""
         try:
@@ -137,6 +143,17 @@ class Connections(Frozen):
     def file_name(self) -> str:
         """File of the connections, for errors."""
         return self._place.name
+
+    @property
+    def hosts(self) -> dict[str, str]:
+        """Host and port of each switch and server, by name."""
+        return {each.name: each.endpoint for each in (*self.devices, *self.servers)}
+
+    @property
+    def of_lab(self) -> bool:
+        """Whether they lead to a lab: emulated switches, or a twin, on this machine."""
+        virtual = bool(self.speed_note) and all(each.on_loopback for each in self.devices)
+        return self.emulated or virtual
 
     def read_from(self, path: Path) -> Self:
         """Return the same connections with another file."""

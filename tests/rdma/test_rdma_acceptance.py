@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,15 +18,19 @@ from rocefort.rdma.acceptance import carry_out, stage
 from rocefort.rdma.acceptance.carry_out import Entries
 from rocefort.rdma.acceptance.stage import (
     FAILOVER,
+    HOSTS,
+    OPTICS,
     SUITES,
     AcceptanceRequest,
     StageRun,
+    differing_hosts,
     new_record,
     reopened,
 )
 from rocefort.rdma.plan.site import TooFewServers
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round, Suite
 from rocefort.rdma.results import Measurement, MeasurementVerdict, RdmaResult
+from rocefort.rollout.journal.history import FINISHED, RunHistory
 from rocefort.rollout.operator import user
 from rocefort.rollout.plan.acceptance import (
     Acceptance,
@@ -60,12 +65,14 @@ class Stage:
     def __init__(self, heps: DerivedNetwork, source: Path, patch: pytest.MonkeyPatch) -> None:
         self.heps, self.patch = heps, patch
         self.plan = plan_of([1]).model_copy(update={"source": str(source)})
+        self.access = unreached(heps.network)
+        self.hosts: Mapping[str, str] = self.access.hosts
         self.kept: list[Acceptance] = []
         self.stops = False
 
     def record(self, request: AcceptanceRequest) -> Acceptance:
         """Return a record that has only suites and what a person does open."""
-        record = new_record(self.plan, self.heps, request)
+        record = new_record(self.plan, self.heps, request, RunHistory())
         by_machine = {*stage.READINGS, stage.ROLLOUT}
         items = tuple(item for item in record.items if item.name not in by_machine)
         return record.model_copy(update={"items": items})
@@ -89,9 +96,9 @@ class Stage:
         self.patch.setattr(stage, "run_tests", run_tests)
         run = StageRun(
             plan=self.plan,
-            journal=Path("none"),
+            rollout=RunHistory(ended=FINISHED, hosts=self.hosts),
             derived=self.heps,
-            access=unreached(self.heps.network),
+            access=self.access,
             history=Path("none"),
             request=request,
             keep=keep,
@@ -218,6 +225,70 @@ def test_a_chosen_suite_is_no_item_of_a_person(heps_stage: Stage) -> None:
     names = [item.name for item in heps_stage.record(request).items]
     assert sorted(set(names)) == sorted(names)
     assert item_of(heps_stage.record(request), FAILOVER).done_by is DoneBy.MACHINE
+
+
+MOVED = {"leaf01": "10.1.0.1:22", "leaf02": "10.1.0.2:22"}
+MOVED_NOW = "leaf01: the rollout reached it at 10.1.0.1:22, connections names {now}; 1 more differ"
+AT_HOSTS: dict[str, tuple[Callable[[dict[str, str]], dict[str, str]], bool, str]] = {
+    "the same": (lambda now: now, False, "22 hosts, each as in the rollout"),
+    "the same lab": (lambda now: now, True, "22 hosts, each as in the rollout, of a lab"),
+    "an old journal": (
+        lambda _: {},
+        False,
+        "the journal of the rollout has no hosts, as of an earlier version",
+    ),
+    "a new server": (
+        lambda now: {name: host for name, host in now.items() if name != "k8sgn08"},
+        False,
+        "the rollout had no connection to k8sgn08",
+    ),
+    "another lab": (
+        lambda now: now | MOVED,
+        True,
+        f"a lab, not the network of the rollout: {MOVED_NOW}",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", AT_HOSTS)
+def test_hosts_are_compared_with_those_of_the_rollout(heps_stage: Stage, case: str) -> None:
+    before, of_lab, sentence = AT_HOSTS[case]
+    now = heps_stage.access.hosts
+    heps_stage.hosts = before(now)
+    heps_stage.access = heps_stage.access.model_copy(update={"emulated": of_lab})
+    done = heps_stage.measured(heps_stage.record(ONCE), ONCE, result(PASSED))
+    assert item_of(done, HOSTS).sentences == (sentence.format(now=now["leaf01"]),)
+    same, other = case.startswith("the same"), case == "another lab"
+    assert item_of(done, HOSTS).state == (ItemState.PASSED if same else ItemState.NOT_JUDGED)
+    assert item_of(done).state == (ItemState.NOT_JUDGED if other else ItemState.PASSED)
+    assert (done.hosts, done.emulated) == (now, of_lab)
+    assert Acceptance.model_validate_json(done.seal().model_dump_json()) == done.seal()
+
+
+def test_other_hosts_of_no_lab_are_refused_before_any_item(heps_stage: Stage) -> None:
+    heps_stage.hosts = heps_stage.access.hosts | MOVED
+    with pytest.raises(Refused) as refused:
+        heps_stage.measured(heps_stage.record(ONCE), ONCE, result(PASSED))
+    now = heps_stage.access.hosts["leaf01"]
+    how = "name the connections of the rollout; a host that has moved since needs a rollout"
+    assert str(refused.value) == f"{MOVED_NOW.format(now=now)}; {how}"
+    assert heps_stage.kept == []
+
+
+def test_what_a_lab_did_not_measure_is_measured_at_the_hosts_of_the_rollout(
+    heps_stage: Stage,
+) -> None:
+    real = heps_stage.access
+    heps_stage.hosts = real.hosts | MOVED
+    heps_stage.access = real.model_copy(update={"emulated": True})
+    unjudged = heps_stage.measured(heps_stage.record(ONCE), ONCE, result(PASSED))
+    rollout = RunHistory(hosts=heps_stage.hosts)
+    assert differing_hosts(rollout, unjudged.hosts) == list(MOVED)
+    again = reopened(unjudged, AcceptanceRequest(), elsewhere=True)
+    assert item_of(again).state is ItemState.OPEN
+    assert item_of(again, OPTICS).state is ItemState.NOT_JUDGED
+    heps_stage.access, heps_stage.hosts = real, real.hosts
+    assert item_of(heps_stage.measured(again, ONCE, result(PASSED))).state is ItemState.PASSED
 
 
 def test_an_override_is_in_the_name_of_its_approver(

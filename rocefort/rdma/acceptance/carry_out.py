@@ -13,7 +13,13 @@ from rocefort.fleet.connections import load_connections
 from rocefort.models.change.plan import Plan
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.rdma.acceptance.report import AcceptanceOutput
-from rocefort.rdma.acceptance.stage import AcceptanceRequest, StageRun, new_record, reopened
+from rocefort.rdma.acceptance.stage import (
+    AcceptanceRequest,
+    StageRun,
+    differing_hosts,
+    new_record,
+    reopened,
+)
 from rocefort.rollout import operator
 from rocefort.rollout.apply.operate import approver_of, status_of_plan
 from rocefort.rollout.journal.events import ApplyRules
@@ -104,16 +110,16 @@ def _carried_out(
 ) -> Acceptance:
     file, record, connections = kept
     say, stopped = dialogue
-    if record is not None and not (_open(record) or request.again or request.pull):
+    rollout = status_of_plan(plan, RunDirectory.of(files[0], files[1]).journal).progress.history
+    elsewhere = record is not None and bool(differing_hosts(rollout, record.hosts))
+    if record is not None and not (_open(record) or request.again or request.pull or elsewhere):
         return record
     derived = sealed_fabric(plan)
-    journal = RunDirectory.of(files[0], files[1]).journal
-    rules = status_of_plan(plan, journal).progress.history.rules
-    author = rules.author if rules else ""
-    record = reopened(record or new_record(plan, derived, request, author), request)
+    record = record or new_record(plan, derived, request, rollout)
+    record = reopened(record, request, elsewhere=elsewhere)
     run = StageRun(
         plan=plan,
-        journal=journal,
+        rollout=rollout,
         derived=derived,
         access=load_connections(connections),
         history=files[2],

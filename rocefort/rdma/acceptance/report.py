@@ -78,7 +78,9 @@ def acceptance_report(done: AcceptanceOutput) -> Iterator[Block]:
     """Verdict, table of items, what each showed, overrides, files, and what comes next."""
     record = done.record
     tone = Tone.ERROR if done.blocking else Tone.GOOD if done.finished else Tone.WARNING
-    switches = count_of(len(record.switches), "changed switch")
+    number = len(record.switches)
+    of_lab = f"{count_of(number, 'switch')} of a lab"
+    switches = of_lab if record.emulated else count_of(number, "changed switch")
     stage = f"{record.fabric}, stage {record.plan[:12]} ({switches})"
     yield Note(f"{stage}: {done.verdict}", tone)
     yield items_table(record)
@@ -221,6 +223,9 @@ def _tiles(record: Acceptance) -> Iterator[tuple[str, str]]:
 def _provenance(done: AcceptanceOutput) -> Iterator[tuple[str, str]]:
     record = done.record
     yield "Switches", listing(record.switches)
+    if record.hosts:
+        where = "of a lab" if record.emulated else "of the connections file"
+        yield "Hosts", f"{len(record.hosts)}, {where}"
     yield "Began", f"{record.began:%Y-%m-%d %H:%M} UTC"
     if record.ended:
         yield "Ended", f"{record.ended:%Y-%m-%d %H:%M} UTC"

@@ -19,7 +19,7 @@ from rocefort.fleet.connections import Connections
 from rocefort.models.change.plan import Plan
 from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Network, Server
-from rocefort.models.wording import count_of, listing
+from rocefort.models.wording import count_of, listing, names_text
 from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
 from rocefort.rdma.plan.site import RdmaPlanOptions, TooFewServers
@@ -27,14 +27,14 @@ from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
 from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
 from rocefort.rollout import operator
-from rocefort.rollout.apply.operate import status_of_plan
-from rocefort.rollout.journal.history import FINISHED
+from rocefort.rollout.journal.history import FINISHED, RunHistory
 from rocefort.rollout.live.health import health_of
 from rocefort.rollout.plan.acceptance import Acceptance, AcceptanceItem, DoneBy, ItemState
 from rocefort.rollout.planning.sealed_files import tool
 
 MOST_SENTENCES = 20
-ROLLOUT, OPTICS, FAILOVER = "rollout", "optics", "failover"
+NOT_MEASURED = "not measured: the connections lead to a lab that has other hosts than the rollout"
+ROLLOUT, HOSTS, OPTICS, FAILOVER = "rollout", "hosts", "optics", "failover"
 # Items that two readings of all switches judge, with the live rules of each.
 READINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "cabling": ("cables as designed, by LLDP", ("LIV006", "LIV007", "LIV008", "LIV009")),
@@ -48,6 +48,10 @@ READINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "models, clocks, flash and saved configurations",
         ("LIV001", "LIV002", "LIV018", "LIV019", "LIV020"),
     ),
+}
+OF_JOURNAL: Mapping[str, str] = {
+    ROLLOUT: "every wave is confirmed, read back and saved",
+    HOSTS: "switches and servers are those of the rollout",
 }
 SUITES = (Suite.MESH, Suite.SWEEP, Suite.INCAST)
 BY_HAND: Mapping[str, tuple[str, str]] = {
@@ -116,18 +120,18 @@ def incast_sinks(network: Network, names: Sequence[str]) -> Iterator[IncastSink]
 
 
 def new_record(
-    plan: Plan, derived: DerivedNetwork, request: AcceptanceRequest, author: str = ""
+    plan: Plan, derived: DerivedNetwork, request: AcceptanceRequest, rollout: RunHistory
 ) -> Acceptance:
     """Record of a stage before its first item; raises BadInput for a suite that it cannot run.
 
-    author: of the plan, as its run recorded it; empty: the user who made it.
+    rollout: history of the plan's run, which has the author of the plan.
     """
     if Suite.STORAGE in request.suites:
         how = "measure it beside the acceptance: `rocefort rdma run --suite storage`"
         raise BadInput("it needs a directory of servers", where="--suite storage", how=how)
     rules = LoadRules.of(derived.fabric.rdma)
     names = allowed_servers(derived.network, rules, request.servers)
-    items = [AcceptanceItem(name=ROLLOUT, title="every wave is confirmed, read back and saved")]
+    items = [AcceptanceItem(name=name, title=title) for name, title in OF_JOURNAL.items()]
     for suite in request.suites:
         if suite is Suite.INCAST:
             sinks = incast_sinks(derived.network, names)
@@ -151,7 +155,7 @@ def new_record(
         fabric=derived.fabric.fabric,
         plan=plan.digest,
         tool=tool(),
-        author=author or plan.author,
+        author=(rollout.rules.author if rollout.rules else "") or plan.author,
         author_user=plan.author,
         switches=tuple(change.device for change in plan.changes if not change.empty),
         began=utc_now(),
@@ -160,9 +164,17 @@ def new_record(
     )
 
 
-def reopened(record: Acceptance, request: AcceptanceRequest) -> Acceptance:
+def differing_hosts(rollout: RunHistory, hosts: Mapping[str, str]) -> list[str]:
+    """Names of the switches and servers that have another host here than in a rollout."""
+    return [name for name in hosts if rollout.hosts.get(name, hosts[name]) != hosts[name]]
+
+
+def reopened(
+    record: Acceptance, request: AcceptanceRequest, *, elsewhere: bool = False
+) -> Acceptance:
     """Return the record with items open that are to be done again, or now with --pull.
 
+    elsewhere: its hosts are not those of the rollout, so every measured item is open.
     Raises BadInput for an unknown item, or one that a person does.
     """
     known = {item.name: item for item in record.items}
@@ -174,6 +186,8 @@ def reopened(record: Acceptance, request: AcceptanceRequest) -> Acceptance:
             how = f"--passed {name}=TEXT, or --failed {name}=TEXT"
             raise BadInput(f"a person does {name}", where="--again", how=how)
     names = {*request.again, *([FAILOVER] if request.pull else [])}
+    if elsewhere:
+        names |= {item.name for item in record.items if item.done_by is DoneBy.MACHINE}
     items = tuple(item.reopened() if item.name in names else item for item in record.items)
     return record.model_copy(update={"items": items, "soak_s": request.soak_s})
 
@@ -182,11 +196,12 @@ def reopened(record: Acceptance, request: AcceptanceRequest) -> Acceptance:
 class StageRun:
     """Carries out the open items of a record, and keeps the record after each.
 
-    keep: writes the record. say: prints a line. stopped: whether the user requested a stop.
+    rollout: history of the plan's run. keep: writes the record. say: prints a line. stopped:
+    whether the user requested a stop.
     """
 
     plan: Plan
-    journal: Path
+    rollout: RunHistory
     derived: DerivedNetwork
     access: Connections
     history: Path
@@ -198,7 +213,11 @@ class StageRun:
     _readings: dict[str, tuple[ItemState, tuple[str, ...]]] = field(default_factory=dict)
 
     def carry_out(self, record: Acceptance) -> Acceptance:
-        """Do every open item in its order; raises Refused while servers must not be loaded."""
+        """Do every open item in its order; raises Refused while servers must not be loaded.
+
+        Raises Refused too if the rollout is not finished, or reached other hosts.
+        """
+        record = self._compared(record)
         for item in record.in_state(ItemState.OPEN):
             if self.stopped():
                 return record
@@ -213,7 +232,11 @@ class StageRun:
     def _done(self, item: AcceptanceItem) -> AcceptanceItem:
         began = self.now()
         if item.name == ROLLOUT:
-            done = item.model_copy(update=self._rollout())
+            gates = tuple(f"{name}: {text}" for name, text in self.rollout.gates.items())
+            done = item.model_copy(update={"state": ItemState.PASSED, "sentences": gates})
+        elif self._elsewhere:
+            why = (NOT_MEASURED,)
+            done = item.model_copy(update={"state": ItemState.NOT_JUDGED, "sentences": why})
         elif item.name in READINGS:
             done = self._reading(item)
         else:
@@ -225,14 +248,57 @@ class StageRun:
             update["done_by"] = DoneBy.MACHINE  # no person replaces what was measured
         return done.model_copy(update=update).settled()
 
-    def _rollout(self) -> dict[str, object]:
-        progress = status_of_plan(self.plan, self.journal).progress
-        if progress.history.ended != FINISHED:
+    # --- hosts ----------------------------------------------------------------------------------
+
+    @property
+    def _elsewhere(self) -> list[str]:
+        """Names whose host is another than in the rollout."""
+        return differing_hosts(self.rollout, self.access.hosts)
+
+    def _compared(self, record: Acceptance) -> Acceptance:
+        """Return the record with the hosts that are measured, compared with those of the rollout.
+
+        A lab with other hosts is not judged. Raises Refused for other hosts that are of no lab.
+        """
+        if self.rollout.ended != FINISHED:
             what = "its rollout is not finished; a stage is accepted after its last wave"
             how = "`rocefort status PLAN` shows where it is"
             raise Refused(what, where=f"plan {self.plan.digest[:12]}", how=how)
-        gates = [f"{name}: {text}" for name, text in progress.history.gates.items()]
-        return {"state": ItemState.PASSED, "sentences": tuple(gates)}
+        now = self.now()
+        state, sentence = self._verdict_of_hosts()
+        item = AcceptanceItem(
+            name=HOSTS,
+            title=OF_JOURNAL[HOSTS],
+            who=operator.user(),
+            state=state,
+            sentences=(sentence,),
+            began=now,
+            ended=now,
+        )
+        self.say(f"{HOSTS}: {state}")
+        update = {"hosts": self.access.hosts, "emulated": self.access.of_lab}
+        return record.with_item(item).model_copy(update=update)
+
+    def _verdict_of_hosts(self) -> tuple[ItemState, str]:
+        before, now = self.rollout.hosts, self.access.hosts
+        if not before:
+            why = "the journal of the rollout has no hosts, as of an earlier version"
+            return ItemState.NOT_JUDGED, why
+        if others := self._elsewhere:
+            first, file = others[0], self.access.file_name
+            more = f"; {len(others) - 1} more differ" if others[1:] else ""
+            what = f"the rollout reached it at {before[first]}, {file} names {now[first]}{more}"
+            if self.access.of_lab:
+                return (
+                    ItemState.NOT_JUDGED,
+                    f"a lab, not the network of the rollout: {first}: {what}",
+                )
+            how = "name the connections of the rollout; a host that has moved since needs a rollout"
+            raise Refused(what, where=first, how=how)
+        if lacking := [name for name in now if name not in before]:
+            return ItemState.NOT_JUDGED, f"the rollout had no connection to {names_text(lacking)}"
+        of_lab = ", of a lab" if self.access.of_lab else ""
+        return ItemState.PASSED, f"{count_of(len(now), 'host')}, each as in the rollout{of_lab}"
 
     # --- readings -------------------------------------------------------------------------------
 

@@ -116,6 +116,7 @@ def apply_plan(
             rules=rules,
             run_id=label.run,
             fabric="" if options.resume else keep_fabric(run, ground.fabric),
+            hosts=reached.hosts,
             sleep=clock.sleep,
             monotonic=clock.now,
             scale=clock.scale,

@@ -283,7 +283,7 @@ def _live_controllers(journal: Path, plan: str) -> list[tuple[str, int]]:
 @contextmanager
 def holding(access: Connections) -> Iterator[None]:
     """Hold the locks of all reached switches; raises Refused with the holder's name."""
-    with one_controller(f"{device.host}:{device.port}" for device in access.devices):
+    with one_controller(device.endpoint for device in access.devices):
         yield
 
 

@@ -88,9 +88,10 @@ class RolloutConfig:
     The journal, then the listeners, receive an event before and after every act. stop: number of
     requests to stop so far, read before every act: with one, the current wave is rolled back.
     rules, run_id, fabric: of a new run: its rules, the id shown on switches, the digest under which
-    its fabric is stored. sleep, monotonic: of the switches' time. now: time by which approvals
-    expire. approve_with: the command that approves a wave, without the wave. live: the live checks.
-    end_checks: closes the sessions of a live check or a gate that hangs, permanently. check_plan:
+    its fabric is stored. hosts: host and port of each switch and server, by name. sleep, monotonic:
+    of the switches' time. now: time by which approvals expire. approve_with: the command that
+    approves a wave, without the wave. live: the live checks. end_checks: closes the sessions of a
+    live check or a gate that hangs, permanently. check_plan:
     called once by a new run before its first act. notes: called once after it; facts that people
     learn before the first wave. guards: decide whether a wave may begin now.
     """
@@ -106,6 +107,7 @@ class RolloutConfig:
     rules: ApplyRules | None = None
     run_id: str = field(default_factory=lambda: uuid4().hex)
     fabric: str = ""
+    hosts: Mapping[str, str] = field(default_factory=dict)
     sleep: Callable[[float], None] = lambda _: None  # returns at once
     monotonic: Callable[[], float] = time.monotonic
     scale: float = 1.0  # seconds of the switches, and of `sleep`, in one of this machine

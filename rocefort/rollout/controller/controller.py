@@ -430,7 +430,7 @@ class RolloutLoop:
 
     def _record_resume(self) -> None:
         """Record in the journal that another controller resumes, and the state of the switches."""
-        self._mark(RunResumed(phase=ActPhase.INTENT, **self._process))
+        self._mark(RunResumed(phase=ActPhase.INTENT, hosts=self.config.hosts, **self._process))
         self._observe(self.plan.waves)
         for device in self._table.devices:
             if device.touched:
@@ -457,9 +457,9 @@ class RolloutLoop:
     def _open(self) -> None:
         """Begin the run in the journal if it has not begun."""
         if not self.history.running:
-            rules = self.history.rules or ApplyRules(0)
-            which = {"run": self.config.run_id, "fabric": self.config.fabric, "rules": rules}
-            self._mark(RunStarted(phase=ActPhase.INTENT, **which, **self._process))
+            config, rules = self.config, self.history.rules or ApplyRules(0)
+            which = {"run": config.run_id, "fabric": config.fabric, "hosts": config.hosts}
+            self._mark(RunStarted(phase=ActPhase.INTENT, rules=rules, **which, **self._process))
 
     @property
     def _process(self) -> dict[str, Any]:

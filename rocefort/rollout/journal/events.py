@@ -238,18 +238,23 @@ class RunEvent(EventBase):
 
 
 class RunStarted(RunEvent):
-    """Start of a new run: its id, the digest of its kept fabric, and its rules."""
+    """Start of a new run: its id, the digest of its kept fabric, its rules, and its hosts.
+
+    hosts: host and port of each switch and server, by name; empty: by an earlier version.
+    """
 
     act: Literal["apply"] = "apply"
     run: str = ""
     fabric: str = ""
     rules: ApplyRules = ApplyRules(0)
+    hosts: Mapping[str, str] = {}
 
 
 class RunResumed(RunEvent):
-    """Another controller resumes a run."""
+    """Another controller resumes a run. hosts: those that it reaches, as of a start."""
 
     act: Literal["resume"] = "resume"
+    hosts: Mapping[str, str] = {}
 
 
 class RunEnded(RunEvent):

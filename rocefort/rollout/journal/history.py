@@ -132,6 +132,7 @@ class RunHistory:
     asks: str = ""  # what an operator has to do now, so that it continues
     held: str = ""  # the wave that waits until its window is open or its gate may run, and why
     scale: float = 1.0  # seconds of its switches in one of its first controller
+    hosts: Mapping[str, str] = field(default_factory=dict)  # of its last controller, by name
 
     @property
     def why_not_running(self) -> tuple[str, str]:
@@ -158,9 +159,9 @@ class RunHistory:
         match event:
             case RunStarted():
                 begun = RunHistory(running=True, rules=event.rules, run=event.run)
-                return replace(begun, fabric=event.fabric, scale=event.scale)
+                return replace(begun, fabric=event.fabric, scale=event.scale, hosts=event.hosts)
             case RunResumed():
-                return self._resumed()
+                return replace(self._resumed(), hosts=event.hosts or self.hosts)
             case RunEnded():
                 notes = self._closed_pause("; the run ended first")
                 return replace(self, running=False, ended=event.ended, notes=notes)

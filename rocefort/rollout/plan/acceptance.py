@@ -11,7 +11,7 @@ By hand: `ssh-keygen -Y verify -f SIGNERS -I WHO -n rocefort-acceptance -s FILE.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from enum import StrEnum
@@ -165,7 +165,8 @@ class Acceptance(Frozen):
 
     plan: digest of the plan whose rollout made the stage. switches: those that it changed. author:
     of that plan, by its run: its signer, if it is signed. author_user: user who made the plan.
-    digest: seal of all other fields.
+    hosts: host and port of each switch and server that was measured. emulated: whether they are of
+    a lab. digest: seal of all other fields.
     """
 
     fabric: str
@@ -179,6 +180,8 @@ class Acceptance(Frozen):
     soak_s: float
     items: tuple[AcceptanceItem, ...]
     overrides: tuple[ItemOverride, ...] = ()
+    hosts: Mapping[str, str] = {}
+    emulated: bool = False
     digest: str = ""
 
     def seal(self) -> Self:
@@ -186,8 +189,9 @@ class Acceptance(Frozen):
         return self.model_copy(update={"digest": self.computed_digest()})
 
     def computed_digest(self) -> str:
-        """Digest of its content."""
-        return digest_of(self.model_dump(mode="json", exclude={"digest"}))
+        """Digest of its content; without hosts as an earlier version seals it."""
+        without = {"digest"} if self.hosts else {"digest", "hosts", "emulated"}
+        return digest_of(self.model_dump(mode="json", exclude=without))
 
     def in_state(self, *states: ItemState) -> tuple[AcceptanceItem, ...]:
         """Items in one of these states."""

@@ -13,6 +13,7 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.subject import subject_of
 from rocefort.emulator.emulated_site import Rehearsal, rehearse
 from rocefort.emulator.options import LabOptions
+from rocefort.fleet.connections import save_connections
 from rocefort.models.fabric.beamlines import Beamline, DataPath, Detector
 from rocefort.rdma.acceptance import stage
 from rocefort.rdma.acceptance.stage import incast_sinks
@@ -49,6 +50,16 @@ def confirmed(rocefort: Rocefort, tmp_path: Path) -> Iterator[tuple[Rehearsal, P
         yield lab, out
 
 
+def refused_elsewhere(lab: Rehearsal, file: Path) -> str:
+    """Write connections of no lab, with another host of a switch; returns how they are refused."""
+    known = lab.connections
+    moved = known.devices[0].model_copy(update={"port": 9})
+    update = {"emulated": False, "speed_note": "", "devices": (moved, *known.devices[1:])}
+    save_connections(known.model_copy(update=update), file)
+    before = known.devices[0].endpoint
+    return f"{moved.name}: the rollout reached it at {before}, {file} names 127.0.0.1:9"
+
+
 def test_a_stage_is_measured_once_and_a_failed_item_blocks_the_next_plan(
     rocefort: Rocefort,
     confirmed: tuple[Rehearsal, Path],
@@ -57,6 +68,11 @@ def test_a_stage_is_measured_once_and_a_failed_item_blocks_the_next_plan(
 ) -> None:
     lab, out = confirmed
     fabric, page = tmp_path / "plant", tmp_path / "acceptance.html"
+    elsewhere = refused_elsewhere(lab, tmp_path / "elsewhere.yaml")
+    there = ("--connections", tmp_path / "elsewhere.yaml", "--servers", SERVERS)
+    other = rocefort("accept", out, *there)
+    assert (other.code, elsewhere in other.err) == (4, True), other.err
+    assert not (fabric / "acceptance").exists()
     words: list[object] = ["accept", out, "--connections", lab.file, "--servers", SERVERS]
     words += [
         "--soak",
@@ -89,7 +105,7 @@ def test_a_stage_is_measured_once_and_a_failed_item_blocks_the_next_plan(
     items = {item.name: item for item in read_record(record).items}
     assert items["mesh"].run == mesh.run
     assert [name for name, item in items.items() if item.state == "passed"] == [
-        *("rollout", "cabling", "errors", "routing", "lossless", "switches")
+        *("rollout", "hosts", "cabling", "errors", "routing", "lossless", "switches")
     ]
     few = "incast takes 3 RoCE servers, 2 may be used"
     assert items["incast-leaf001"].sentences == (few,)
