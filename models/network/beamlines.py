@@ -1,11 +1,27 @@
-"""Servers, switches and RDMA pairs of a beamline in a network."""
+"""Servers, switches, RDMA pairs and expected rates of a beamline in a network."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
+from rocefort.models.base import Frozen
 from rocefort.models.fabric.beamlines import Beamline
 from rocefort.models.network.network import Network, Server, SwitchRole
+
+
+class ExpectedRate(Frozen):
+    """Rate of raw data that must come through from a beamline to segments, Gb/s.
+
+    It is that of its detectors at peak, for one burst at least; average_gbps: with their duty.
+    burst_ms: the longest burst; None: they send always.
+    """
+
+    beamline: str
+    to: tuple[str, ...]
+    gbps: float
+    average_gbps: float
+    burst_ms: float | None = None
 
 
 def receivers_of(network: Network, beamline: Beamline) -> tuple[Server, ...]:
@@ -40,3 +56,32 @@ def pairs_of(network: Network, beamline: Beamline) -> Iterator[tuple[Server, Ser
     for number, name in enumerate(beamline.servers):
         if receivers:
             yield servers[name], receivers[(beamline.id + number) % len(receivers)]
+
+
+def expected_rates(beamline: Beamline) -> tuple[ExpectedRate, ...]:
+    """Return the expected rate of each data path, then that of all together if there are several.
+
+    A beamline sends by all its paths at the same time.
+    """
+    bursts = [one.burst_ms for one in beamline.detectors if one.burst_ms is not None]
+    paths: list[tuple[tuple[str, ...], float]] = [((p.to,), p.share) for p in beamline.sends_to]
+    if len(paths) > 1:
+        paths.append((tuple(p.to for p in beamline.sends_to), sum(share for _, share in paths)))
+    return tuple(
+        ExpectedRate(
+            beamline=beamline.name,
+            to=to,
+            gbps=beamline.peak_gbps * share,
+            average_gbps=beamline.average_gbps * share,
+            burst_ms=max(bursts, default=None),
+        )
+        for to, share in paths
+    )
+
+
+def spread_over_leaves(servers: Sequence[Server]) -> tuple[Server, ...]:
+    """Return servers in turn of their leaves, so that the first ones are behind many."""
+    leaves: dict[str, list[Server]] = {}
+    for server in servers:
+        leaves.setdefault(server.port.device, []).append(server)
+    return tuple(s for row in zip_longest(*leaves.values()) for s in row if s is not None)

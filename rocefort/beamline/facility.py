@@ -14,7 +14,12 @@ from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.beamlines import Beamline
-from rocefort.models.network.beamlines import pairs_of, receivers_of
+from rocefort.models.network.beamlines import (
+    ExpectedRate,
+    expected_rates,
+    pairs_of,
+    receivers_of,
+)
 from rocefort.models.network.demand import Demand, beamline_flows, members
 from rocefort.models.network.network import End, Network, SwitchRole
 from rocefort.validators.capacity.link_loads import Loads, PortLoads, loads_of
@@ -121,6 +126,7 @@ class BeamlineView(BeamlineRow):
     stops: tuple[Stop, ...]
     stopped_by: tuple[Stop, ...]
     pairs: tuple[RdmaPair, ...]
+    expected: tuple[ExpectedRate, ...]
     latency_us: float
 
 
@@ -228,6 +234,7 @@ class _View:
                 )
                 for a, b in pairs_of(self.network, self.beamline)
             ),
+            expected=expected_rates(self.beamline) if self.beamline.transport == "roce" else (),
             latency_us=rdma.latency_us,
         )
 

@@ -161,7 +161,13 @@ def _pairs(view: BeamlineView) -> Iterator[Block]:
     heads = columns("client", "server")
     rows = tuple((pair.client, pair.server, number(pair.gbps)) for pair in view.pairs)
     yield Table((*heads, TableColumn("at least, Gb/s", "right")), rows)
+    for rate in view.expected:
+        burst = "" if rate.burst_ms is None else f", in bursts of {rate.burst_ms:g} ms"
+        yield Note(f"to {listing(rate.to)} together: at least {number(rate.gbps)} Gb/s{burst}")
     yield Note(f"latency of small messages across spines: {view.latency_us:g} us")
+    yield Note(
+        f"to measure it: rocefort rdma run {view.fabric} --suite incast --beamline {view.name}"
+    )
 
 
 def onboarding_report(done: Onboarding) -> Iterator[Block]:

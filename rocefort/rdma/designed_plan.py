@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rocefort.design.derive.derive import derive
+from rocefort.beamline.facility import beamline_named
+from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.models.network.beamlines import receivers_of
 from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
 from rocefort.rdma.plan.message_sizes import size_set
 from rocefort.rdma.plan.site import RdmaPlanOptions
@@ -48,6 +50,16 @@ def request_of(
     return RdmaRequest(Suite(suite), servers, options, drained=tuple(drained or ()))
 
 
+def servers_of(derived: DerivedNetwork, request: RdmaRequest) -> tuple[str, ...]:
+    """Return the servers that a request may load; raises as `allowed_servers` does."""
+    network, name = derived.network, request.options.beamline
+    among = None
+    if name:
+        beamline = beamline_named(network, name)
+        among = (*beamline.servers, *(s.name for s in receivers_of(network, beamline)))
+    return allowed_servers(network, LoadRules.of(derived.fabric.rdma), request.servers, among)
+
+
 def designed_plan(fabric: Path, request: RdmaRequest) -> RdmaPlan:
     """Return the plan of a run for servers as they are designed; none is contacted.
 
@@ -55,6 +67,6 @@ def designed_plan(fabric: Path, request: RdmaRequest) -> RdmaPlan:
     """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
-    names = allowed_servers(derived.network, LoadRules.of(rdma), request.servers)
+    names = servers_of(derived, request)
     hosts = [RdmaHost(name=name, device=UNPROBED, gid_index=0) for name in names]
     return plan_suite(derived.network, rdma, request.suite, hosts, request.options)

@@ -92,6 +92,14 @@ Covering = Annotated[
 Target = Annotated[
     str | None, typer.Option(help="Suites incast and mixed: receiving server.", **values.SERVER)
 ]
+BeamlineName = Annotated[
+    str,
+    typer.Option(
+        "--beamline",
+        help="Suites mesh, sweep and incast: only this beamline's servers, to their receivers.",
+        **values.BEAMLINE,
+    ),
+]
 Directory = Annotated[
     str | None,
     typer.Option(

@@ -14,31 +14,7 @@ from rocefort.base.command_line.help import HelpedGroup, documented
 from rocefort.base.command_line.verbosity import end
 from rocefort.base.errors import ExitCode
 from rocefort.base.json_output import json_text
-from rocefort.rdma.options import (
-    HISTORY,
-    CableAt,
-    CableBy,
-    Covering,
-    Directory,
-    Duration,
-    ExportForm,
-    Groups,
-    HistoryFile,
-    Iterations,
-    MaybeServers,
-    ProcessesPerServer,
-    ProgramName,
-    Qps,
-    Repeat,
-    Run,
-    Servers,
-    Sizes,
-    SuiteName,
-    SuiteOption,
-    Target,
-    Targets,
-    TcpGbps,
-)
+from rocefort.rdma import options as rdma_options
 from rocefort.reports.output import write_blocks, write_result
 
 if TYPE_CHECKING:
@@ -69,23 +45,24 @@ cli = typer.Typer(
 )
 def plan(
     fabric: options.Fabric,
-    connections: MaybeServers = None,
-    suite: SuiteOption = SuiteName.WRITE,
-    servers: Servers = "",
-    duration: Duration = None,
-    iterations: Iterations = None,
-    qps: Qps = None,
-    repeat: Repeat = 1,
-    sizes: Sizes = "",
-    covering: Covering = False,
-    target: Target = None,
-    directory: Directory = None,
-    targets: Targets = "",
-    processes_per_server: ProcessesPerServer = 1,
-    groups: Groups = 1,
-    tcp_gbps: TcpGbps = None,
-    cable_by: CableBy = None,
-    cable_at: CableAt = None,
+    connections: rdma_options.MaybeServers = None,
+    suite: rdma_options.SuiteOption = rdma_options.SuiteName.WRITE,
+    servers: rdma_options.Servers = "",
+    duration: rdma_options.Duration = None,
+    iterations: rdma_options.Iterations = None,
+    qps: rdma_options.Qps = None,
+    repeat: rdma_options.Repeat = 1,
+    sizes: rdma_options.Sizes = "",
+    covering: rdma_options.Covering = False,
+    target: rdma_options.Target = None,
+    beamline: rdma_options.BeamlineName = "",
+    directory: rdma_options.Directory = None,
+    targets: rdma_options.Targets = "",
+    processes_per_server: rdma_options.ProcessesPerServer = 1,
+    groups: rdma_options.Groups = 1,
+    tcp_gbps: rdma_options.TcpGbps = None,
+    cable_by: rdma_options.CableBy = None,
+    cable_at: rdma_options.CableAt = None,
     drained: options.Drained = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
@@ -110,6 +87,7 @@ def plan(
         repeat=repeat,
         covering=covering,
         target=target,
+        beamline=beamline,
         storage_directory=directory,
         targets=targets,
         processes_per_server=processes_per_server,
@@ -140,27 +118,28 @@ def plan(
 def run(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,
-    suite: SuiteOption = SuiteName.WRITE,
-    servers: Servers = "",
-    duration: Duration = None,
-    iterations: Iterations = None,
-    qps: Qps = None,
-    repeat: Repeat = 1,
-    sizes: Sizes = "",
-    covering: Covering = False,
-    target: Target = None,
-    directory: Directory = None,
-    targets: Targets = "",
-    processes_per_server: ProcessesPerServer = 1,
-    groups: Groups = 1,
-    tcp_gbps: TcpGbps = None,
-    cable_by: CableBy = None,
-    cable_at: CableAt = None,
+    suite: rdma_options.SuiteOption = rdma_options.SuiteName.WRITE,
+    servers: rdma_options.Servers = "",
+    duration: rdma_options.Duration = None,
+    iterations: rdma_options.Iterations = None,
+    qps: rdma_options.Qps = None,
+    repeat: rdma_options.Repeat = 1,
+    sizes: rdma_options.Sizes = "",
+    covering: rdma_options.Covering = False,
+    target: rdma_options.Target = None,
+    beamline: rdma_options.BeamlineName = "",
+    directory: rdma_options.Directory = None,
+    targets: rdma_options.Targets = "",
+    processes_per_server: rdma_options.ProcessesPerServer = 1,
+    groups: rdma_options.Groups = 1,
+    tcp_gbps: rdma_options.TcpGbps = None,
+    cable_by: rdma_options.CableBy = None,
+    cable_at: rdma_options.CableAt = None,
     drained: options.Drained = None,
     switches: Annotated[
         bool, typer.Option("--switches/--no-switches", help="Read the counters of the switches.")
     ] = True,
-    kept: HistoryFile = HISTORY,
+    kept: rdma_options.HistoryFile = rdma_options.HISTORY,
     out: Annotated[
         Path | None, typer.Option(help="File for the run as JSON.", **values.FILE)
     ] = None,
@@ -191,6 +170,7 @@ def run(
         repeat=repeat,
         covering=covering,
         target=target,
+        beamline=beamline,
         storage_directory=directory,
         targets=targets,
         processes_per_server=processes_per_server,
@@ -233,7 +213,7 @@ def judge(
         typer.Argument(metavar="FILE", help="Outputs of clients; `-` is standard input."),
     ],
     program: Annotated[
-        ProgramName | None,
+        rdma_options.ProgramName | None,
         typer.Option("--program", help="Program of the outputs; by default by their form."),
     ] = None,
     server: Annotated[
@@ -297,8 +277,8 @@ def judge(
     )
 )
 def show(
-    run_id: Run,
-    kept: HistoryFile = HISTORY,
+    run_id: rdma_options.Run,
+    kept: rdma_options.HistoryFile = rdma_options.HISTORY,
     html: Annotated[
         Path | None, typer.Option(help="File for an HTML page of the run.", **values.FILE)
     ] = None,
@@ -338,7 +318,7 @@ def show(
     )
 )
 def compare(
-    run_id: Run,
+    run_id: rdma_options.Run,
     with_: Annotated[
         str,
         typer.Option(
@@ -347,7 +327,7 @@ def compare(
             help="A published reference, such as heps-paper, or another run.",
         ),
     ],
-    kept: HistoryFile = HISTORY,
+    kept: rdma_options.HistoryFile = rdma_options.HISTORY,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if it is slower than the other run.")
     ] = False,
@@ -375,7 +355,7 @@ def compare(
     )
 )
 def history(
-    kept: HistoryFile = HISTORY,
+    kept: rdma_options.HistoryFile = rdma_options.HISTORY,
     fabric: Annotated[
         str, typer.Option(help="Only runs of this fabric, by its name.", **values.FABRIC)
     ] = "",
@@ -411,15 +391,15 @@ def history(
     )
 )
 def export(
-    run_id: Run,
-    kept: HistoryFile = HISTORY,
+    run_id: rdma_options.Run,
+    kept: rdma_options.HistoryFile = rdma_options.HISTORY,
     out: Annotated[
         Path | None, typer.Option(help="File for the run, with mode 0600.", **values.FILE)
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Include the output of the programs.")] = False,
     form: Annotated[
-        ExportForm, typer.Option("--format", help=options.OUTPUT_FORMAT)
-    ] = ExportForm.JSON,
+        rdma_options.ExportForm, typer.Option("--format", help=options.OUTPUT_FORMAT)
+    ] = rdma_options.ExportForm.JSON,
 ) -> None:
     """Write a stored run as JSON or CSV.
 
@@ -447,7 +427,7 @@ def export(
 def stop(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,
-    servers: Servers = "",
+    servers: rdma_options.Servers = "",
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Stop all processes of RDMA runs on all servers.

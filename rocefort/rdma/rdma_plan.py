@@ -16,7 +16,9 @@ from typing import Literal
 from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
+from rocefort.models.network.beamlines import ExpectedRate
 
+LARGE_BYTES = 65_536  # smallest message that an expected rate applies to; REDIGO: near line rate
 ARROW = " -> "  # between client and server, in text
 UNPROBED = "unprobed"  # instead of a device, in a plan without a probe of the servers
 
@@ -151,6 +153,11 @@ class RdmaRun(Frozen):
         return f"{self.program} {self.detail}".rstrip()
 
     @property
+    def is_small(self) -> bool:
+        """Whether its messages are too small to fill a port."""
+        return self.size_bytes is not None and self.size_bytes < LARGE_BYTES
+
+    @property
     def least_s(self) -> float:
         """Least duration, s: as planned, or that of its messages at the rate that it can reach."""
         if self.duration_s is not None:
@@ -171,13 +178,16 @@ class Round(Frozen):
     """Runs at the same time. total_gbps: rate that they share, if they share one port.
 
     fault: intended failure during the round, as text. repetition: of the plan, from 1. cable_by:
-    who takes all cables of `fault_links` away, `cable_at_s` after the round begins.
+    who takes all cables of `fault_links` away, `cable_at_s` after the round begins. expected: rate
+    of a beamline; expected_gbps: the part of it that must come through.
     """
 
     number: int
     runs: tuple[RdmaRun, ...]
     note: str = ""
     total_gbps: float | None = None
+    expected: ExpectedRate | None = None
+    expected_gbps: float | None = None
     fault: str = ""
     fault_links: tuple[str, ...] = ()  # `DEVICE INTERFACE` of the leaf's end; any one of them
     repetition: int = 1

@@ -258,6 +258,10 @@ def _round(each: Round) -> Section:
     lines += [f"{run.pair}: {_run_text(run)}" for run in each.runs]
     if each.total_gbps is not None:
         lines.append(f"together: {each.total_gbps:g} Gb/s")
+    if each.expected is not None and each.expected_gbps is not None:
+        together = " together" if len(each.runs) > 1 else ""
+        least = f"at least {each.expected_gbps:.4g} Gb/s{together}"
+        lines.append(f"{each.expected.beamline} to {listing(each.expected.to)}: {least}")
     return Section(f"round {each.number}: {each.note}", (Items(tuple(lines)),))
 
 

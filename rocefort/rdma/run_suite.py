@@ -18,12 +18,12 @@ from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet, require_credentials
 from rocefort.models.network.network import Network
 from rocefort.models.wording import listing
-from rocefort.rdma.designed_plan import RdmaRequest
+from rocefort.rdma.designed_plan import RdmaRequest, servers_of
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.judge.rounds import figure_spreads
 from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.plan.command_lines import untried_versions
-from rocefort.rdma.plan.load_rules import Load, LoadRules, allowed_servers, load_verdict
+from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.plan.probe import ServerProbe, conditions, probe, undrained
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.rdma_plan import RdmaPlan, Round, Suite
@@ -61,7 +61,7 @@ def probed_plan(fabric: Path, request: RdmaRequest, access: Connections) -> Rdma
     Raises the errors that `run_tests` raises before it measures, except those of the window.
     """
     derived = derive(fabric)
-    names = allowed_servers(derived.network, LoadRules.of(derived.fabric.rdma), request.servers)
+    names = servers_of(derived, request)
     with open_fleet(derived.network, access) as nornir:
         probed = _server_probes(nornir, derived, names, request)
     plan = _plan(derived, request, probed, {})
@@ -82,7 +82,7 @@ def run_tests(
     """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
-    names = allowed_servers(derived.network, LoadRules.of(rdma), request.servers)
+    names = servers_of(derived, request)
     now = Load(named=names, begins=utc_now())
     load_verdict(LoadRules.of(rdma), now).refuse(derived.network.name)
     with (

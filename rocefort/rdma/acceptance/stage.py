@@ -18,9 +18,11 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.fleet.connections import Connections
 from rocefort.models.change.plan import Plan
 from rocefort.models.finding import Report, Severity
+from rocefort.models.network.beamlines import spread_over_leaves
 from rocefort.models.network.network import Network, Server
 from rocefort.models.wording import count_of, listing, names_text
 from rocefort.rdma.designed_plan import RdmaRequest
+from rocefort.rdma.judge.measurement import rate_titles
 from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
 from rocefort.rdma.plan.site import RdmaPlanOptions, TooFewServers
 from rocefort.rdma.rdma_plan import Suite
@@ -83,20 +85,22 @@ class AcceptanceRequest:
 class IncastSink:
     """Server that receives an incast, for a part of the facility.
 
-    servers: those that take part; empty: all that may be loaded.
+    servers: those that take part; empty: all that may be loaded. beamline: that sends; its rate is
+    then expected.
     """
 
     name: str
     title: str
     server: str
     servers: tuple[str, ...] = ()
+    beamline: str = ""
 
 
 def incast_sinks(network: Network, names: Sequence[str]) -> Iterator[IncastSink]:
     """One incast for each rack, or leaf without a rack, and for each beamline.
 
     All servers send to the fastest of a rack. The servers of a beamline send to the fastest of the
-    segment that its data goes to.
+    segment that its data goes to, and to as many of it as they are themselves.
     """
     servers = [s for s in network.servers or () if s.name in names and s.roce]
     parts: dict[tuple[str, str], list[Server]] = {}
@@ -116,7 +120,9 @@ def incast_sinks(network: Network, names: Sequence[str]) -> Iterator[IncastSink]
                 sink = max(there, key=lambda server: server.flow_gbps)
                 title = f"beamline {beamline.name} to {sink.name} in segment {path.to}"
                 name = f"{Suite.INCAST}-{beamline.name}-{path.to}"
-                yield IncastSink(name, title, sink.name, (*own, sink.name))
+                others = spread_over_leaves([s for s in there if s is not sink])[: len(own) - 1]
+                takes_part = (*own, sink.name, *(server.name for server in others))
+                yield IncastSink(name, title, sink.name, takes_part, beamline.name)
 
 
 def new_record(
@@ -357,8 +363,11 @@ class StageRun:
             if name not in sinks:
                 what = f"none of its servers may be loaded now: {name}"
                 raise Refused(what, where="rdma.servers", how="name them: --servers")
-            options = RdmaPlanOptions(duration_s=seconds, target=sinks[name].server)
-            servers = sinks[name].servers or servers
+            sink = sinks[name]
+            options = RdmaPlanOptions(
+                duration_s=seconds, target=sink.server, beamline=sink.beamline
+            )
+            servers = sink.servers or servers
         return RdmaRequest(suite, servers, options=options, drained=self.request.drained)
 
 
@@ -402,6 +411,10 @@ def judged_run(result: RdmaResult) -> tuple[ItemState, tuple[str, ...]]:
     wrong += result.unmeasured
     if wrong:
         return ItemState.FAILED, _first(wrong)
+    titles = rate_titles(result.plan.rounds)
+    rates = [each for each in result.judged if each.subject in titles]
+    if unjudged := [each.sentence for each in rates if each.ok is None]:
+        return ItemState.NOT_JUDGED, _first(unjudged)
     judged = [each.sentence for each in result.judged if each.ok]
     if result.plan.suite is Suite.FAILOVER:  # what was lost is the result
         state = ItemState.PASSED if judged else ItemState.NOT_JUDGED
@@ -411,7 +424,8 @@ def judged_run(result: RdmaResult) -> tuple[ItemState, tuple[str, ...]]:
     if not passed:
         reason = result.conditions.get("servers") or result.measurements[0].sentence
         return ItemState.NOT_JUDGED, (f"{measured} delivered; speed not judged: {reason}",)
-    return ItemState.PASSED, (f"{passed} of {measured} judged by expectations, none too slow",)
+    text = f"{passed} of {measured} judged by expectations, none too slow"
+    return ItemState.PASSED, _first([text, *(each.sentence for each in rates)])
 
 
 def _first(sentences: Sequence[str]) -> tuple[str, ...]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.fabric.rdma import Rdma
-from rocefort.models.wording import line_notes
+from rocefort.models.network.beamlines import ExpectedRate
+from rocefort.models.wording import line_notes, listing
 from rocefort.rdma.parse.benchmarks import (
     MpiTable,
     outside_tables,
@@ -23,7 +25,7 @@ from rocefort.rdma.parse.perftest import PerftestOutcome, judge, read_series, re
 from rocefort.rdma.parse.perftest_tables import read_table, title_and_notes
 from rocefort.rdma.plan.command_lines import mpi_sizes
 from rocefort.rdma.plan.site import FAR, NEAR
-from rocefort.rdma.rdma_plan import Program, RdmaRun, Round
+from rocefort.rdma.rdma_plan import LARGE_BYTES, Program, RdmaRun, Round
 from rocefort.rdma.results import (
     DerivedVerdict,
     Expectation,
@@ -34,7 +36,6 @@ from rocefort.rdma.results import (
 )
 
 SMALL_BYTES = 64  # largest message that an expected latency applies to
-LARGE_BYTES = 65_536  # smallest message that an expected rate applies to; REDIGO: near line rate
 LEAST_PAIRS = 3  # for a spread
 MOST_TOGETHER = 1.05  # of the shared capacity; the averages cover slightly different times
 SWITCH_LATENCY = "switch latency"  # subject of verdicts on it
@@ -58,12 +59,11 @@ def expectation(run: RdmaRun, rdma: Rdma, note: str = "") -> Expectation:
             reason=reason,
         )
     least = None if run.reach_gbps is None else run.reach_gbps * rdma.line_rate_fraction
-    small = run.size_bytes is not None and run.size_bytes < LARGE_BYTES
-    why = f"messages under {LARGE_BYTES} bytes fill no port" if small else run.reach_why
+    why = f"messages under {LARGE_BYTES} bytes fill no port" if run.is_small else run.reach_why
     return Expectation(
         min_gbps=least,
         max_latency_us=None,
-        speed_judged=not note and least is not None and run.every_s is None and not small,
+        speed_judged=not note and least is not None and run.every_s is None and not run.is_small,
         reason=note or why or "no expected speed is known",
     )
 
@@ -216,6 +216,78 @@ def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> Deriv
         return DerivedVerdict(subject=each.note, ok=None, sentence=sentence)
     sentence = f"{each.note}: {sum_gbps:.2f} Gb/s together, at least {least:.2f} expected"
     return DerivedVerdict(subject=each.note, ok=sum_gbps >= least, sentence=sentence)
+
+
+def beamline_rates(
+    rounds: Sequence[Round], measurements: Iterable[Measurement], note: str = ""
+) -> Iterator[DerivedVerdict]:
+    """Compare what came through from each beamline with its expected rate.
+
+    The sentence is of the worst round that lacks some of it, or else of the round with most of it.
+    note: the reason if speed is not judged on these servers.
+    """
+    by_run = {each.run.id: each for each in measurements}
+    same: dict[ExpectedRate, list[Round]] = defaultdict(list)
+    for each in rounds:
+        if each.expected is not None:
+            same[each.expected].append(each)
+    for rate, group in same.items():
+        title = _rate_title(rate)
+        sums = [(_together(each, by_run), each) for each in group]
+        known = [(value, each) for value, each in sums if value is not None]
+        if not known:
+            sentence = f"{title}: not measured, so its rate is not judged"
+            yield DerivedVerdict(subject=title, ok=None, sentence=sentence)
+            continue
+        parts = [(value, each.expected_gbps or 0.0, each) for value, each in known]
+        most = max(part for _, part, _ in parts)
+        slow = [one for one in parts if one[0] < one[1]]
+        shown = slow or [one for one in parts if one[1] == most]
+        value, _, each = min(shown, key=lambda one: one[0] / one[1])
+        yield _beamline_verdict(title, rate, each, value, note or _no_evidence(rate, each))
+
+
+def rate_titles(rounds: Iterable[Round]) -> set[str]:
+    """Return the subjects of the verdicts on expected rates of beamlines."""
+    return {_rate_title(each.expected) for each in rounds if each.expected is not None}
+
+
+def _rate_title(rate: ExpectedRate) -> str:
+    return f"{rate.beamline} to {listing(rate.to)}"
+
+
+def _together(each: Round, by_run: Mapping[str, Measurement]) -> float | None:
+    """Sum of all runs of a round, Gb/s; None: one lacks, or they did not send at one time."""
+    values = [by_run[run.id].value if run.id in by_run else None for run in each.runs]
+    known = [value for value in values if value is not None]
+    most = MOST_TOGETHER * each.total_gbps if each.total_gbps is not None else math.inf
+    return sum(known) if len(known) == len(values) and sum(known) <= most else None
+
+
+def _no_evidence(rate: ExpectedRate, each: Round) -> str:
+    """Return why a round shows nothing about a rate; empty: it does."""
+    limits = [run.limit_gbps for run in each.runs if run.limit_gbps is not None]
+    if len(limits) == len(each.runs) and sum(limits) < (each.expected_gbps or 0):
+        return f"the senders are limited to {sum(limits):g} Gb/s together"
+    measured_s = min(run.least_s for run in each.runs) / 2  # perftest's margin at both ends
+    if rate.burst_ms is not None and measured_s * 1000 < rate.burst_ms:
+        return f"a burst lasts {rate.burst_ms / 1000:g} s, and {measured_s:g} s are measured"
+    return ""
+
+
+def _beamline_verdict(
+    title: str, rate: ExpectedRate, each: Round, value: float, why_not: str
+) -> DerivedVerdict:
+    least = each.expected_gbps or 0.0
+    part = f", of {rate.gbps:.2f} in all" if least < rate.gbps else ""
+    bursts = ""
+    if rate.burst_ms is not None:
+        bursts = f" in bursts of {rate.burst_ms:g} ms, {rate.average_gbps:.2f} on average"
+    sentence = f"{title}: {value:.2f} Gb/s in round {each.number} ({each.note}), at least"
+    sentence += f" {least:.2f} expected{part}: its detectors at peak{bursts}"
+    if why_not:
+        return DerivedVerdict(subject=title, ok=None, sentence=f"{sentence}; not judged: {why_not}")
+    return DerivedVerdict(subject=title, ok=value >= least, sentence=sentence, value=value)
 
 
 def switch_latency(

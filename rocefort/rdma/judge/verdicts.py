@@ -18,7 +18,13 @@ from rocefort.models.base import Frozen
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network, Server
 from rocefort.models.wording import count_of
-from rocefort.rdma.judge.measurement import SWITCH_LATENCY, spreads, switch_latency, total
+from rocefort.rdma.judge.measurement import (
+    SWITCH_LATENCY,
+    beamline_rates,
+    spreads,
+    switch_latency,
+    total,
+)
 from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
 from rocefort.rdma.judge.rounds import cable_verdicts, failed_at_s, simultaneous
 from rocefort.rdma.parse.outcome import TableError
@@ -196,6 +202,7 @@ def verdicts(
     slow_components = slow_components_of(network, measurements)
     return (
         *filter(None, (total(each, measurements, rdma) for each in plan.rounds)),
+        *beamline_rates(plan.rounds, measurements, result.conditions.get("servers", "")),
         *spreads(measurements, rdma),
         *simultaneous(result),
         *_outages(result),

@@ -21,7 +21,7 @@ of the site. Its pairs and rate are those of the plan.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Self
@@ -34,6 +34,7 @@ from rocefort.models.fabric.rdma import Rdma, is_within, left_s
 from rocefort.models.network.network import Network
 
 LEAST_SHARE = 0.01  # assumed
+FEW = 6  # names in an error
 
 
 @dataclass(frozen=True)
@@ -166,16 +167,20 @@ def _length_s(window: str) -> float:
 
 
 def allowed_servers(
-    network: Network, rules: LoadRules, chosen: Collection[str] = ()
+    network: Network,
+    rules: LoadRules,
+    chosen: Collection[str] = (),
+    among: Sequence[str] | None = None,
 ) -> tuple[str, ...]:
     """Return the servers that a suite may load.
 
-    chosen: servers on the command line. Raises Refused if neither they nor the fabric list a
-    server, BadInput for a name that the fabric lacks.
+    chosen: servers on the command line. among: those that the suite uses; None: all. Raises
+    Refused if neither they nor the fabric list a server, BadInput for a name that the fabric lacks.
     """
     names = load_verdict(rules, Load(named=chosen)).servers
     if not names:
-        some = ",".join(server.name for server in (network.servers or ())[:2])
+        every = [server.name for server in network.servers or ()]
+        some = ",".join(every[:2] if among is None else [*among[:FEW], ".."])
         raise Refused(
             "no server is listed for RDMA tests, and no other server is loaded",
             where=network.name,
@@ -189,4 +194,4 @@ def allowed_servers(
                 for name in strangers
             ]
         )
-    return names
+    return names if among is None else tuple(name for name in names if name in among)

@@ -40,6 +40,7 @@ class RdmaPlanOptions(Frozen):
     iterations: int | None = None
     qps: int | None = None
     target: str | None = None  # incast and mixed: the server that all send to
+    beamline: str = ""  # mesh, sweep and incast: its servers to their receivers
     tcp_dscp: int = 0  # mixed: queue 0 by a CloudEngine's default map
     tcp_streams: int = 4
     storage_directory: str | None = None  # several with commas between

@@ -9,6 +9,7 @@ from rocefort.base.errors import BadInput, Problem
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
 from rocefort.models.wording import names_text
+from rocefort.rdma.plan.beamline_suites import BeamlineEnds, beamline_incast, beamline_mesh
 from rocefort.rdma.plan.gate_pairs import plan_pairs
 from rocefort.rdma.plan.message_sizes import SizeSeries
 from rocefort.rdma.plan.shared_links import disjoint_rounds, miss_probability, qps_for, tournament
@@ -20,6 +21,7 @@ from rocefort.rdma.rdma_plan import (
     RdmaHost,
     RdmaPlan,
     RdmaRun,
+    Round,
     Suite,
 )
 
@@ -182,7 +184,8 @@ def plan_suite(
     """
     site = RdmaSite(network, rdma, tuple(hosts), options or RdmaPlanOptions())
     refuse_options(suite, site.options)
-    plan = PLANNERS[suite](site)
+    planners = BEAMLINE_PLANNERS if site.options.beamline else PLANNERS
+    plan = planners[suite](site)
     repeat = site.options.repeat
     return plan.model_copy(
         update={
@@ -201,6 +204,7 @@ def plan_suite(
 OF_SUITES: dict[str, tuple[Suite, ...]] = {
     "sizes": (Suite.SWEEP, Suite.STORAGE, Suite.MPI),
     "targets": (Suite.STORAGE,),
+    "beamline": (Suite.MESH, Suite.SWEEP, Suite.INCAST),
     "processes_per_server": (Suite.MPI,),
     "groups": (Suite.MPI,),
     "tcp_gbps": (Suite.MIXED, Suite.MPI),
@@ -237,7 +241,7 @@ def _assumed(site: RdmaSite) -> Iterator[str]:
 
 def _resting(site: RdmaSite, plan: RdmaPlan) -> Iterator[str]:
     """Report servers that a suite over all servers leaves out."""
-    if plan.suite in FEW or not plan.rounds:
+    if plan.suite in FEW or site.options.beamline or not plan.rounds:
         return
     used_names = {name for run in plan.runs for name in run.servers}
     if unused := [name for name in site.servers if name not in used_names]:
@@ -377,19 +381,35 @@ def _sweep(site: RdmaSite) -> RdmaPlan:
     """
     site.require(2, Suite.SWEEP)
     near, far = _near_and_far(site)
-    rounds = [
-        site.round([_sized(site, program, pair, size, series)], f"{program}, {size} bytes, {path}")
-        for path, pair in (("within a leaf", near), ("across the spines", far))
-        if pair is not None
-        for program in site.options.programs or (Program.WRITE_LAT, Program.WRITE_BW)
-        for series in [site.sizes("latency" if program.measures_latency else "bandwidth", SIZES)]
-        for size in series.all_sizes
-    ]
+    rounds = _sizes_of(site, "within a leaf", near) + _sizes_of(site, "across the spines", far)
     lacking = [
         "switch latency: no two servers of one leaf may be used" if near is None else "",
         "switch latency: no two servers of different leaves may be used" if far is None else "",
     ]
     return site.plan(Suite.SWEEP, rounds, unmeasured=tuple(filter(None, lacking)))
+
+
+def _beamline_sweep(site: RdmaSite) -> RdmaPlan:
+    """Plan one run a size, from one server of a beamline to a receiver of each data path."""
+    ends = BeamlineEnds(site)
+    rounds: list[Round] = []
+    for rate in ends.expected:
+        if len(rate.to) == 1:
+            pair = ends.pairs(rate.to[0])[0]
+            sizes = _sizes_of(site, f"{ends.beamline.name} to {rate.to[0]}", pair)
+            rounds += [ends.with_expected(each, rate, [pair]) for each in sizes]
+    return site.plan(Suite.SWEEP, rounds, unmeasured=tuple(ends.unmeasured()))
+
+
+def _sizes_of(site: RdmaSite, path: str, pair: Pair | None) -> list[Round]:
+    """Return the rounds of one pair; none without a pair."""
+    return [
+        site.round([_sized(site, program, pair, size, series)], f"{program}, {size} bytes, {path}")
+        for program in site.options.programs or (Program.WRITE_LAT, Program.WRITE_BW)
+        for series in [site.sizes("latency" if program.measures_latency else "bandwidth", SIZES)]
+        for size in series.all_sizes
+        if pair is not None
+    ]
 
 
 def _sized(site: RdmaSite, program: Program, pair: Pair, size: int, series: SizeSeries) -> RdmaRun:
@@ -435,4 +455,9 @@ PLANNERS: dict[Suite, Callable[[RdmaSite], RdmaPlan]] = {
     Suite.FAILOVER: failover,
     Suite.STORAGE: storage,
     Suite.MPI: mpi,
+}
+BEAMLINE_PLANNERS: dict[Suite, Callable[[RdmaSite], RdmaPlan]] = {
+    Suite.MESH: beamline_mesh,
+    Suite.SWEEP: _beamline_sweep,
+    Suite.INCAST: beamline_incast,
 }
