@@ -120,13 +120,14 @@ diagrams: $(TOOLS)
 # Resolve the dependencies again (needs uv). The second lock has what the first one lacks; a site's
 # repository gets the versions that it runs.
 RESOLVE := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-  --no-emit-index-url --no-emit-find-links --no-header --quiet
+  --no-emit-package napalm-cloudengine --no-emit-index-url --no-emit-find-links --no-header --quiet
 lock:
 	@cat requirements.lock requirements-dev.lock >all.lock
 	$(RESOLVE) --extra lab --extra clone --output-file requirements.lock
 	$(RESOLVE) --all-extras --constraint requirements.lock --output-file all.lock
 	$(RESOLVE) --extra batfish --no-annotate --constraint all.lock \
 	  --output-file templates/site/requirements.lock
+	@sed -i '/^$$/,$$d' requirements.lock all.lock templates/site/requirements.lock  # note on the driver
 	@awk 'NR == FNR { if (/^[^ ]/) run[$$1]; next } /^[^ ]/ { kept = !($$1 in run) } kept' \
 	  requirements.lock all.lock >requirements-dev.lock
 	@rm all.lock
@@ -146,7 +147,7 @@ $(READY): requirements.lock
 	@sed -n '/^pip==/,/# via/p' requirements.lock >$(VENV)/pip.lock
 	@$(PIP) --require-hashes --requirement $(VENV)/pip.lock
 	$(call install,requirements.lock)
-	@$(PIP) --no-build-isolation --editable .
+	@$(PIP) --no-build-isolation --editable ./napalm_cloudengine --editable .
 	@touch $@
 
 $(TOOLS): $(READY) requirements-dev.lock

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from napalm_cloudengine.driver import CloudEngineDriver
 
-__version__ = "0.2.0.dev0"  # of Rocefort too; the one place of the version
+__version__ = "0.2.0.dev0"  # as that of Rocefort, which requires exactly this one
 
 # NAPALM takes the alphabetically first NetworkDriver that this module exports: export one.
 __all__ = ["CloudEngineDriver"]

@@ -1,5 +1,3 @@
 """Network-as-code for lossless RoCE fabrics on Huawei CloudEngine."""
 
-from napalm_cloudengine import __version__
-
-__all__ = ["__version__"]
+__version__ = "0.2.0.dev0"  # of its driver too: napalm_cloudengine/__init__.py, and pyproject.toml

@@ -1,7 +1,8 @@
-"""Wheel and sdist: they contain all data, and run in a new environment, away from the clone."""
+"""Wheels and sdists of Rocefort and its driver: all data, each file once, away from the clone."""
 
 from __future__ import annotations
 
+import email
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,9 @@ from rocefort import __version__
 from rocefort.base.features import OPTIONAL
 from rocefort.base.repository import ROOT
 
-TRACKED = ("inventory", "templates", "models", "validators", "rocefort", "napalm_cloudengine")
+TRACKED = ("inventory", "templates", "models", "validators", "rocefort")
+DRIVER = ROOT / "napalm_cloudengine"
+OF_PROJECT = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"}  # in no package
 LABELS = (  # names of the files that a plan seals
     sys.executable,
     "-c",
@@ -62,42 +66,105 @@ def contents(wheel: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in names(wheel)}
 
 
+def extract(wheels: Iterable[Path], site: Path) -> None:
+    """Extract wheels into a folder for PYTHONPATH."""
+    for each in wheels:
+        with zipfile.ZipFile(each) as archive:
+            archive.extractall(site)
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel as README builds it, with the build backend of the test environment."""
-    out = tmp_path_factory.mktemp("wheel")
-    command = "pip wheel --quiet --no-deps ."
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Rocefort and its driver as README builds them, with the backend of the test environment."""
+    out = tmp_path_factory.mktemp("wheels")
+    command = "pip wheel --quiet --no-deps . ./napalm_cloudengine"
     assert f"\n{command}\n" in Path(ROOT, "README.md").read_text(encoding="utf-8")
     run(sys.executable, "-m", *command.split(), "--no-build-isolation", "-w", out, cwd=ROOT)
-    (path,) = out.glob("*.whl")
-    return path
+    (driver,), (rocefort,) = out.glob("napalm_cloudengine-*.whl"), out.glob("rocefort-*.whl")
+    return rocefort, driver
+
+
+@pytest.fixture(scope="module")
+def wheel(wheels: tuple[Path, Path]) -> Path:
+    return wheels[0]
+
+
+@pytest.fixture(scope="module")
+def driver(wheels: tuple[Path, Path]) -> Path:
+    return wheels[1]
 
 
 def test_a_wheel_contains_every_file_of_the_product(wheel: Path) -> None:
     listed = run("git", "ls-files", *TRACKED, cwd=ROOT).splitlines()
     links = {path for path in listed if (ROOT / path).is_symlink()}
-    expected = {
-        path if path.split("/")[0] in ("rocefort", "napalm_cloudengine") else f"rocefort/{path}"
-        for path in set(listed) - links
-    }
-    expected = expected - {"napalm_cloudengine/pyproject.toml"} | {"rocefort/tasks.py"}
-    assert names(wheel) == expected
+    files = set(listed) - links
+    expected = {path if path.startswith("rocefort/") else f"rocefort/{path}" for path in files}
+    assert names(wheel) == expected | {"rocefort/tasks.py"}
 
 
-def test_a_wheel_built_from_the_sdist_is_the_same(wheel: Path, tmp_path: Path) -> None:
-    sdist = build(ROOT, "sdist", tmp_path / "sdist")
+def test_the_wheel_of_the_driver_contains_its_package(driver: Path) -> None:
+    listed = run("git", "ls-files", DRIVER.name, cwd=ROOT).splitlines()
+    assert names(driver) == set(listed) - {f"{DRIVER.name}/{name}" for name in OF_PROJECT}
+
+
+@pytest.mark.parametrize("project", [ROOT, DRIVER], ids=["rocefort", "driver"])
+def test_a_wheel_built_from_the_sdist_is_the_same(
+    project: Path, wheels: tuple[Path, Path], tmp_path: Path
+) -> None:
+    sdist = build(project, "sdist", tmp_path / "sdist")
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")
     again = build(tmp_path / sdist.name.removesuffix(".tar.gz"), "wheel", tmp_path / "wheel")
-    assert contents(again) == contents(wheel)
+    assert contents(again) == contents(wheels[project == DRIVER])
 
 
-def test_the_driver_is_a_distribution_of_its_own(wheel: Path, tmp_path: Path) -> None:
-    driver = build(ROOT / "napalm_cloudengine", "wheel", tmp_path)
-    assert names(driver) == {
-        name for name in names(wheel) if name.startswith("napalm_cloudengine/")
-    }
-    assert {path.name.split("-")[1] for path in (wheel, driver)} == {__version__}
+def test_rocefort_requires_the_driver_of_its_version(wheels: tuple[Path, Path]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f"napalm-cloudengine=={__version__}" in project["dependencies"]
+    assert {path.name.split("-")[1] for path in wheels} == {__version__}
+
+
+def test_the_driver_has_what_a_reader_of_a_package_index_needs(driver: Path) -> None:
+    folder = f"napalm_cloudengine-{__version__}.dist-info"
+    with zipfile.ZipFile(driver) as archive:
+        metadata = email.message_from_bytes(archive.read(f"{folder}/METADATA"))
+        licence = archive.read(f"{folder}/licenses/LICENSE")
+    assert licence == (ROOT / "LICENSE").read_bytes()
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata.get_payload() == (DRIVER / "README.md").read_text(encoding="utf-8")
+    assert metadata.get_all("Project-URL")
+    assert len(metadata.get_all("Classifier") or ()) > 5
+    needed = {name_of(each) for each in metadata.get_all("Requires-Dist") or ()}
+    assert needed == {"napalm", "netmiko", "paramiko"}
+
+
+@pytest.mark.parametrize("first", [0, 1], ids=["Rocefort first", "driver first"])
+def test_each_file_has_one_owner(wheels: tuple[Path, Path], tmp_path: Path, first: int) -> None:
+    """Install both, and remove them in either order: what stays is whole, and what goes is gone."""
+    wheel, driver = wheels
+    assert names(wheel).isdisjoint(names(driver))
+    venv = tmp_path / "venv"
+    run(sys.executable, "-m", "venv", "--without-pip", venv, cwd=tmp_path)
+    pip = (sys.executable, "-m", "pip", "--python", venv / "bin/python", "--quiet")
+    run(*pip, "install", "--no-deps", "--no-index", "--no-compile", *wheels, cwd=tmp_path)
+    site = next(venv.glob("lib/python*/site-packages"))
+
+    def installed() -> set[str]:
+        files = (path for path in site.rglob("*") if path.is_file())
+        return {
+            x for x in (p.relative_to(site).as_posix() for p in files) if ".dist-info/" not in x
+        }
+
+    assert installed() == names(wheel) | names(driver)
+    removed, kept = ("rocefort", driver) if first == 0 else ("napalm-cloudengine", wheel)
+    run(*pip, "uninstall", "--yes", removed, cwd=tmp_path)
+    assert installed() == names(kept)
+    lacking = f"rocefort {__version__} requires napalm-cloudengine, which is not installed."
+    check = subprocess.run([*pip[:-1], "check"], capture_output=True, text=True, check=False)
+    assert (lacking in check.stdout) is (first == 1)
+    last = "napalm-cloudengine" if first == 0 else "rocefort"
+    run(*pip, "uninstall", "--yes", last, cwd=tmp_path)
+    assert installed() == set()
 
 
 def locked(lock: Path) -> set[str]:
@@ -109,9 +176,10 @@ def test_what_runs_a_fabric_is_locked_without_the_tools_of_developers() -> None:
     assert run_lock & tools == set()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
+    names_of_driver = {"napalm-cloudengine"}  # in this clone, so it is not locked
     runs = [*project["dependencies"], *extras["lab"], *extras["clone"]]
     develops = [*extras["dev"], *extras["batfish"], *extras["keyring"]]
-    assert {name_of(each) for each in runs} <= run_lock
+    assert {name_of(each) for each in runs} - run_lock == names_of_driver
     assert {name_of(each) for each in develops} <= tools
 
 
@@ -138,9 +206,8 @@ def test_a_clone_sets_itself_up_in_two_steps(tmp_path: Path) -> None:
     assert "up to date" in run("make", ".venv/.ready", ".venv/.tools", cwd=clone, env=env)
 
 
-def test_a_wheel_runs_with_the_locked_versions(wheel: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "site")
+def test_a_wheel_runs_with_the_locked_versions(wheels: tuple[Path, Path], tmp_path: Path) -> None:
+    extract(wheels, tmp_path / "site")
     (tmp_path / "work").mkdir()
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     rocefort = (sys.executable, "-m", "rocefort")
@@ -168,13 +235,13 @@ def test_a_wheel_runs_with_the_locked_versions(wheel: Path, tmp_path: Path) -> N
         and not {"__pycache__"} & set(path.parts)
         and ".dist-info" not in str(path)
     }
-    assert left == contents(wheel)
+    assert left == {name: data for each in wheels for name, data in contents(each).items()}
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("interpreter", ["python3.11", "python3.12", "python3.13", "python3.14"])
 def test_a_wheel_runs_in_a_new_environment_with_the_newest_versions(
-    wheel: Path, tmp_path: Path, interpreter: str
+    wheels: tuple[Path, Path], tmp_path: Path, interpreter: str
 ) -> None:
     """Install from the package index, as a user does, and use every part of the lab once."""
     python = interpreter_named(interpreter)
@@ -182,7 +249,9 @@ def test_a_wheel_runs_in_a_new_environment_with_the_newest_versions(
         pytest.skip(f"no {interpreter} here")
     run(python, "-m", "venv", tmp_path / "venv", cwd=tmp_path)
     pip = (tmp_path / "venv/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check")
-    run(*pip, "install", f"{wheel}[lab]", cwd=tmp_path)
+    wheel, driver = wheels
+    run(*pip, "install", f"{wheel}[lab]", driver, cwd=tmp_path)
+    run(*pip, "check", cwd=tmp_path)
     work = tmp_path / "work"
     work.mkdir()
     env = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
@@ -205,10 +274,13 @@ def test_a_wheel_runs_in_a_new_environment_with_the_newest_versions(
 
 
 @pytest.mark.thorough
-def test_the_tutorial_runs_in_an_empty_directory_from_a_wheel(wheel: Path, tmp_path: Path) -> None:
+def test_the_tutorial_runs_in_an_empty_directory_from_the_wheels(
+    wheels: tuple[Path, Path], tmp_path: Path
+) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    shutil.copy(wheel, home)
+    for each in wheels:
+        shutil.copy(each, home)
     path = os.pathsep.join((f"{sys.base_prefix}/bin", "/usr/bin", "/bin"))
     env = {"PATH": path, "HOME": str(tmp_path), "LANG": "C.UTF-8"}
     env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"  # no note that pip itself is old
@@ -218,7 +290,7 @@ def test_the_tutorial_runs_in_an_empty_directory_from_a_wheel(wheel: Path, tmp_p
             assert shell.play(block) == settled(block)
     finally:
         shell.stop_lab()
-    assert {path.name for path in home.iterdir()} == {".venv", wheel.name}
+    assert {path.name for path in home.iterdir()} == {".venv", *(w.name for w in wheels)}
 
 
 FEATURES = re.compile(rf"rocefort\.(?:{'|'.join(OPTIONAL)})\b")
@@ -235,8 +307,8 @@ def test_without_its_optional_features_the_product_runs_and_refuses_what_needs_t
         shutil.copy(ROOT / name, clone / name, follow_symlinks=False)
     for feature in OPTIONAL:
         shutil.rmtree(clone / "rocefort" / feature)
-    with zipfile.ZipFile(build(clone, "wheel", tmp_path / "wheel")) as archive:
-        archive.extractall(tmp_path / "site")
+    built = (build(p, "wheel", tmp_path / p.name) for p in (clone, clone / DRIVER.name))
+    extract(built, tmp_path / "site")
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
 
     def rocefort(*words: str | Path) -> tuple[int, str]:

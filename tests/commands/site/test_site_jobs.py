@@ -30,7 +30,10 @@ Rocefort = Callable[..., Any]
 SITE = TEMPLATES / "site"
 REVIEW, COMMENT, GITLAB = "github.yml", "github-comment.yml", "gitlab-ci.yml"
 JOBS = [REVIEW, COMMENT, GITLAB]
-WHEEL, SHA256 = "FILL-IN-THE-URL-OF-THE-WHEEL", "FILL-IN-ITS-SHA256"
+PLACES = (  # of the address and the digest of each wheel, in requirements.txt
+    ("FILL-IN-THE-URL-OF-THE-DRIVER", "FILL-IN-THE-DRIVERS-SHA256"),
+    ("FILL-IN-THE-URL-OF-THE-WHEEL", "FILL-IN-ITS-SHA256"),
+)
 INSTALL = "pip install --require-hashes --requirement "
 SIZE = ("--spines", "2", "--leaves", "2", "--servers-per-leaf", "1")
 
@@ -146,18 +149,25 @@ def test_the_guide_shows_the_lines_to_fill_in() -> None:
     assert {*named} == {path for path in FILES if path.startswith(".git") and path != ".gitignore"}
 
 
-def test_the_wheel_and_its_digest_must_be_filled_in(tmp_path: Path) -> None:
-    shutil.copy(SITE / "requirements.txt", tmp_path)
+@pytest.mark.parametrize("number", [0, 1], ids=["driver", "Rocefort"])
+def test_each_wheel_and_its_digest_must_be_filled_in(
+    wheels: dict[int, Path], tmp_path: Path, number: int
+) -> None:
+    """One wheel is filled in; of the other, first nothing, then its address."""
     (tmp_path / "requirements.lock").write_text("")
-    wheel = tmp_path / "rocefort-1-py3-none-any.whl"
-    wheel.write_bytes(b"of another person")
-    filled_in = (tmp_path / "requirements.txt").read_text().replace(WHEEL, wheel.as_uri())
+    place, sha256 = PLACES[number]
+    text = filled_in((SITE / "requirements.txt").read_text(), {1 - number: wheels[1 - number]})
+    (tmp_path / "requirements.txt").write_text(text)
     env = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1"}
     done = run(f"{INSTALL}requirements.txt", tmp_path, env, check=False)
     assert done.returncode != 0
-    assert f"Invalid requirement: 'rocefort[batfish] @ {WHEEL}'" in done.stderr
-    for digest in (SHA256, "0" * 64):
-        (tmp_path / "requirements.txt").write_text(filled_in.replace(SHA256, digest))
+    named = ("napalm-cloudengine", "rocefort[batfish]")[number]
+    assert f"Invalid requirement: '{named} @ {place}'" in done.stderr
+    wheel = tmp_path / wheels[number].name
+    wheel.write_bytes(b"of another person")
+    text = text.replace(place, wheel.as_uri())
+    for digest in (sha256, "0" * 64):
+        (tmp_path / "requirements.txt").write_text(text.replace(sha256, digest))
         done = run(f"{INSTALL}requirements.txt", tmp_path, env, check=False)
         assert done.returncode != 0
         assert "DO NOT MATCH THE HASHES" in done.stderr
@@ -170,7 +180,7 @@ def test_the_lock_of_a_site_is_a_part_of_the_lock() -> None:
     part = blocks(SITE / "requirements.lock")
     assert part.items() <= whole.items()
     names = {canonicalize_name(block.partition("==")[0]) for block in part.values()}
-    assert needed("rocefort", frozenset({"batfish"})) <= names
+    assert needed("rocefort", frozenset({"batfish"})) - {"napalm-cloudengine"} <= names
     assert not names & {"rocefort", "napalm-cloudengine", "pytest", "mypy", "ruff"}
 
 
@@ -249,12 +259,22 @@ AUTHOR = {
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """The driver and Rocefort, by their number in PLACES."""
     out = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (path,) = out.glob("*.whl")
-    return path
+    for project in (ROOT, ROOT / "napalm_cloudengine"):
+        subprocess.run(build, cwd=project, check=True, capture_output=True)
+    return dict(enumerate(sorted(out.glob("*.whl"))))
+
+
+def filled_in(requirements: str, wheels: Mapping[int, Path]) -> str:
+    """requirements.txt with the addresses and digests of wheels, by their number in PLACES."""
+    for number, wheel in wheels.items():
+        address, sha256 = PLACES[number]
+        digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        requirements = requirements.replace(address, wheel.as_uri()).replace(sha256, digest)
+    return requirements
 
 
 @pytest.fixture(scope="module")
@@ -266,13 +286,15 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def site(wheel: Path, tools: Path, rocefort: Rocefort, tmp_path: Path) -> Iterator[Site]:
-    """Files of `init`, with the wheel filled in, and a branch that narrows the ECMP width."""
+def site(
+    wheels: dict[int, Path], tools: Path, rocefort: Rocefort, tmp_path: Path
+) -> Iterator[Site]:
+    """Files of `init`, with the wheels filled in, and a branch that narrows the ECMP width."""
     origin = tmp_path / "origin"
     assert rocefort("init", origin, "--name", "plant", *SIZE).code == 0
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     requirements = origin / "requirements.txt"
-    text = requirements.read_text().replace(WHEEL, wheel.as_uri()).replace(SHA256, digest)
+    text = filled_in(requirements.read_text(), wheels)
+    digest = hashlib.sha256(wheels[1].read_bytes()).hexdigest()
     requirements.write_text(text)
     (tmp_path / "venv").symlink_to(tools)
     with serving_batfish({}) as port:
