@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
-from beamlines import with_beamlines
+from beamlines import FOUR, with_beamlines
 
+from rocefort.beamline.facility import view_of
 from rocefort.design.derive.derive import derive
 from rocefort.tune.model import Simulation
 from rocefort.tune.run import simulate_file
@@ -39,21 +40,24 @@ def _servers(name: str) -> tuple[str, ...]:
     return tuple(f"{name}-{number + 1}" for number in range(SERVERS[name]))
 
 
-def _simulated(fabric: Path, names: Sequence[str], directory: Path) -> Simulation:
+def _ends(names: Sequence[str]) -> dict[str, Sending]:
+    return {name: Sending(_servers(name), (RECEIVER[name],)) for name in names}
+
+
+def _simulated(fabric: Path, ends: Mapping[str, Sending], main: str, directory: Path) -> Simulation:
     """Simulate beamlines whose servers all send at line rate."""
 
-    def flows(name: str, **keys: Any) -> Mapping[str, Any]:
-        ends = {"senders": [*_servers(name)], "receivers": [RECEIVER[name]]}
-        return {"pattern": "between", **ends, **keys}
+    def flows(name: str) -> Mapping[str, Any]:
+        own = {"senders": [*ends[name].senders], "receivers": [*ends[name].receivers]}
+        return {"pattern": "between", **own, "queue_pairs": 8}
 
-    main, *others = names
     keys = {
         "scenario": "pauses",
         "topology": {"kind": "fabric", "fabric": str(fabric)},
         "congestion_control": "pfc_only",
         "port_gbps": 25,
-        "flows": flows(main, queue_pairs=8),
-        "beside": {name: flows(name, queue_pairs=8) for name in others},
+        "flows": flows(main),
+        "beside": {name: flows(name) for name in ends if name != main},
         "buffer": {"xoff_kbytes": 100, "xon_kbytes": 90},
         "duration_ms": 2,
         "measure_from_ms": 0.5,
@@ -68,7 +72,7 @@ def test_the_simulator_stops_exactly_those_that_the_analysis_names(
     fabric: Path, spread: PauseSpread, tmp_path: Path
 ) -> None:
     """bl1 fills storage01: bl2 waits behind it on leaf05, bl3 at leaf04, and bl4 nowhere."""
-    result = _simulated(fabric, [*RECEIVER], tmp_path)
+    result = _simulated(fabric, _ends([*RECEIVER]), "bl1", tmp_path)
     paused = {tuple(port.split(">")) for port in result.paused_ports}
     stopped = {
         name
@@ -84,9 +88,43 @@ def test_the_simulator_stops_exactly_those_that_the_analysis_names(
 
 def test_without_the_congestion_none_is_stopped(fabric: Path, tmp_path: Path) -> None:
     """bl2 could stop bl4 at transfer01, and does not while both fit."""
-    result = _simulated(fabric, ["bl2", "bl3", "bl4"], tmp_path)
+    result = _simulated(fabric, _ends(["bl2", "bl3", "bl4"]), "bl2", tmp_path)
     assert result.paused_ports == {}
     assert min(own.goodput_gbps for own in result.groups.values()) > 0.95 * LINE
+
+
+PORTS = (("25GE1/0/21", "25GE1/0/21-26"), ("25GE1/0/11]", "25GE1/0/11-16]"))  # six servers each
+RECEIVERS = {**{name: (to,) for name, to in RECEIVER.items()}, "bl3": ("daisygn01", "k8sgn08")}
+
+
+@pytest.mark.parametrize("name", RECEIVERS)
+def test_the_simulator_stops_exactly_those_that_beamline_show_lists(
+    name: str, tmp_path: Path
+) -> None:
+    """All servers of one beamline congest its receivers, one after the other.
+
+    The others send what fits without it: three servers to the same receiver, else one. Of the five
+    receivers of bl3, those are left out that no other beamline's packets meet.
+    """
+    text = FOUR
+    for old, new in PORTS:
+        text = text.replace(old, new)
+    path = tmp_path / "fabric.yaml"
+    path.write_text(with_beamlines(text), encoding="utf-8")
+    solution = analyse(derive(path).network)
+    counts = {n: 3 if RECEIVERS[n] == RECEIVERS[name] else 1 for n in RECEIVERS} | {name: 6}
+    senders = {n: tuple(f"{n}-{i + 1}" for i in range(count)) for n, count in counts.items()}
+    others = {n: Sending(senders[n], RECEIVERS[n]) for n in RECEIVERS if n != name}
+    assert _simulated(path, others, next(iter(others)), tmp_path).paused_ports == {}
+    stopped = set[str]()
+    for receiver in RECEIVERS[name]:
+        ends = {**others, name: Sending(senders[name], (receiver,))}
+        result = _simulated(path, ends, name, tmp_path)
+        paused = {tuple(port.split(">")) for port in result.paused_ports}
+        carried = pause_spread(solution, {n: [own] for n, own in ends.items()}).by_group
+        stopped |= {n for n in others if not paused.isdisjoint(carried[n])}
+        assert result.drops == 0
+    assert stopped == {stop.name for stop in view_of(path, name).stops}
 
 
 def test_links_of_a_pause(spread: PauseSpread) -> None:
