@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from rocefort.base import options
 from rocefort.base.command_line import values
 from rocefort.base.command_line.help import HelpedGroup, Topic, documented
+from rocefort.base.command_line.verbosity import end
 from rocefort.reports.output import write_result
 
 cli = typer.Typer(
@@ -17,7 +19,7 @@ cli = typer.Typer(
     rich_markup_mode=None,
     help="List, show and add beamlines of a facility.",
     epilog="rocefort beamline show heps-phase1 bl01\n"
-    "rocefort beamline add heps-phase1 bl16 --like bl15 --dry-run",
+    "rocefort beamline add heps-phase1 bl16 --like bl15 --leaf leaf07 --dry-run",
 )
 BeamlineName = Annotated[str, typer.Argument(help="Name of the beamline.", **values.BEAMLINE)]
 
@@ -65,8 +67,8 @@ def show(
 
 @cli.command(
     **documented(
-        "rocefort beamline add heps-phase1 bl16 --like bl15 --detector '200 Gb/s' --dry-run",
-        "rocefort beamline add heps-phase1 bl16 --like bl15",
+        "rocefort beamline add heps-phase1 bl16 --like bl15 --leaf leaf07 --dry-run",
+        "rocefort beamline add heps-phase1 bl16 --like bl15 --detector '200 Gb/s'",
         topic=Topic.DESIGN,
     )
 )
@@ -118,3 +120,34 @@ def add(
         versions.write()
     result = done.model_copy(update={"written": not dry_run})
     write_result(result, onboarding_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort beamline stages heps-phase2",
+        "rocefort beamline stages heps-phase2 --write stages --format json",
+        topic=Topic.DESIGN,
+    )
+)
+def stages(
+    fabric: options.NamedFabric,
+    write: Annotated[
+        Path | None,
+        typer.Option(help="Also write the fabric.yaml of each stage below it.", **values.DIR),
+    ] = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Show that each stage of a fabric carries its demand.
+
+    Also that it moves nothing of the stage before. The fabric has a stages.yaml beside it.
+    """
+    from rocefort.beamline.reports import stages_report
+    from rocefort.beamline.stages import judged_stages, stage_fabrics, write_stages
+
+    fabrics = stage_fabrics(fabric)
+    result = judged_stages(fabrics)
+    if write is not None:
+        result = result.model_copy(update={"files": write_stages(fabrics, write)})
+    write_result(result, stages_report, text=form is options.TraceFormat.TEXT)
+    end(failed=not result.sound)

@@ -16,12 +16,13 @@ from rocefort.base.documents.edit import Insertion, appended, spliced
 from rocefort.base.documents.read import document_of
 from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.beamline.facility import beamline_named
-from rocefort.change.edit import FabricFile, Versions, read_fabric, versions_of
+from rocefort.change.edit import Versions, read_fabric, versions_of
 from rocefort.change.expand import by_place, new_cables
 from rocefort.change.growth import ListedCable
 from rocefort.design.load.documents import LoadedFabric, loaded_fabric
 from rocefort.models.base import Frozen, check_name
 from rocefort.models.fabric.beamlines import MOST_BEAMLINES, Beamline
+from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.topology import Leaf
 from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.hardware.media import parts_of, whole_port
@@ -119,8 +120,8 @@ def onboard(fabric: Path, request: NewBeamline) -> tuple[Onboarding, Versions[Ed
     file = read_fabric(fabric, "the beamline is not added")
     like = beamline_named(file.start.network, request.like)
     hardware = {node.name: node.hardware for node in file.start.network.nodes if node.hardware}
-    entry = _Entry(file.loaded, hardware, like, request)
-    versions = versions_of(file, lambda: _with(file, entry.item()))
+    entry = BeamlineEntry(file.loaded, hardware, like, request)
+    versions = versions_of(file, lambda: with_items(file.text, file.loaded, [entry.item()]))
     old, new = versions.old, versions.new
     proof, moved = prove(old.network, new.network, old.texts, new.texts)
     versions.refuse(moved)
@@ -154,24 +155,24 @@ def onboard(fabric: Path, request: NewBeamline) -> tuple[Onboarding, Versions[Ed
     return onboarding, versions
 
 
-def _with(file: FabricFile, item: Item) -> EditedText:
-    """Append the entry to `beamlines` of the file."""
-    name = file.loaded.document.file
-    insertions = appended(file.text, {"beamlines": [item]}, {}, "servers")
-    text = spliced(file.text, insertions)
-    document = document_of(text, f"{name} as it would be")
-    data = file.loaded.document.data
+def with_items(text: str, loaded: LoadedFabric, items: Sequence[Item]) -> EditedText:
+    """Append entries to `beamlines` of a file's text."""
+    name = loaded.document.file
+    insertions = appended(text, {"beamlines": items}, {}, "servers")
+    edited = spliced(text, insertions)
+    document = document_of(edited, f"{name} as it would be")
+    data = loaded.document.data
     if not isinstance(data, dict):
         raise TypeError("a fabric that is loaded is a mapping")
-    if document.data != data | {"beamlines": [*data["beamlines"], item]}:
+    if document.data != data | {"beamlines": [*data["beamlines"], *items]}:
         what = "the new entry does not read back as intended"
         raise Refused(what, file=name, how="write it by hand, and report it")
-    loaded = loaded_fabric(document, file.loaded.site)
-    return EditedText(text, loaded, tuple(insertions), loaded.fabric.beamlines[-1])
+    after = loaded_fabric(document, loaded.site)
+    return EditedText(edited, after, tuple(insertions), after.fabric.beamlines[-1])
 
 
 @dataclass(frozen=True)
-class _Entry:
+class BeamlineEntry:
     """Entry of the new beamline. hardware: by switch. like: the beamline that it copies."""
 
     loaded: LoadedFabric
@@ -257,20 +258,10 @@ class _Entry:
 
     def ports_of(self, leaf: Leaf, speed: int) -> list[str]:
         """Ports of a leaf for servers, of one speed, in the hardware's order."""
-        hardware = self.hardware[leaf.name]
-        reserved = {whole_port(name) for name in hardware.fabric_places(leaf.splits)}
-        return [
-            part
-            for name in hardware.port_names()
-            if name not in reserved
-            for part in (parts_of(name, leaf.splits[name]) if name in leaf.splits else (name,))
-            if self._speed(leaf, part) == speed
-        ]
+        return server_ports(leaf, self.hardware[leaf.name], speed)
 
     def _used(self, leaf: Leaf) -> set[str]:
-        fabric = self.loaded.fabric
-        own = {port for s in fabric.servers if s.leaf == leaf.name for port in s.ports}
-        return own | {exit_.port for exit_ in leaf.exits}
+        return used_ports(self.loaded.fabric, leaf)
 
     def _ports(self, number: int, sent: float) -> BlockOfPorts:
         """Ports of the new servers: by the id, or the first free ones; raises Refused."""
@@ -349,6 +340,24 @@ class _Entry:
             used = self._used(leaf) | ({*beamline.port_names} if own else set())
             if speed:
                 yield leaf.name, sum(p not in used for p in self.ports_of(leaf, speed))
+
+
+def server_ports(leaf: Leaf, hardware: Hardware, speed: int) -> list[str]:
+    """Ports of a leaf for servers, of one speed, in the order of its hardware in its role."""
+    reserved = {whole_port(name) for name in hardware.fabric_places(leaf.splits)}
+    return [
+        part
+        for name in hardware.port_names()
+        if name not in reserved
+        for part in (parts_of(name, leaf.splits[name]) if name in leaf.splits else (name,))
+        if hardware.speed_gbps(part, leaf.splits.get(whole_port(part))) == speed
+    ]
+
+
+def used_ports(fabric: Fabric, leaf: Leaf) -> set[str]:
+    """Ports of a leaf with a server or an exit."""
+    own = {port for s in fabric.servers if s.leaf == leaf.name for port in s.ports}
+    return own | {exit_.port for exit_ in leaf.exits}
 
 
 def _ranges(ports: Sequence[str]) -> Iterator[str]:

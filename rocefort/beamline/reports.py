@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rocefort.beamline.facility import BeamlineView, Facility, FailureShare, Stop
 from rocefort.beamline.onboard import Onboarding
+from rocefort.beamline.stages import StageRow, Stages
 from rocefort.change.growth import (
     additions_text,
     cable_table,
@@ -218,3 +219,45 @@ def _capacity(done: Onboarding) -> Iterator[Block]:
     free = listing(f"{count} of {leaf}" for leaf, count in done.free)
     yield Note(f"configuration changes: {listing(name_ranges(done.touched))}")
     yield Note(f"free ports like these: {free}")
+
+
+STAGE_SHARES = (
+    "used: the fullest cable. failure: after the worst single failure. cable: with one spine "
+    "drained and any cable lost."
+)
+
+
+def stages_report(done: Stages) -> Iterator[Block]:
+    """Show the size, the demand and the fullest cable of each stage, and that nothing moves."""
+    figures = ("beamlines", "leaves", "spines", "servers", "demand", "used", "failure", "cable")
+    heads = (TableColumn("stage"), *(TableColumn(title, "right") for title in figures))
+    yield Note(f"{done.fabric}: {count_of(len(done.stages) - 1, 'stage')}; servers, demand in Gb/s")
+    yield Section("", (Table(heads, tuple(map(_stage, done.stages))), Note(STAGE_SHARES)))
+    if done.sound:
+        first, *later = done.stages
+        kept = sum(row.lines_kept or 0 for row in later)
+        added = sum(row.lines_added or 0 for row in later)
+        yield Note(
+            f"fits: each stage carries its demand, also after any single failure, and with a spine "
+            f"drained and a cable lost; from {first.name} on {kept:,} lines of switches stay in "
+            f"their order, and {added:,} come beside them"
+        )
+    for row in done.stages:
+        if not row.fits:
+            yield Note(f"does not fit: {row.name}", Tone.ERROR)
+        for text in row.moved:
+            yield Note(f"{row.name} moves {text}", Tone.ERROR)
+    if done.files:
+        yield Note(f"written: {listing(done.files)}")
+
+
+def _stage(row: StageRow) -> tuple[str | int, ...]:
+    return (
+        row.name,
+        row.beamlines,
+        row.leaves,
+        row.spines,
+        number(row.servers_gbps),
+        number(row.demand_gbps),
+        *(percent(share) for share in (row.whole, row.after, row.drained)),
+    )

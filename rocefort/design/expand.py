@@ -237,7 +237,7 @@ class _Growth:
                 number, own_like = 0, like.replace(neighbour.name, str(leaf["name"]))
             else:
                 own_like = like
-            name = _numbered_on([s.name for s in self.fabric.servers], own_like)
+            name = numbered_on([s.name for s in self.fabric.servers], own_like)
             ports = self._server_ports(leaf, neighbour, copied.get("port"))
             if self.request.servers > len(ports):
                 raise Refused(
@@ -315,7 +315,7 @@ def name_pattern(members: Sequence[Switch], group: str) -> Callable[[int], str]:
     return lambda id_: f"{head}{id_ + shift:0{digits}}{tail}"
 
 
-def _numbered_on(names: Sequence[str], like: str) -> Callable[[int], str]:
+def numbered_on(names: Sequence[str], like: str) -> Callable[[int], str]:
     """Return the function from numbers to names, after the highest number with the same prefix."""
     match = re.fullmatch(r"(.*?)([0-9]{0,9})", like)
     head, digits = (match[1], match[2]) if match else (like, "")

@@ -20,6 +20,7 @@ from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.base.progress_display import ProgressOutput
 from rocefort.beamline.facility import BeamlineView, Facility
 from rocefort.beamline.onboard import Onboarding
+from rocefort.beamline.stages import Stages
 from rocefort.change.differences_report import DifferenceOutput
 from rocefort.change.growth import GrowthOutput, RemovalOutput, RenamingOutput, StagedGrowth
 from rocefort.design.results import ImportedFabric, RenderedTexts, TableOutput
@@ -51,6 +52,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "beamline list": Facility,
     "beamline show": BeamlineView,
     "beamline add": Onboarding,
+    "beamline stages": Stages,
     "rules": RulesOutput,
     "explain": RulesOutput,
     "comment": Done,

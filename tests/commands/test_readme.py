@@ -29,6 +29,7 @@ SLOW = {  # a quarter of a minute and more, with steps that the tutorial or othe
     "docs/how-to/probe.md",
     "docs/how-to/rehearse.md",
     "docs/how-to/rotate-secret.md",
+    "docs/how-to/stages.md",
     "docs/how-to/tuning.md",
 }
 UNFOLDED = ("$ ", "> ", "rocefort: ")  # commands and errors

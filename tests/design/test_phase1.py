@@ -14,7 +14,7 @@ from rocefort.validators.capacity.capacity_results import CapacityReport
 from rocefort.verification.capacity import judge_capacity
 
 PHASE1 = INVENTORY / "heps-phase1" / "fabric.yaml"
-SPINES = ("spine01", "spine02", "spine03", "spine04")
+SPINES = ("spine01", "spine02", "spine03", "spine04", "spine05")
 
 
 def cables(report: CapacityReport) -> list[bool]:
@@ -27,7 +27,7 @@ def test_15_beamlines_with_the_published_sums() -> None:
     assert sum(beamline.peak_gbps for beamline in network.beamlines) == 3200
     average = sum(beamline.average_gbps for beamline in network.beamlines)
     assert average * 86_400 / 8000 == pytest.approx(800, rel=1e-3)  # TB a day
-    assert len(network.role(SwitchRole.LEAF)) == 20
+    assert len(network.role(SwitchRole.LEAF)) == 8
 
 
 def test_the_demand_fits_whole_and_after_any_single_failure() -> None:
@@ -46,26 +46,21 @@ def test_the_demand_fits_with_a_drained_spine_and_any_cable_lost(spine: str) -> 
     assert all(cables(report))
 
 
-def test_no_pair_of_cables_is_too_much() -> None:
+def test_no_pair_of_failures_is_too_much() -> None:
     report = judge_capacity(PHASE1, None, "2")
-    pairs = [one for one in report.failures if " - " in one.failures[0]]
-    alone = [one for one in pairs if one.failures[0].count(" - ") == 2]
-    assert alone
-    assert all(one.fits for one in alone)
-    too_much = {name for one in report.failures if not one.fits for name in one.failures}
-    assert too_much == {f"{a} and {b}" for a in SPINES for b in SPINES if a < b}
+    assert {name for one in report.failures for name in one.failures} >= {"spine01 and spine02"}
+    assert all(one.fits for one in report.failures)
 
 
-def test_one_more_beamline_fits_and_the_next_needs_a_leaf(tmp_path: Path) -> None:
+def test_one_more_beamline_fits_on_a_named_leaf_and_else_needs_one(tmp_path: Path) -> None:
     path = tmp_path / "fabric.yaml"
     path.write_bytes(PHASE1.read_bytes())
-    done, versions = onboard(path, NewBeamline("bl16", "bl15"))
-    assert [str(server.port) for server in done.servers] == [
-        f"100GE1/0/{number}" for number in (4, 5, 6)
-    ]
-    versions.write()
     with pytest.raises(Exception, match="3 ports of 100 Gb/s are missing; grow first"):
-        onboard(path, NewBeamline("bl17", "bl15"))
+        onboard(path, NewBeamline("bl16", "bl15"))
+    done, _ = onboard(path, NewBeamline("bl16", "bl15", leaf="leaf07"))
+    assert [str(server.port) for server in done.servers] == [
+        f"100GE1/0/{number}" for number in (16, 17, 18)
+    ]
 
 
 def test_the_published_fabric_states_how_much_it_carries() -> None:
