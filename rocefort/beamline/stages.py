@@ -52,7 +52,7 @@ BEAMLINE_OF_ONE = ("id", "name", "assumed")  # keys that a stage does not mark a
 
 
 class Stage(Frozen):
-    """What one stage adds."""
+    """Numbers of items that one stage adds."""
 
     name: Name = Field(description="The stage's name; a folder is called after it.")
     spines: int = Field(default=0, ge=0, json_schema_extra=named("a number of spines"))
