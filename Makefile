@@ -67,6 +67,8 @@ lint: $(TOOLS)
 system: twin
 	$(call debian,test -x "$$(command -v chromium)",chromium,Tests of the page are skipped)
 	$(call debian,test -x "$$(command -v zsh)" -a -x "$$(command -v fish)",zsh fish,Tests of completion are skipped)
+	$(call debian,test -x /usr/sbin/slurmctld -a -x "$$(command -v scontrol)",slurmctld \
+	  slurm-client,Tests of the topology for Slurm are skipped)
 
 # Debian's packages for a twin: routers and their links, and servers with Soft-RoCE.
 twin:

@@ -50,14 +50,9 @@ class TableOption(StrEnum):
     PROFILES = "profiles"
     BONDS = "bonds"
     EXITS = "exits"
-
-
-class TableFormat(StrEnum):
-    """Output format of a table."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
+    SLURM_TOPOLOGY = "slurm-topology"
+    SLURM_BLOCKS = "slurm-blocks"
+    KUBERNETES_LABELS = "kubernetes-labels"
 
 
 class SchemaDocument(StrEnum):
@@ -237,9 +232,6 @@ RunningConnections = Annotated[
 ]
 Formatted = Annotated[
     Format, typer.Option("--format", envvar="ROCEFORT_FORMAT", help=OUTPUT_FORMAT)
-]
-TableFormatted = Annotated[
-    TableFormat, typer.Option("--format", envvar="ROCEFORT_FORMAT", help=OUTPUT_FORMAT)
 ]
 DifferenceFormatted = Annotated[
     DifferenceFormat, typer.Option("--format", envvar="ROCEFORT_FORMAT", help=OUTPUT_FORMAT)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +15,18 @@ from rocefort.base.command_line.verbosity import end
 from rocefort.base.errors import BadInput
 from rocefort.reports.output import write_blocks, write_result
 
+if TYPE_CHECKING:
+    from rocefort.design.schedulers import SchedulerOptions
+
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+class TableFormat(StrEnum):
+    """Output format of a table; the text of a scheduler's table is its file."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
 
 
 @cli.command(
@@ -66,26 +78,68 @@ def render(
     **documented(
         "rocefort show heps links",
         "rocefort show heps cabling --format csv",
+        "rocefort show heps slurm-topology --segments compute",
         topic=Topic.DESIGN,
     )
 )
 def show(
     fabric: options.Fabric,
     table: options.TableName = None,
-    form: options.TableFormatted = options.TableFormat.TEXT,
+    segments: Annotated[
+        str | None,
+        typer.Option(help="Servers of these segments, for a scheduler.", **values.SEGMENTS),
+    ] = None,
+    block_sizes: Annotated[
+        str | None,
+        typer.Option(metavar="N,..", help="BlockSizes of Slurm; by default of the smallest leaf."),
+    ] = None,
+    form: Annotated[
+        TableFormat,
+        typer.Option("--format", envvar="ROCEFORT_FORMAT", help=options.OUTPUT_FORMAT),
+    ] = TableFormat.TEXT,
 ) -> None:
-    """List devices, links, addresses, ports, cabling and more."""
-    from rocefort.design import results
+    """List devices, links, addresses, ports, cabling and more.
+
+    slurm-topology, slurm-blocks and kubernetes-labels are files for a scheduler.
+    """
+    from rocefort.design import results, schedulers
     from rocefort.design.derive.derive import derive
 
     fabric, kind = options.fabric_and_table(fabric, table)
+    chosen = _scheduler_options(kind, segments, block_sizes)
     network, shown = derive(fabric).network, results.ShowTable(kind.value)
-    if form is options.TableFormat.TEXT:
-        write_blocks(*results.show_report(network, shown))
-    elif form is options.TableFormat.CSV:
+    if chosen is not None:
+        network = schedulers.with_servers_of(network, chosen.segments)
+    if form is TableFormat.CSV:
         typer.echo(results.show_csv(network, shown), nl=False)
-    else:
+    elif form is TableFormat.JSON:
         output.write_json(results.show_output(network, shown))
+    elif chosen is not None:
+        typer.echo(schedulers.FILES[shown](network, chosen), nl=False)
+    else:
+        write_blocks(*results.show_report(network, shown))
+
+
+def _scheduler_options(
+    kind: options.TableOption, segments: str | None, block_sizes: str | None
+) -> SchedulerOptions | None:
+    """Return the options of a scheduler's file; None for another table, which has none."""
+    from rocefort.design.schedulers import FILES, SchedulerOptions
+
+    blocks = options.TableOption.SLURM_BLOCKS
+    for option, text, tables in (
+        ("--segments", segments, list(FILES)),
+        ("--block-sizes", block_sizes, [blocks.value]),
+    ):
+        if text is not None and kind not in tables:
+            raise BadInput(f"not for {kind}", where=option, how=f"use it for {', '.join(tables)}")
+    if kind not in FILES:
+        return None
+    sizes = values.comma_separated(block_sizes or "")
+    if wrong := [size for size in sizes if not size.isdecimal() or int(size) < 1]:
+        what, how = f"{wrong[0]!r} is no number of servers", "use whole numbers: 4,16"
+        raise BadInput(what, where="--block-sizes", how=how)
+    return SchedulerOptions(values.comma_separated(segments or ""), tuple(map(int, sizes)))
 
 
 @cli.command(

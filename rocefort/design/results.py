@@ -12,6 +12,8 @@ from typing import NamedTuple
 from pydantic import Field
 
 from rocefort.base.actions import WrittenFiles
+from rocefort.design import schedulers
+from rocefort.design.schedulers import FILES
 from rocefort.design.table_rows import (
     BOND_COLUMNS,
     EXIT_COLUMNS,
@@ -75,6 +77,9 @@ class ShowTable(StrEnum):
     PROFILES = "profiles"
     BONDS = "bonds"
     EXITS = "exits"
+    SLURM_TOPOLOGY = "slurm-topology"
+    SLURM_BLOCKS = "slurm-blocks"
+    KUBERNETES_LABELS = "kubernetes-labels"
 
 
 class _Rows(NamedTuple):
@@ -341,4 +346,5 @@ TABLES: Mapping[ShowTable, _Rows] = {
     ),
     ShowTable.BONDS: _Rows(BOND_COLUMNS, lambda network: bond_rows(network, _nodes(network))),
     ShowTable.PROFILES: _Rows(PROFILE_COLUMNS, profile_rows, by_first=True),
+    **{ShowTable(name): _Rows(schedulers.COLUMNS, schedulers.server_rows) for name in FILES},
 }

@@ -55,3 +55,41 @@ def test_the_words_of_the_command_line_are_those_of_the_table(
     ours: type[StrEnum], theirs: type[StrEnum]
 ) -> None:
     assert [word.value for word in ours] == [word.value for word in theirs]
+
+
+def test_show_writes_the_file_of_a_scheduler(rocefort: Rocefort) -> None:
+    words = ("show", "heps", "slurm-topology", "--segments", "storage")
+    assert rocefort(*words).out.splitlines()[1:] == [
+        *('SwitchName=leaf04 Nodes="\\', "storage01,\\", '"'),
+        *('SwitchName=heps Switches="\\', "leaf04,\\", '"'),
+    ]
+    row = {"server": "storage01", "segment": "storage", "leaf": "leaf04", "fabric": "heps"}
+    assert json.loads(rocefort(*words, "--format", "json").out)["rows"] == [row]
+    assert rocefort(*words, "--format", "csv").out.splitlines() == [
+        ",".join(row),
+        ",".join(row.values()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("links", "--segments", "storage"),
+            "--segments: not for links; use it for slurm-topology, slurm-blocks, kubernetes-labels",
+        ),
+        (
+            ("slurm-topology", "--block-sizes", "4"),
+            "--block-sizes: not for slurm-topology; use it for slurm-blocks",
+        ),
+        (
+            ("slurm-blocks", "--block-sizes", "4,x"),
+            "--block-sizes: 'x' is no number of servers; use whole numbers: 4,16",
+        ),
+    ],
+)
+def test_an_option_of_another_table_is_an_error(
+    rocefort: Rocefort, words: tuple[str, ...], message: str
+) -> None:
+    done = rocefort("show", "heps", *words)
+    assert (done.code, done.err) == (2, f"rocefort: {message}\n")

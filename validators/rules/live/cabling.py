@@ -8,8 +8,9 @@ from functools import partial
 
 from rocefort.models.device.interface import ETHERNET_MTU, FRAME_OVERHEAD_BYTES
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import End, Network
+from rocefort.models.network.network import End, Network, Node, Server
 from rocefort.models.network.observed import DeviceSeen, PortCounters, StateTopic
+from rocefort.models.wording import listing
 from rocefort.validators.rules.live.switch_readings import TWICE, LiveSubject, of_topic, reading
 from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import Verdict, rule
@@ -30,7 +31,8 @@ def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
 
     Two swapped cables carry traffic, but addresses, ECMP and the order of a rollout are then wrong.
     A port that is up without a neighbour is a warning: LLDP may be off at the other end. Servers
-    need no LLDP.
+    need no LLDP. One that sends it, with its host name, must be at its port: VLAN, address and the
+    topology of a scheduler follow from the port.
 
     Example: cable: sees spine02 100GE1/0/2, intended spine01 100GE1/0/1
     Fix: Move the cable, or correct the cabling in the fabric.
@@ -40,15 +42,21 @@ def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
     for node, seen in subject.answering_switches:
         far = cables.get(node.name, {})
         heard = {n.local: n for n in seen.neighbours or () if n.device in switches}
-        for name in dict.fromkeys([*far, *heard]):
+        strangers = _servers_elsewhere(subject, node, seen)
+        for name in dict.fromkeys([*far, *heard, *strangers]):
             here = End(device=node.name, interface=name)
             neighbour, intended = heard.get(name), far.get(name)
+            hint = "move the cable, or correct the cabling in the fabric"
             if neighbour and (
                 intended is None or (neighbour.device, neighbour.port) != _pair(intended)
             ):
-                hint = "move the cable, or correct the cabling in the fabric"
-                meant = _intended(subject, here, intended)
+                meant = _intended(subject, here, intended) or "no switch"
                 message = f"cable: sees {neighbour.device} {neighbour.port}, intended {meant}"
+                yield subject.finding(here, message, hint)
+            elif server := strangers.get(name):
+                meant = _intended(subject, here, intended) or "no server"
+                own = listing(map(str, server.ports))
+                message = f"cable: sees server {server.name} of {own}, intended {meant}"
                 yield subject.finding(here, message, hint)
             elif neighbour is None and intended and _is_up(seen, name):
                 if subject.may_be_unread(node, seen, StateTopic.NEIGHBOURS, name):
@@ -56,6 +64,19 @@ def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
                 message = f"cable: sees no neighbour, intended {intended}"
                 hint = "check «LLDP» at the other end, and the cable"
                 yield subject.finding(here, message, hint, severity=Severity.WARNING)
+
+
+def _servers_elsewhere(subject: LiveSubject, node: Node, seen: DeviceSeen) -> dict[str, Server]:
+    """Servers that LLDP sees at ports of others, by port; a host name may have a domain."""
+    servers = {server.name.lower(): server for server in subject.servers}
+    strangers = {}
+    for neighbour in seen.neighbours or ():
+        name, port = neighbour.device.lower(), node.device.by_interface.get(neighbour.local)
+        server = servers.get(name) or servers.get(name.partition(".")[0])
+        here = End(device=node.name, interface=neighbour.local)
+        if server and here not in server.ports and not (port and port.kind == "management"):
+            strangers[neighbour.local] = server
+    return strangers
 
 
 def _far_ends(network: Network) -> dict[str, dict[str, End]]:
@@ -71,12 +92,12 @@ def _pair(end: End) -> tuple[str, str]:
     return end.device, end.interface
 
 
-def _intended(subject: LiveSubject, here: End, far: End | None) -> str:
+def _intended(subject: LiveSubject, here: End, far: End | None) -> str | None:
     if far is not None:
         return str(far)
     servers = (s.name for s in subject.servers if here in s.ports)
     server = next(servers, None)
-    return f"server {server}" if server else "no switch"
+    return f"server {server}" if server else None
 
 
 def _is_up(seen: DeviceSeen, name: str) -> bool:

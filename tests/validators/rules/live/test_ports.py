@@ -62,6 +62,30 @@ LIV006: list[tuple[Change, list[str]]] = [
         ),
         [],
     ),
+    (  # a server at the port of another one, by its name with a domain; and one at a free port
+        lambda v: v.device(
+            "leaf01",
+            neighbours=(
+                *v.now.by_name["leaf01"].neighbours,
+                NeighbourSeen(local=SERVER_PORT, device="NODE2.lab.example", port="ens1"),
+                NeighbourSeen(local="100GE1/0/7", device="node1", port="0c42.a1b2.c3d4"),
+                NeighbourSeen(local="MEth0/0/0", device="node2", port="bmc"),
+            ),
+        ),
+        [
+            "error leaf01 100GE1/0/1: cable: sees server node2 of leaf02 100GE1/0/1, intended "
+            "server node1",
+            "error leaf01 100GE1/0/7: cable: sees server node1 of leaf01 100GE1/0/1, intended no "
+            "server",
+        ],
+    ),
+    (  # at a port to a spine
+        lambda v: v.row("leaf01", "neighbours", 0, device="node2", port="ens1"),
+        [
+            "error leaf01 100GE1/0/31: cable: sees server node2 of leaf02 100GE1/0/1, intended "
+            "spine01 100GE1/0/1"
+        ],
+    ),
 ]
 LIV007: list[tuple[Change, list[str]]] = [
     (lambda v: v, []),
