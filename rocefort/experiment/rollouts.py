@@ -35,6 +35,7 @@ from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.gates import refuse_uncovered
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import Run, contents_of
+from rocefort.rollout.plan.acceptance import refuse_unaccepted
 from rocefort.rollout.plan.make_plan import make_plan, running_at_rest
 from rocefort.rollout.plan.procedures import refuse_beyond_trial
 from rocefort.rollout.planning.sealed_files import read_plan, write_plan
@@ -93,11 +94,14 @@ class LevelRollouts:
     def check(self) -> None:
         """Check before the first change that all changes can be made; once in an experiment.
 
-        Raises Refused unless the switches run the fabric as it is, and each level has a plan.
+        Raises Refused unless the switches run the fabric as it is, and each level has a plan. An
+        item of the fabric's acceptance that failed is refused, too.
         """
         if any(row["event"] == CHECKED for row in self._rows):
             return
         fabric = self.fabrics[START]
+        for note in refuse_unaccepted(fabric):
+            self.say(note)
         running = running_at_rest(fabric, self.access)
         plan = make_plan(fabric, self.access, running)
         changes = [change.device for change in plan.changes if not change.empty]
@@ -164,7 +168,7 @@ class LevelRollouts:
         file = self._file(number, level)
         try:
             plan = self._sealed(file, level)
-            code, why = self._applied(plan, file, f"plan {number}: {level}, {file}")
+            code, why = self._applied(plan, file, f"plan {number}: {level}, {file}", level)
         except RocefortError as error:
             if not self._runs(file):  # otherwise no later command would do anything else
                 self.folder.note(FAILED, number=number, level=level, why=str(error))
@@ -176,8 +180,11 @@ class LevelRollouts:
         changed = sum(not change.empty for change in plan.changes)
         self.folder.note(ARRIVED, number=number, level=level, plan=plan.digest, switches=changed)
 
-    def _applied(self, plan: Plan, file: Path, title: str) -> tuple[int, str]:
-        """Apply a plan, or resume its rollout; return its exit code and how it ended."""
+    def _applied(self, plan: Plan, file: Path, title: str, level: str) -> tuple[int, str]:
+        """Apply a plan, or resume its rollout; return its exit code and how it ended.
+
+        No acceptance refuses the return to the start.
+        """
         if all(change.empty for change in plan.changes):
             return 0, ""
         runs = self._runs(file)
@@ -185,7 +192,8 @@ class LevelRollouts:
         if last is not None and last.ended:  # killed between its end and its note
             return last.code, last.ended
         self.say(title)
-        options = replace(self.options, resume=last is not None)
+        onward = level != START
+        options = replace(self.options, resume=last is not None, after_acceptance=onward)
         run = RunDirectory.of(file)
         outcome = apply_plan(plan, self.access, run, [WaveLines(self.say)], options)
         if outcome.unfinished:

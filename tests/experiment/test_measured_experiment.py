@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +32,20 @@ from rocefort.models.change.plan import Plan
 from rocefort.models.network.network import Network
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.results import RdmaResult
-from rocefort.rdma.run_suite import HistoryNotWritten
+from rocefort.rdma.run_suite import HistoryNotWritten, run_tests
 from rocefort.rollout.apply.apply import apply_plan
 from rocefort.rollout.apply.earlier_runs import note_of_earlier_end
 from rocefort.rollout.journal.events import RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.runs import contents_of
+from rocefort.rollout.plan.acceptance import (
+    Acceptance,
+    AcceptanceItem,
+    DoneBy,
+    ItemState,
+    record_file,
+    write_record,
+)
 from rocefort.rollout.plan.make_plan import make_plan
 from rocefort.rollout.plan.procedures import MaintenanceProcedure, NeedsMaintenance
 from rocefort.rollout.planning.sealed_files import read_plan
@@ -348,6 +358,38 @@ def test_a_level_that_cannot_be_left_is_refused_before_the_first_change(
 
 
 @pytest.mark.thorough
+def test_a_failed_acceptance_refuses_levels_but_not_the_return(
+    bed: Bed, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, now = bed.texts(), datetime.now(UTC)
+    failed = AcceptanceItem(
+        name="optics", title="", state=ItemState.FAILED, done_by=DoneBy.PERSON, sentences=("dark",)
+    )
+    record = Acceptance(
+        fabric="tiny", plan="c" * 64, tool="", author="eve", switches=(), began=now, soak_s=1,
+        items=(failed,),
+    )  # fmt: skip
+    file = record_file(bed.fabric, record.plan)
+    refused = "stage cccccccccccc, optics: its acceptance failed: dark; correct it, then"
+
+    def fails_meanwhile(*arguments: Any) -> RdmaResult:
+        write_record(record, file)
+        return run_tests(*arguments)
+
+    try:
+        write_record(record, file)
+        assert refused in str(bed.run(folder, "--repeat", "1").exception)
+        assert events(folder) == []
+        file.unlink()
+        monkeypatch.setattr(measured, "run_tests", fails_meanwhile)
+        assert refused in str(bed.run(folder, "--repeat", "1").exception)
+    finally:
+        shutil.rmtree(file.parent)
+    there = ["transition", "arrived", "began", "ended", "transition", "failed"]
+    assert events(folder) == ["checked", *there, "transition", "arrived"]
+    assert bed.texts() == before
+
+
 def test_ctrl_c_in_a_run_returns_the_switches_and_the_run_is_made_again(
     bed: Bed, folder: Path
 ) -> None:

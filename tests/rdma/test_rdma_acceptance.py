@@ -300,7 +300,7 @@ def test_an_override_is_in_the_name_of_its_approver(
         subprocess.run(words, check=True)
     signer = f"ada@example.org {(tmp_path / 'ada.pub').read_text().strip()}"
     policy = Approvals(required=True, signers=(signer,))
-    monkeypatch.setattr(carry_out, "policy_of", lambda _: policy)
+    monkeypatch.setattr(carry_out, "policy_of", lambda *_: policy)
 
     def approved(by: str, key: str) -> Acceptance:
         entries = Entries(

@@ -17,6 +17,8 @@ NOTES = {
     "default",
     "examples",
     "format",
+    "x-value",
+    "x-why",
 }
 TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),

@@ -37,6 +37,7 @@ from rocefort.models.network.network import SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.reports.writers.terminal import headed, width_of
 from rocefort.rollout.apply.apply import apply_plan
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import Act, ActPhase, Event, RolloutOutcome, event_of
 from rocefort.rollout.journal.journal import STEP
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -47,6 +48,7 @@ from rocefort.validators import engine_choice
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.checks import check
 
+SHOWN = ApplyOptions(after_acceptance=False)  # a lab of its own, not the stage of a site
 BROKEN_RUN = BLOCKED[BANDWIDTH]  # perftest ends with exit 0 and nothing measured
 RAISED_KBYTES = 40
 HEAD = 8
@@ -183,7 +185,7 @@ def _roll_out(fabric: Path, lab: Rehearsal, state: Path, tell: DemoWriter) -> Ro
         f"{count_of(len(plan.waves), 'wave')}, commit trial {plan.trial_s} s",
     )
     journal = RunDirectory.of_journal(state / "good.journal")
-    applied = apply_plan(plan, lab.connections, journal, [WaveSummary(tell)])
+    applied = apply_plan(plan, lab.connections, journal, [WaveSummary(tell)], SHOWN)
     expect(not applied.failure, f"the rollout stopped: {applied.failure}")
     return applied
 
@@ -196,7 +198,7 @@ def _broken_gate(
     plan = _plan(Path(derived.document.file), lab.connections)
     tell("back", f"plan {plan.digest[:12]} to the old thresholds, while RoCE traffic is blocked")
     journal = RunDirectory.of_journal(state / "bad.journal")
-    applied = apply_plan(plan, lab.connections, journal, [WaveSummary(tell)])
+    applied = apply_plan(plan, lab.connections, journal, [WaveSummary(tell)], SHOWN)
     lab.replay(BANDWIDTH, GOOD[BANDWIDTH])
     back = "the RDMA gate failed" in applied.failure
     back = back and not (applied.confirmed or applied.unknown)

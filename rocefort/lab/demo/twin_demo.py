@@ -40,6 +40,7 @@ from rocefort.models.change.plan import Plan
 from rocefort.models.wording import count_of
 from rocefort.rdma.plan.gate_pairs import plan_pairs
 from rocefort.rollout.apply.apply import apply_plan
+from rocefort.rollout.controller.config import ApplyOptions
 from rocefort.rollout.journal.events import RolloutOutcome
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.plan.make_plan import make_plan
@@ -206,7 +207,8 @@ def _sealed(stage: TwinDemo, fabric: Path) -> Plan:
 def _apply_plan(stage: TwinDemo, plan: Plan, journal: str) -> RolloutOutcome:
     listener = WaveSummary(stage.tell)
     run = RunDirectory.of_journal(stage.state / journal)
-    return apply_plan(plan, stage.access, run, [listener])
+    options = ApplyOptions(after_acceptance=False)
+    return apply_plan(plan, stage.access, run, [listener], options)
 
 
 def _stopped(stage: TwinDemo, fabric: Path, server: str) -> Plan:

@@ -140,7 +140,7 @@ def _with_entries(record: Acceptance, entries: Entries, fabric: Path) -> Accepta
         for name, text in pairs:
             record = record.with_item(_by_hand(record, name, text, state))
     if entries.overrides:
-        policy = policy_of(fabric)
+        policy = policy_of(fabric, record)
         by = _approver(entries, policy)
         at = utc_now().replace(microsecond=0)
         approval = OverrideApproval(by=by, user=operator.user(), at=at)
@@ -187,7 +187,7 @@ def _approver(entries: Entries, policy: Approvals) -> str:
 
 
 def _output(fabric: Path, file: Path, record: Acceptance) -> AcceptanceOutput:
-    policy = policy_of(fabric)
+    policy = policy_of(fabric, record)
     blocking = {item.name: why for item, why in blocked_items(record, policy)}
     finished = not _open(record)
     signature = signature_file(file)

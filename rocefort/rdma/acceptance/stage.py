@@ -130,7 +130,7 @@ def new_record(
 ) -> Acceptance:
     """Record of a stage before its first item; raises BadInput for a suite that it cannot run.
 
-    rollout: history of the plan's run, which has the author of the plan.
+    rollout: history of the plan's run, which has the plan's author and policy.
     """
     if Suite.STORAGE in request.suites:
         how = "measure it beside the acceptance: `rocefort rdma run --suite storage`"
@@ -163,6 +163,7 @@ def new_record(
         tool=tool(),
         author=(rollout.rules.author if rollout.rules else "") or plan.author,
         author_user=plan.author,
+        policy=rollout.rules.approvals if rollout.rules else None,
         switches=tuple(change.device for change in plan.changes if not change.empty),
         began=utc_now(),
         soak_s=request.soak_s,

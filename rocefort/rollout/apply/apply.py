@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from nornir.core import Nornir
 
@@ -34,6 +35,7 @@ from rocefort.rollout.journal.pending_trials import label_of
 from rocefort.rollout.journal.run_directory import KeptTexts, RunDirectory
 from rocefort.rollout.live.checks import LiveChecks, WaveChecks, with_neighbours
 from rocefort.rollout.live.readings import close_sessions, observe
+from rocefort.rollout.plan.acceptance import refuse_unaccepted
 from rocefort.rollout.plan.fabric_of_run import (
     KeptFabric,
     SealedFabric,
@@ -57,7 +59,8 @@ def apply_plan(
 
     A resumed run uses the fabric and the rules that it began with. Raises Refused if another
     controller works on these switches, if the journal has an unfinished run of this plan, or has
-    none to resume. Raises Refused too if the fabric of a new run differs from the planned one.
+    none to resume. Raises Refused too if the fabric of a new run differs from the planned one, or
+    if the acceptance of another stage failed; a rollback needs no acceptance.
     """
     options = options or ApplyOptions()
     if options.resume and not run.journal.is_file():
@@ -75,6 +78,9 @@ def apply_plan(
         on_site = options.gate is None  # otherwise a rehearsal, which loads no server of the site
         if on_site and not (options.resume or options.unmeasured):
             refuse_uncovered(plan)
+        accepted: tuple[str, ...] = ()
+        if on_site and options.after_acceptance and not (options.resume or plan.kept):
+            accepted = refuse_unaccepted(Path(plan.source), plan.digest)
         reached = ground.reachable_hosts(access)
         network = ground.fabric.network
         label = label_of(plan.digest, journal.events(), resume=options.resume)
@@ -124,7 +130,7 @@ def apply_plan(
             live=_live(beside, ground, switches, plan.settle_s, clock),
             end_checks=lambda: end_fleet(beside),
             check_plan=check_plan,
-            notes=lambda: gate.notes(beside, servers),
+            notes=lambda: (*accepted, *gate.notes(beside, servers)),
             guards=guards if on_site else UNGUARDED,
         )
         return RolloutLoop(config).run()
@@ -138,7 +144,8 @@ def _rules(plan: Plan, run: RunDirectory, fabric: KeptFabric, options: ApplyOpti
     approvals = policy.approvals or fabric.policy.approvals
     author = _author(plan, run, approvals, options)
     rules = rules_for(plan, approvals, fabric.policy.max_unavailable, author, options)
-    return replace(rules, policy=policy.sentence(plan), calendars=policy.calendars)
+    sentence = policy.sentence(plan)
+    return replace(rules, policy=sentence, approvals=approvals, calendars=policy.calendars)
 
 
 def _author(plan: Plan, run: RunDirectory, policy: Approvals, options: ApplyOptions) -> str:

@@ -49,7 +49,9 @@ class ApplyOptions:
     outside: reason for waves that a calendar holds, which then need an approval.
     drained: Kubernetes nodes that the operator declares as drained. gate: runs the gate of a wave
     instead of the default one. derives: whether a new run derives its plan again; not on a twin,
-    which has other connections. resume_hint: instruction shown when the rollout is interrupted.
+    which has other connections. after_acceptance: whether the failed acceptance of a stage refuses
+    a new run; not that of a demonstration, or of a return. resume_hint: instruction shown when the
+    rollout is interrupted.
     """
 
     resume: bool = False
@@ -67,6 +69,7 @@ class ApplyOptions:
     drained: tuple[str, ...] = ()
     gate: Callable[[Nornir, Gate], GateVerdict] | None = None
     derives: bool = True
+    after_acceptance: bool = True
     resume_hint: str = APPLY_AGAIN
 
     def __post_init__(self) -> None:

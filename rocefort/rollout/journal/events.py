@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, TypeAdapter
 
 from rocefort.models.base import Frozen
-from rocefort.models.fabric.approvals import WaveApproval
+from rocefort.models.fabric.approvals import Approvals, WaveApproval
 from rocefort.models.fabric.calendar import Calendar
 
 
@@ -104,8 +104,8 @@ class ApplyRules:
     same as lines, of the fabric's policy. Without both, approvals need no signature. count: people
     who approve each wave. live: the live checks judge the fabric before, during and after each
     wave. allow_sick: errors that exist before a wave do not stop it. policy: the policy that they
-    follow from, with its origin, as a sentence; empty: of no policy. calendars: each is read when
-    a wave begins.
+    follow from, with its origin, as a sentence; empty: of no policy. approvals: that policy; None:
+    by an earlier version. calendars: each is read when a wave begins.
     """
 
     max_unavailable: int
@@ -119,6 +119,7 @@ class ApplyRules:
     keys: tuple[str, ...] = ()
     count: int = 1
     policy: str = ""
+    approvals: Approvals | None = None
     calendars: tuple[Calendar, ...] = ()
 
     @property

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from napalm_cloudengine import regular_file
 from rocefort.base.errors import BadInput, Problem, Refused, RocefortError
+from rocefort.base.repository import site_of
 from rocefort.design.git_revisions import git
 from rocefort.design.load.documents import find_fabric, load_fabric
 from rocefort.models.base import Frozen
@@ -165,8 +166,9 @@ class Acceptance(Frozen):
 
     plan: digest of the plan whose rollout made the stage. switches: those that it changed. author:
     of that plan, by its run: its signer, if it is signed. author_user: user who made the plan.
-    hosts: host and port of each switch and server that was measured. emulated: whether they are of
-    a lab. digest: seal of all other fields.
+    policy: approvals that held for the plan, by its run; None: by an earlier version. hosts: host
+    and port of each switch and server that was measured. emulated: whether they are of a lab.
+    digest: seal of all other fields.
     """
 
     fabric: str
@@ -174,6 +176,7 @@ class Acceptance(Frozen):
     tool: str
     author: str
     author_user: str = ""
+    policy: Approvals | None = None
     switches: tuple[str, ...]
     began: datetime
     ended: datetime | None = None
@@ -189,8 +192,9 @@ class Acceptance(Frozen):
         return self.model_copy(update={"digest": self.computed_digest()})
 
     def computed_digest(self) -> str:
-        """Digest of its content; without hosts as an earlier version seals it."""
-        without = {"digest"} if self.hosts else {"digest", "hosts", "emulated"}
+        """Digest of its content; without policy and hosts as earlier versions seal it."""
+        earlier = {"policy": self.policy, "hosts": self.hosts, "emulated": self.hosts}
+        without = {"digest", *(name for name, value in earlier.items() if not value)}
         return digest_of(self.model_dump(mode="json", exclude=without))
 
     def in_state(self, *states: ItemState) -> tuple[AcceptanceItem, ...]:
@@ -326,11 +330,21 @@ def approval_refusal(
 # --- what it blocks -------------------------------------------------------------------------------
 
 
-def policy_of(fabric: Path) -> Approvals:
-    """Approvals of the fabric before its last change, joined with those that are committed."""
+def policy_of(fabric: Path, record: Acceptance | None) -> Approvals:
+    """Approvals that held for the plan of a record, joined with those in force now.
+
+    Those in force are of the fabric before its last change, and as it is committed. Where no signer
+    is in both, those of the plan count.
+    """
     source = find_fabric(fabric)
-    before = policy_in_force(source)
-    return before if before is not None else load_fabric(source).fabric.rollout.approvals
+    now = policy_in_force(source)
+    if now is None:
+        now = load_fabric(source).fabric.rollout.approvals
+    if record is None or record.policy is None:
+        return now
+    with suppress(ValueError):
+        return record.policy.joined(now)
+    return record.policy
 
 
 def refuse_removed(fabric: Path) -> None:
@@ -338,13 +352,13 @@ def refuse_removed(fabric: Path) -> None:
     source = find_fabric(fabric).resolve()
     if (committed := file_in_git(source)) is None:
         return
-    top, path = committed
-    folder = (Path(path).parent / FOLDER).as_posix()
-    name = load_fabric(source).fabric.fabric
+    top, _ = committed
+    every = map(Path, git(top, "ls-tree", "-r", "-z", "--name-only", "HEAD").split("\0"))
+    records = [each for each in every if each.parent.name == FOLDER and each.suffix == ".json"]
+    lacking = [each for each in records if not (top / each).exists()]
+    name = load_fabric(source).fabric.fabric if lacking else ""
     problems = []
-    for each in git(top, "ls-tree", "-z", "--name-only", "HEAD", "--", f"{folder}/").split("\0"):
-        if not each.endswith(".json") or (top / each).exists():
-            continue
+    for each in map(Path.as_posix, lacking):
         with suppress(ValidationError):  # no record
             if Acceptance.model_validate_json(git(top, "show", f"HEAD:{each}")).fabric == name:
                 what = "is a record of acceptance that git has at HEAD, and is not here"
@@ -355,14 +369,27 @@ def refuse_removed(fabric: Path) -> None:
 
 
 def newest_record(fabric: Path) -> tuple[Path, Acceptance] | None:
-    """Newest record of a fabric with its file; None without one."""
-    folder = find_fabric(fabric).resolve().parent / FOLDER
-    if not folder.is_dir():
+    """Newest record of a fabric in its site, with its file; None without one.
+
+    The file of the fabric may be a copy, such as a level of an experiment.
+    """
+    source = find_fabric(fabric).resolve()
+    site = site_of(source)
+    folders = {source.parent / FOLDER, *(site.inventory.glob(f"*/{FOLDER}") if site else ())}
+    files = [file for folder in sorted(folders) for file in sorted(folder.glob("*.json"))]
+    if not files:
         return None
-    name = load_fabric(fabric).fabric.fabric
-    records = ((file, read_record(file)) for file in sorted(folder.glob("*.json")))
-    own = [(file, record) for file, record in records if record.fabric == name]
+    name = load_fabric(source).fabric.fabric
+    beside = [f for f in files if f.parent.parent == source.parent or _fabric_of(f) == name]
+    own = [(f, record) for f in beside if (record := read_record(f)).fabric == name]
     return max(own, key=lambda each: each[1].began, default=None)
+
+
+def _fabric_of(file: Path) -> str:
+    """Fabric of a record beside another fabric, which may be damaged; empty: of none."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return str(json.loads(regular_file.read_text(file))["fabric"])
+    return ""
 
 
 def blocked_items(record: Acceptance, policy: Approvals) -> Iterator[tuple[AcceptanceItem, str]]:
@@ -375,17 +402,18 @@ def blocked_items(record: Acceptance, policy: Approvals) -> Iterator[tuple[Accep
             yield item, why
 
 
-def refuse_unaccepted(fabric: Path) -> tuple[str, ...]:
+def refuse_unaccepted(fabric: Path, plan: str = "") -> tuple[str, ...]:
     """Raise Refused if an item of the newest stage failed; return notes on its acceptance.
 
-    The signature of a record counts where the fabric requires signed plans.
+    plan: digest of the plan that is applied; that of the stage itself may be applied again. The
+    signature of a record counts where the fabric requires signed plans.
     """
     refuse_removed(fabric)
     newest = newest_record(fabric)
-    if newest is None:
+    if newest is None or newest[1].plan == plan:
         return ()
     file, record = newest
-    policy = policy_of(fabric)
+    policy = policy_of(fabric, record)
     _refuse_unsigned(file, policy)
     stage = f"stage {record.plan[:12]}"
     problems = [

@@ -112,10 +112,15 @@ def test_a_stage_is_measured_once_and_a_failed_item_blocks_the_next_plan(
     for line in done.out.splitlines():
         assert len(line) <= 80 or str(tmp_path) in line
 
+    later, source = tmp_path / "later.json", fabric / "fabric.yaml"
+    source.write_text(source.read_text().replace("10.255.0.254", "10.255.0.253"))
+    assert rocefort("plan", fabric, "--connections", lab.file, "--out", later).code == 0
     entered = rocefort("accept", out, "--failed", "optics=leaf001 receives <b>-14 dBm")
     assert (entered.code, "not accepted: 1 item failed" in entered.words) == (1, True)
     refused = rocefort("plan", fabric, "--connections", lab.file, "--out", tmp_path / "next.json")
     assert (refused.code, "optics: its acceptance failed: leaf001" in refused.err) == (4, True)
+    applied = rocefort("apply", later, "--connections", lab.file)
+    assert (applied.code, "optics: its acceptance failed: leaf001" in applied.err) == (4, True)
     overridden = rocefort(
         *("accept", out, "--override", "optics=replaced on Monday", "--html", page),
         *("--format", "json"),
@@ -127,6 +132,8 @@ def test_a_stage_is_measured_once_and_a_failed_item_blocks_the_next_plan(
     assert "replaced on Monday (approved by" in text
     after = rocefort("plan", fabric, "--connections", lab.file, "--out", tmp_path / "next.json")
     assert (after.code, "optics failed, overridden by" in after.words) == (0, True)
+    assert rocefort("apply", later, "--connections", lab.file).code == 0
+    assert "optics failed, overridden by" in rocefort("status", later).words
 
     for entry, sentence in WRONG.items():
         wrong = rocefort("accept", out, *entry)

@@ -120,6 +120,36 @@ def test_the_newest_stage_of_the_fabric_counts(fabric: Path) -> None:
     assert refuse_unaccepted(fabric) == ()
 
 
+def test_a_copy_of_a_fabric_has_the_acceptance_of_its_site(heps_file: Path, tmp_path: Path) -> None:
+    own, copy = tmp_path / "inventory/heps/fabric.yaml", tmp_path / "experiments/one/fabric.yaml"
+    for path in (own, copy):
+        path.parent.mkdir(parents=True)
+        path.write_text(heps_file.read_text())
+    write_record(record_of(FAILED), record_file(own, DIGEST))
+    other = tmp_path / "inventory/hall2/acceptance/1.json"
+    other.parent.mkdir(parents=True)
+    other.write_text("{")  # of another fabric
+    for path in (own, copy):
+        with pytest.raises(Refused, match="sweep: its acceptance failed: s3 is too slow"):
+            refuse_unaccepted(path)
+    assert refuse_unaccepted(copy, DIGEST) == (), "the plan of the stage itself"
+
+
+def test_the_policy_of_the_plan_holds_for_its_acceptance(
+    fabric: Path, key_of: Callable[[str], tuple[Path, str]]
+) -> None:
+    (_, ada), (_, bob) = key_of("ada"), key_of("bob")
+    then = Approvals(required=True, count=2, signers=(ada,))
+    record = record_of(FAILED).model_copy(update={"policy": then})
+    assert policy_of(fabric, record) == then, "the fabric requires nothing now"
+    for signer, count, signers in ((ada, 3, (ada,)), (bob, 2, (ada,))):
+        with_policy(fabric, f"{{required: true, count: 3, signers: ['{signer}']}}")
+        now = policy_of(fabric, record)
+        assert (now.count, now.signers) == (count, signers)
+    write_record(record, record_file(fabric, DIGEST))
+    assert read_record(record_file(fabric, DIGEST)).policy == then
+
+
 def test_a_changed_record_is_refused(fabric: Path) -> None:
     file = record_file(fabric, DIGEST)
     write_record(record_of(FAILED), file)
@@ -250,16 +280,16 @@ def test_a_change_does_not_relax_the_policy_of_its_own_acceptance(
     committed(fabric, "Two people approve")
     with_policy(fabric, "")
     committed(fabric, "No one approves")
-    assert (policy_of(fabric).required, policy_of(fabric).count) == (True, 2)
+    assert (policy_of(fabric, None).required, policy_of(fabric, None).count) == (True, 2)
     with_policy(fabric, "{required: true, count: 3}")
     committed(fabric, "Three people approve")
-    assert policy_of(fabric).count == 3, "the change only adds to what was before it"
+    assert policy_of(fabric, None).count == 3, "the change only adds to what was before it"
     (_, old), (_, new) = key_of("ada"), key_of("bob")
     with_policy(fabric, f"{{required: true, signers: ['{old}']}}")
     committed(fabric, "Ada signs")
     with_policy(fabric, f"{{required: true, signers: ['{new}']}}")
     committed(fabric, "Bob signs")
-    assert policy_of(fabric).signers == (old,), "no signer is in both"
+    assert policy_of(fabric, None).signers == (old,), "no signer is in both"
 
 
 def test_a_record_that_only_git_has_is_restored(fabric: Path) -> None:
