@@ -8,15 +8,16 @@ from __future__ import annotations
 import argparse
 import ast
 import os
-import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -105,10 +106,16 @@ def mutated(source: str, number: int) -> str:
 
 
 def sample(candidates: Sequence[Mutant], size: int | None, seed: int) -> list[Mutant]:
-    """Draw some mutants at random, in the order of the files; all if no size is given."""
-    if size is None or size >= len(candidates):
-        return list(candidates)
-    chosen = random.Random(seed).sample(range(len(candidates)), size)
+    """Draw some mutants by a hash, in the order of the files; all if no size is given.
+
+    The hash is of a mutant's text, not of its position: a change elsewhere draws no other mutants.
+    """
+    ranks, copies = {}, Counter[tuple[str, str, str]]()
+    for index, mutant in enumerate(candidates):
+        text = (mutant.file, mutant.before, mutant.after)
+        copies[text] += 1
+        ranks[index] = sha256(repr((seed, text, copies[text])).encode()).digest()
+    chosen = sorted(ranks, key=lambda index: ranks[index])[:size]
     return [candidates[index] for index in sorted(chosen)]
 
 

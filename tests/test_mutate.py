@@ -40,6 +40,10 @@ def test_a_sample_is_the_same_every_time(mutate: ModuleType) -> None:
     assert len(some) == 5
     assert some == mutate.sample(mutants_found, 5, 1)
     assert some != mutate.sample(mutants_found, 5, 2)
+    grown = list(mutate.mutants("e.py", "x = a < b\n")) + list(mutate.mutants("f.py", SOURCE * 9))
+    assert (
+        len(set(mutate.sample(grown, 5, 1)) & set(some)) >= 4
+    )  # a new mutant replaces at most one
     assert (
         mutate.sample(mutants_found, None, 1)
         == mutate.sample(mutants_found, 99, 1)

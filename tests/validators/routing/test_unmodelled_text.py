@@ -13,7 +13,7 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.network.network import Network, Node, Sources
 from rocefort.validators.routing.engine import solve
 from rocefort.validators.routing.running_lines import as_it_runs
-from rocefort.validators.routing.underlay import unmodelled_forwarding
+from rocefort.validators.routing.underlay import design_problems, unmodelled_forwarding
 
 TEXT = """#
 sysname leaf01
@@ -156,3 +156,10 @@ def test_a_policy_in_a_vlan_filters_what_its_ports_carry() -> None:
     parsed = parse("sysname leaf01\n#\nvlan 10\n traffic-policy P inbound\n#\nreturn\n", "x.cfg")
     leaf = Node(device=parsed.device, unmodelled=parsed.unmodelled)
     assert [line.text for line, _ in unmodelled_forwarding(leaf)] == ["traffic-policy P inbound"]
+
+
+def test_another_design_is_named_at_its_first_line() -> None:
+    leaf, sources, number = node("system", "dfs-group 1")
+    leaf = leaf.model_copy(update={"read_by": "vrp"})
+    problems = design_problems(Network(name="text", origin="text", nodes=(leaf,)), sources)
+    assert [(problem.file, problem.line) for problem in problems] == [("leaf01.cfg", number)]

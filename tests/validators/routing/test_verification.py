@@ -10,8 +10,8 @@ import pytest
 
 from rocefort.models.device.routing import DEFAULT_ROUTE, BgpGroup, StaticRoute
 from rocefort.models.finding import Finding, Severity, Waiver
-from rocefort.models.network.network import Network, Sources
-from rocefort.validators.routing.engine import solve, with_servers_of
+from rocefort.models.network.network import Network, Position, Sources
+from rocefort.validators.routing.engine import analyse, solve, with_servers_of
 from rocefort.validators.routing_results import RoutingState, SessionStatus, reachability
 from rocefort.validators.rules.verification.answers import verify
 
@@ -285,6 +285,30 @@ def test_an_announced_default_route_leads_out(
     found = [line(finding) for finding in report.findings if finding.rule == "BGP202"]
     place = "BGP202 leaf1: leaf1 announces a default route, and "
     assert found == ([f"{place}{why}"] if why else [])
+
+
+def test_a_static_route_in_place_of_a_path_of_bgp_is_named_at_its_line(
+    clos: Clos, edits: Edits
+) -> None:
+    network = clos(2, 3)
+    spine = next(link for link in network.links or () if link.b.device == "leaf1").a
+    port = network.interface(spine)
+    assert port is not None
+    hop = port.addresses[0].ip
+    routes = tuple(
+        StaticRoute(prefix=IPv4Network(prefix), next_hop=hop)
+        for prefix in ("198.51.100.0/24", "10.2.10.0/24")
+    )
+    routed = edits["device"](network, "leaf1", static_routes=routes)
+    sources = Sources({f"leaf1/static_routes[{routes[1].key}]": Position("leaf1.cfg", 7)})
+    solution = analyse(routed)
+    report = verify(routed, solution.state, sources, solution)
+    assert [line(finding) for finding in report.findings] == [
+        "BGP102 leaf1 (leaf1.cfg:7): leaf1 has no path of BGP to 10.2.10.0/24 of leaf2: its "
+        "static route is used",
+        "BGP203 leaf1 (leaf1.cfg:7): the static route to 10.2.10.0/24 overrides the route of BGP "
+        "to 10.2.10.0/24 of leaf2",
+    ]
 
 
 def test_a_whole_fabric_has_no_finding(clos: Clos, sources: Sources) -> None:
