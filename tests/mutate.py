@@ -31,8 +31,16 @@ COPIED = (
     "napalm_cloudengine",
     "docs",
 )
-TESTS = ("tests/validators", "tests/hosts", "tests/commands/running")
-OF_FOLDER = {"tests/commands/running": "validators/rules/running"}  # tests of these modules alone
+TESTS = (
+    "tests/validators",
+    "tests/hosts",
+    "tests/commands/running",
+    "tests/tuning/test_pause_spread.py",
+)
+OF_MODULES = {  # tests of these modules alone
+    "tests/commands/running": "validators/rules/running",
+    "tests/tuning/test_pause_spread.py": "validators/capacity/pauses",
+}
 SLOW = {"agreement", "batfish"}  # folders with tests of engines, not of rules
 FLIPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -138,9 +146,9 @@ def survives(
     source = file.read_text(encoding="utf-8") if file else ""
     if file and mutant:
         file.write_text(mutated(source, mutant.number), encoding="utf-8")
-    for folder, modules in OF_FOLDER.items():
+    for own, modules in OF_MODULES.items():
         if mutant and not mutant.file.startswith(modules):
-            tests = [test for test in tests if not test.startswith(folder)]
+            tests = [test for test in tests if not test.startswith(own)]
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     near = [test for test in tests if mutant and is_near(test, mutant.file)]
@@ -170,8 +178,10 @@ def tests_of(paths: Sequence[str]) -> list[str]:
     """List the test files to run, rules first: they are quick and kill most mutants."""
     if paths:
         return list(paths)
-    files = (path for folder in TESTS for path in (ROOT / folder).rglob("test_*.py"))
-    return sorted(str(path.relative_to(ROOT)) for path in files if path.parent.name not in SLOW)
+    folders = (ROOT / name for name in TESTS if not name.endswith(".py"))
+    files = (path for folder in folders for path in folder.rglob("test_*.py"))
+    listed = [str(path.relative_to(ROOT)) for path in files if path.parent.name not in SLOW]
+    return sorted((*listed, *(name for name in TESTS if name.endswith(".py"))))
 
 
 def seconds_of(tests: Sequence[str]) -> float:

@@ -45,11 +45,6 @@ class DemandMatrix:
     own: dict[tuple[str, Target], float] = field(default_factory=dict)  # traffic within a leaf
     cut: dict[tuple[str, str], float] = field(default_factory=dict)  # without a path, by leaf
 
-    def sent(self, leaf: str) -> float:
-        """Demand that a leaf's servers send, Gb/s."""
-        total = sum(flows.get(leaf, 0.0) for flows in self.inflow.values())
-        return total + sum(rate for (name, _), rate in self.own.items() if name == leaf)
-
     def by_server(self) -> dict[str, tuple[float, float]]:
         """Demand that each server sends and receives, Gb/s."""
         out, into = defaultdict[str, float](float), defaultdict[str, float](float)
