@@ -62,6 +62,7 @@ COMMANDS = (
     ("rocefort.rdma.rdma_commands", "rdma", Topic.MEASURE),
     ("rocefort.tune.tune_command", "tune", Topic.MEASURE),
     ("rocefort.experiment.experiment_command", "", ""),
+    ("rocefort.paper.paper_command", "", ""),
 )
 for module, group, topic in COMMANDS:
     if is_installed(module):

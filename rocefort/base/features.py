@@ -10,7 +10,7 @@ from typing import Final
 from rocefort.base.errors import Refused
 
 # Each after those that it imports. A feature has a module `outputs` with its commands' results.
-OPTIONAL: Final = ("rdma", "lab", "tune", "experiment")
+OPTIONAL: Final = ("rdma", "lab", "tune", "experiment", "paper")
 
 
 def installed_features() -> tuple[str, ...]:

@@ -138,10 +138,13 @@ def compare(result: RdmaResult, reference: Publication) -> tuple[Comparison, ...
     unknown on one side, is in the row.
     """
     figures = [f for f in reference.figures if f.compared and f.unit in MEASURED]
-    return tuple(_compare(result, reference, figure) for figure in figures)
+    return tuple(compare_figure(result, reference, figure) for figure in figures)
 
 
-def _compare(result: RdmaResult, reference: Publication, figure: PublishedFigure) -> Comparison:
+def compare_figure(
+    result: RdmaResult, reference: Publication, figure: PublishedFigure
+) -> Comparison:
+    """Compare one figure of a reference; see `compare`."""
     if result.emulated:
         return _not_comparable(figure, EMULATED)
     if figure.place == SWITCH:

@@ -159,6 +159,10 @@ class PrintedTable(Frozen):
 
     def figures(self) -> Iterator[PublishedFigure]:
         """Yield its values as figures, in units that a run of ours has."""
+        return (figure for _, figure in self.printed_figures())
+
+    def printed_figures(self) -> Iterator[tuple[str, PublishedFigure]]:
+        """Yield each value as it is printed, with its unit, and as a figure."""
         rows, columns = self.rows, [*enumerate(self.columns)]
         cells = (
             [(row, column) for column in columns for row in rows]
@@ -168,7 +172,10 @@ class PrintedTable(Frozen):
         for row, (index, column) in cells:
             value = row.derived.get(column, row.values[index])
             if value is not None:
-                yield self._figure(row, column, value)
+                printed = row.values[index]
+                unit = row.printed_unit or self.unit_of(row)
+                text = "-" if printed is None else f"{printed:,f} {unit}"
+                yield text, self._figure(row, column, value)
 
     def _figure(self, row: PrintedRow, column: str, value: Decimal) -> PublishedFigure:
         unit, scale = SCALES.get(self.unit_of(row), (self.unit_of(row), 1))

@@ -12,7 +12,19 @@ from rocefort.base import options
 from rocefort.base.command_line import values
 from rocefort.base.command_line.help import HelpedGroup, documented
 from rocefort.reports.output import write_result
-from rocefort.tune.options import BETA, GAMMA, Beta, Evaluations, Gamma, ResultsFolder
+from rocefort.tune.options import (
+    BETA,
+    GAMMA,
+    PUBLISHED_BUDGET,
+    PUBLISHED_NIC,
+    Beta,
+    Evaluations,
+    Gamma,
+    ResultsFolder,
+    Seeds,
+    Workers,
+    table_seeds,
+)
 
 cli = typer.Typer(
     cls=HelpedGroup,
@@ -22,13 +34,6 @@ cli = typer.Typer(
     help="Compute tables of published systems by simulation.",
     epilog="rocefort tune compare heps\nrocefort tune compare bytetuning --help",
 )
-Seeds = Annotated[
-    int, typer.Option(metavar="NUMBER", min=1, max=100, help="Number of runs of each cell.")
-]
-Workers = Annotated[int, typer.Option(min=0, help="Number of workers; 0: one for each core.")]
-
-
-FIRST_SEED = 1001  # those of searches are smaller
 
 
 class ByteTuningObjectiveOption(StrEnum):
@@ -66,10 +71,10 @@ def bytetuning(
         PublishedMethodOption,
         typer.Option(help="Method of the tuned column; grid: all 3,300 combinations."),
     ] = PublishedMethodOption.ANNEALING,
-    evaluations: Evaluations = 400,
+    evaluations: Evaluations = PUBLISHED_BUDGET,
     nic: Annotated[
         str, typer.Option("--nic", metavar="PROFILE", help="Profile of the NICs' DCQCN.")
-    ] = "hpcc-simulator",
+    ] = PUBLISHED_NIC,
     seeds: Seeds = 20,
     workers: Workers = 0,
     results: ResultsFolder = None,
@@ -93,7 +98,7 @@ def bytetuning(
         weights=Weights(beta, gamma),
         method=method.value,
         budget=evaluations,
-        seeds=tuple(range(FIRST_SEED, FIRST_SEED + seeds)),
+        seeds=table_seeds(seeds),
     )
     with evaluators("processes", workers, results or results_folder()) as evaluator_of:
         result = watermark_table(request, evaluator_of)
@@ -130,7 +135,6 @@ def heps(
     from rocefort.tune.run import evaluators, results_folder
 
     names = controls_of([name for part in algorithms.split(",") if (name := part.strip())])
-    numbers = tuple(range(FIRST_SEED, FIRST_SEED + seeds))
     with evaluators("processes", workers, results or results_folder()) as evaluator_of:
-        result = algorithm_table(fabric, names, numbers, evaluator_of)
+        result = algorithm_table(fabric, names, table_seeds(seeds), evaluator_of)
     write_result(result, algorithm_report, text=form is options.TraceFormat.TEXT)

@@ -22,6 +22,8 @@ class SearchObjectiveOption(StrEnum):
 
 
 BETA, GAMMA = 0.5, 1.0  # of rocefort.tune.search.byte_tuning, which loads slowly
+PUBLISHED_NIC, PUBLISHED_BUDGET = "hpcc-simulator", 400  # of tables of published systems
+FIRST_SEED = 1001  # of these tables; those of searches are smaller
 Beta = Annotated[
     float,
     typer.Option(min=0, max=1, help="Weight of throughput in ByteTuning's objectives; 0 to 1."),
@@ -44,3 +46,12 @@ ResultsFolder = Annotated[
         **values.DIR,
     ),
 ]
+Seeds = Annotated[
+    int, typer.Option(metavar="NUMBER", min=1, max=100, help="Number of runs of each cell.")
+]
+Workers = Annotated[int, typer.Option(min=0, help="Number of workers; 0: one for each core.")]
+
+
+def table_seeds(number: int) -> tuple[int, ...]:
+    """Return the seeds of a table of a published system."""
+    return tuple(range(FIRST_SEED, FIRST_SEED + number))

@@ -16,10 +16,17 @@ from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.tune.compare_model import WatermarkColumn, WatermarkRow, WatermarkTable
 from rocefort.tune.fabric_search import HEADERS, byte_tuning_start
 from rocefort.tune.model import Measures, Settings, Simulation
+from rocefort.tune.options import PUBLISHED_BUDGET, PUBLISHED_NIC
 from rocefort.tune.run import EvaluatorOf
 from rocefort.tune.scenario import Control, Marking, Scenario
 from rocefort.tune.search import methods
-from rocefort.tune.search.byte_tuning import BYTE_TUNING, Extremes, Weights
+from rocefort.tune.search.byte_tuning import (
+    BYTE_TUNING,
+    DEFAULT_WEIGHTS,
+    THROUGHPUT,
+    Extremes,
+    Weights,
+)
 from rocefort.tune.search.evaluate import Evaluator
 from rocefort.tune.search.jobs import Base
 from rocefort.tune.search.limits import scenario_refusal
@@ -77,7 +84,7 @@ MISSING = (
     "Redis, TCP and the servers' processors: DCTCP sends at line rate, as RDMA does",
     *NOT_MODELLED,
 )
-EXPERIENCE, MANUFACTURER, TUNED = "experience", "manufacturer", "ByteTuning"
+DCTCP, EXPERIENCE, MANUFACTURER, TUNED = "DCTCP", "experience", "manufacturer", "ByteTuning"
 
 
 def dcqcn_of(name: str) -> Dcqcn:
@@ -185,12 +192,12 @@ class Tuner:
 class TableRequest:
     """Request of the table. budget: most candidates of annealing. nic: profile of DCQCN."""
 
-    nic: str
-    objective: str
-    weights: Weights
-    method: str
-    budget: int
     seeds: tuple[int, ...]
+    nic: str = PUBLISHED_NIC
+    objective: str = THROUGHPUT
+    weights: Weights = DEFAULT_WEIGHTS
+    method: str = "annealing"
+    budget: int = PUBLISHED_BUDGET
 
 
 def watermark_table(request: TableRequest, evaluator_of: EvaluatorOf) -> WatermarkTable:
@@ -215,7 +222,7 @@ def watermark_table(request: TableRequest, evaluator_of: EvaluatorOf) -> Waterma
         "default WRED table of H3C's and HPE's guides",
         f"{request.method}, {len(tuner.table)} candidates",
     )
-    names = ("DCTCP", EXPERIENCE, MANUFACTURER, TUNED)
+    names = (DCTCP, EXPERIENCE, MANUFACTURER, TUNED)
     columns = [
         _column(name, base, settings, source, space.refusal(settings))
         for name, base, settings, source in zip(

@@ -207,7 +207,7 @@ def acceptance_page(done: AcceptanceOutput) -> str:
         provenance=list(_provenance(done)),
         sections=sections,
     )
-    return framed_page("acceptance.html.j2", head, {"blocks": html_of(*blocks)})
+    return framed_page("blocks_page.html.j2", head, {"blocks": html_of(*blocks)})
 
 
 def _tiles(record: Acceptance) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,1 @@
+"""`paper`: tables of the published systems beside simulations and stored runs."""

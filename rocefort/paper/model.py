@@ -1,0 +1,77 @@
+"""Published tables beside figures of Rocefort."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+
+
+class PaperCell(Frozen):
+    """Figure of Rocefort beside a printed one, or the reason why there is none."""
+
+    text: str = Field(default="", description="Value with its unit; empty: there is none.")
+    origin: str = Field(description="Where the value comes from, or why there is none.")
+
+
+class PaperRow(Frozen):
+    """Printed figure with those of Rocefort."""
+
+    name: str
+    printed: str = Field(description="As it is printed, with its unit.")
+    doubt: str = Field(default="", description="Why the print is doubted; empty: it is not.")
+    simulated: PaperCell
+    guests: PaperCell = Field(description="Run on guests: real programs, speed is not judged.")
+    site: PaperCell = Field(description="Stored run between real servers.")
+
+
+class PaperTable(Frozen):
+    """Table, figure or section of a document."""
+
+    name: str = Field(description="Its number in the document: `Table 2`.")
+    title: str
+    rows: tuple[PaperRow, ...]
+
+
+class Apparatus(Frozen):
+    """Apparatus of a document, beside that of the site."""
+
+    name: str
+    printed: str
+    site: str = Field(default="", description="Of the latest run of the site; empty: not known.")
+
+
+class ConfiguredLine(Frozen):
+    """Line of rendered configurations."""
+
+    view: str = Field(description="View that has the line; ports are one view.")
+    line: str
+    switches: int = Field(description="Number of switches that have it.")
+
+
+class Paper(Frozen):
+    """Document with its tables."""
+
+    reference: str
+    title: str
+    source: str
+    caution: str = ""
+    apparatus: tuple[Apparatus, ...]
+    tables: tuple[PaperTable, ...]
+    sentences: tuple[str, ...] = Field(
+        default=(), description="What the simulated figures show, such as their order."
+    )
+    configuration: tuple[ConfiguredLine, ...] = Field(
+        default=(), description="What is rendered for the fabric that the document describes."
+    )
+    errors: tuple[str, ...] = Field(description="Errors in print.")
+    missing: tuple[str, ...] = Field(description="Printed figures that cannot be had.")
+    assumptions: tuple[str, ...] = Field(default=(), description="Of the simulated figures.")
+    not_modelled: tuple[str, ...] = ()
+
+
+class Papers(Frozen):
+    """Result of `paper`."""
+
+    papers: tuple[Paper, ...]
+    page: str = Field(default="", description="File of the page; empty: none was written.")
