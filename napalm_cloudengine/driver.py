@@ -14,7 +14,7 @@ Steps of a change: `load_merge_candidate` -> `compare_config` (the device's own 
 there. Nothing is saved unless `save_config` is called.
 
 `dialogue.py` exchanges lines with the switch, `changing.py` has the candidate and its commit,
-`trials.py` confirms and aborts trials, `reading.py` has the getters.
+`trials.py` confirms and aborts trials, `reading.py` and `network_getters.py` have the getters.
 """
 
 import re
@@ -33,7 +33,7 @@ from napalm_cloudengine.dialogue import NOTHING_CHANGED, same_configuration
 from napalm_cloudengine.displays.commits import LIST, CommitEntry, TrialStatus, commit
 from napalm_cloudengine.errors import CandidateNotOursError, QuestionRefusedError
 from napalm_cloudengine.framing import SwitchReply
-from napalm_cloudengine.reading import StateReader
+from napalm_cloudengine.network_getters import NetworkReader
 
 _CONFIRM_UNKNOWN = (
     "outcome unknown: the trial is confirmed, still running, or reverted; "
@@ -233,7 +233,7 @@ class Trials(CandidateEditor):
         )
 
 
-class CloudEngineDriver(Trials, StateReader, NetworkDriver):  # type: ignore[misc]  # napalm is untyped
+class CloudEngineDriver(Trials, NetworkReader, NetworkDriver):  # type: ignore[misc]  # napalm is untyped
     """A CloudEngine switch (VRP8 V200, YunShan OS V300) in two-stage configuration mode.
 
     `timeout`: longest silence of the switch, in seconds. ValueError on wrong options.

@@ -17,7 +17,7 @@ from napalm.base.helpers import mac
 
 from napalm_cloudengine import pinging
 from napalm_cloudengine.dialogue import LOG, NOTHING_CHANGED, Dialogue
-from napalm_cloudengine.displays import lldp, lossless, routing, system
+from napalm_cloudengine.displays import hardware, lldp, lossless, routing, system
 from napalm_cloudengine.displays.interface_fields import read_interfaces, read_ports
 from napalm_cloudengine.displays.interfaces import BRIEF, read_names
 from napalm_cloudengine.displays.interfaces import COMMAND as INTERFACES
@@ -185,6 +185,42 @@ def napalm_lldp_detail(neighbors: Iterable[Neighbor]) -> dict[str, list[dict[str
     return shape
 
 
+def napalm_fans(rows: Iterable[Row]) -> dict[str, dict[str, bool]]:
+    """Return the fans of NAPALM's get_environment, by slot and fan: `1/FAN1`."""
+    return {f"{r['slot']}/{r['fan']}": {"status": r["status"].lower() == "normal"} for r in rows}
+
+
+def napalm_power(rows: Iterable[Row]) -> dict[str, dict[str, Any]]:
+    """Return the power supplies of NAPALM's get_environment; output and capacity in watts."""
+    return {
+        f"{row['slot']}/{row['name']}": {
+            "status": row["state"] == "Supply",
+            "output": _number(row["actual"]),
+            "capacity": _number(row["rated"]),
+        }
+        for row in rows
+    }
+
+
+def napalm_temperatures(rows: Iterable[Row]) -> dict[str, dict[str, Any]]:
+    """Return the sensors of NAPALM's get_environment, by slot and name: `1/CPU`."""
+    return {f"{row['slot']}/{row['name']}": _sensor(row) for row in rows}
+
+
+def _sensor(row: Row) -> dict[str, Any]:
+    celsius, major, fatal = (_number(row[name]) for name in ("celsius", "major", "fatal"))
+    return {
+        "is_alert": 0 <= major <= celsius,
+        "is_critical": 0 <= fatal <= celsius,
+        "temperature": celsius,
+    }
+
+
+def _number(text: str) -> float:
+    """Return a number; -1.0 for a hyphen."""
+    return -1.0 if text.strip("-") == "" else float(text)
+
+
 # The longest silence in the reply to a `ping` is the time of one lost packet.
 _PING_MARGIN_S = 5.0
 _ACT_UNKNOWN = "its effect, if it does more than read, is unknown"
@@ -339,21 +375,33 @@ class StateReader(Dialogue):
         return system.read_memory(self._display_answer(system.MEMORY_COMMAND))
 
     def get_environment(self) -> dict[str, Any]:
-        """Return NAPALM's environment: CPU (percent over 5 s) and memory (bytes) alone.
+        """Return NAPALM's environment; a display that the switch does not have leaves a part empty.
 
-        Fans, temperatures and power supplies are not read.
+        CPU: percent over 5 s; memory: bytes; `output` and `capacity` in watts, -1.0 if not shown. A
+        temperature is an alert from its major threshold on, and critical from its fatal one on.
         """
         memory = self.get_memory()
         return {
-            "fans": {},
-            "temperature": {},
-            "power": {},
+            "fans": napalm_fans(self._optional(hardware.read_fans, hardware.FANS.command)),
+            "temperature": napalm_temperatures(
+                self._optional(hardware.read_temperatures, *hardware.TEMPERATURE_COMMANDS)
+            ),
+            "power": napalm_power(self._optional(hardware.read_power, hardware.POWER.command)),
             "cpu": {0: {"%usage": float(self.get_cpu().five_seconds)}},
             "memory": {
                 "available_ram": memory.total_kbytes * 1024,
                 "used_ram": memory.used_kbytes * 1024,
             },
         }
+
+    def _optional(self, read: Callable[[DisplayAnswer], list[Row]], *commands: str) -> list[Row]:
+        """Return the rows of the first command that the switch has; none without one."""
+        for command in commands:
+            try:
+                return read(self._display_answer(command))
+            except CommandErrorException:
+                continue
+        return []
 
     def get_ai_ecn(self) -> list[Row]:
         """Return AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""

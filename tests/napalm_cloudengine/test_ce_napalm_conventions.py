@@ -48,7 +48,15 @@ BACK = """\
 """
 # All others raise NotImplementedError.
 READ = {
+    "arp_table",
     "bgp_neighbors",
+    "bgp_neighbors_detail",
+    "environment",
+    "mac_address_table",
+    "network_instances",
+    "optics",
+    "users",
+    "vlans",
     "config",
     "config_filtered",
     "facts",

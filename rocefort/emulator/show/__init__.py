@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from rocefort.base.errors import BadInput
-from rocefort.emulator.show import hardware, interfaces, lossless, routing
+from rocefort.emulator.show import hardware, interfaces, lossless, routing, switching
 from rocefort.emulator.switch.switch import EmulatedSwitch
 
 # Called with a switch and the parameters of the format, in their order; None: a parameter matches
@@ -20,6 +20,11 @@ _STATES: Mapping[str, Show] = {
     "display version": hardware.version,
     "display device": hardware.device,
     "display device esn": hardware.esn,
+    "display device fan": hardware.fans,
+    "display device power": hardware.power,
+    "display device temperature": hardware.temperatures,
+    "display device temperature all": hardware.all_temperatures,
+    "display interface transceiver brief": hardware.optics,
     "display clock": hardware.clock,
     "display cpu-usage": hardware.cpu_usage,
     "display cpu": hardware.cpu,
@@ -39,6 +44,14 @@ _STATES: Mapping[str, Show] = {
     "display ip routing-table": routing.table,
     "display ip routing-table <ip>": routing.of_address,
     "display ip routing-table <ip> <mask>": routing.of_address,
+    "display ip routing-table <ip> <mask> verbose": routing.details,
+    "display ip routing-table <ip> <mask> longer-match verbose": routing.longer_details,
+    "display ip vpn-instance verbose": switching.instances,
+    "display arp": switching.arp,
+    "display arp vpn-instance <word>": switching.arp,
+    "display mac-address": switching.mac_addresses,
+    "display vlan": switching.vlans,
+    "display vlan <1-4094>": switching.vlans,
     "display bgp routing-table": routing.bgp_table,
     "display bgp peer": routing.bgp_peer,
     "display bgp peer verbose": routing.bgp_verbose,

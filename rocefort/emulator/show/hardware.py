@@ -4,9 +4,11 @@
 are stored in the lab's state directory, if the lab has one.
 
 Forms of version, boards, serial number, clock, CPU, memory and `dir`:
-`napalm_cloudengine/displays/system.py`; samples of the others: V300R023C00 command reference,
-System Management. Load of the CPU, memory and size of the flash are constants of samples. Fans,
-power supplies and patches are not modelled and not shown.
+`napalm_cloudengine/displays/system.py`, of fans, power supplies, temperatures and optical modules
+`hardware.py` next to it; samples of the others: V300R023C00 command reference, System Management.
+Load of the CPU, memory, size of the flash, fans, power supplies and temperatures are constants of
+samples, and so is the power of a module; a port that is down receives no light. Patches are not
+modelled and not shown.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from textwrap import wrap
 
+from napalm_cloudengine.displays import hardware as parts
 from napalm_cloudengine.displays import system as displays
 from rocefort.dialects.vrp.commands.catalogue import family_of
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.emulator.show.configuration import whole
 from rocefort.emulator.show.context import state_source_of
 from rocefort.emulator.switch.switch import EmulatedSwitch
+from rocefort.models.device.interface import kind_of
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 STARTUP_FILE = "vrpcfg.zip"  # default name of the saved configuration
@@ -164,6 +168,76 @@ def device(switch: EmulatedSwitch) -> str:
     board = {"slot": 1, "card": "-", "model": switch.hardware, "online": "Present", "power": "On"}
     row = board | {"register": "Registered", "alarm": "Normal", "primary": "Master"}
     return displays.BOARDS.write([row], name=product(switch))
+
+
+FANS = 2
+NO_LIGHT = -40.0  # dBm, of a sample
+LIGHT = {"temperature": [33.25], "voltage": [3.30]}  # of a sample, as the lanes below
+LANES = {"bias": [45.39, 60.52], "rx_power": [1.17, -0.91], "tx_power": [1.69, 1.23]}
+# Of the samples: name, status, thresholds and value of a sensor.
+V200_SENSORS = (("Outlet-1(LSW)", "NORMAL", "58", "--", "36"), ("CPU", "NORMAL", "95", "100", "45"))
+V300_SENSORS = (("TEMP_A", "Normal", "75", "85", "38"), ("CPU", "Normal", "108", "115", "39"))
+SENSOR = ("name", "status", "major", "fatal", "celsius")
+
+
+def _form(switch: EmulatedSwitch) -> str:
+    return "v200" if _is_v200(switch) else ""
+
+
+def fans(switch: EmulatedSwitch) -> str:
+    """`display device fan`: constants, without rows of single rotors."""
+    common = {"present": "YES", "register": "YES", "status": "Normal", "mode": "Auto"}
+    common |= {"number": "[1-4]" if _is_v200(switch) else "[ 1 ]", "speed": "43%(10700)"}
+    rows = [
+        {"slot": "1" if number == 1 else "", "fan": f"FAN{number}", **common}
+        | {"airflow": "Front-to-Back"}
+        for number in range(1, FANS + 1)
+    ]
+    return parts.FANS.write(rows, _form(switch))
+
+
+def power(switch: EmulatedSwitch) -> str:
+    """`display device power`: constants, without the fans of the power supplies."""
+    common = {"present": "YES", "mode": "AC", "state": "Supply", "volt": "12.0", "rated": "600"}
+    rows = [
+        {"slot": "1", "name": "PWR1", **common, "ampere": "9.8", "actual": "118"},
+        {"slot": "", "name": "PWR2", **common, "ampere": "13.4", "actual": "159"},
+    ]
+    return parts.POWER.write(rows, _form(switch))
+
+
+def temperatures(switch: EmulatedSwitch) -> str | None:
+    """`display device temperature` of V300: constants; None: V200 lacks it."""
+    return None if _is_v200(switch) else _temperatures(switch)
+
+
+def all_temperatures(switch: EmulatedSwitch) -> str | None:
+    """`display device temperature all` of V200: constants; None: V300 lacks it."""
+    return _temperatures(switch) if _is_v200(switch) else None
+
+
+def _temperatures(switch: EmulatedSwitch) -> str:
+    own = {"board": switch.hardware, "card": "--", "minor": 70, "fan_low": 57, "fan_high": 60}
+    rows = [
+        {"slot": "1" if number == 1 else "", "sensor": number, **own}
+        | dict(zip(SENSOR, values, strict=True))
+        for number, values in enumerate(V200_SENSORS if _is_v200(switch) else V300_SENSORS, 1)
+    ]
+    return parts.TEMPERATURES.write(rows, _form(switch), slot=1, fru=0)
+
+
+def optics(switch: EmulatedSwitch) -> str:
+    """`display interface transceiver brief`: ports that are up, and others with a description."""
+    modules = []
+    for state in state_source_of(switch).interfaces(switch.name):
+        if kind_of(state.name) != "ethernet" or (state.physical != "up" and not state.description):
+            continue
+        wide = (state.speed_mbps or 0) >= 100_000
+        lanes = {name: values * 2 if wide else values[:1] for name, values in LANES.items()}
+        if state.physical != "up":
+            lanes["rx_power"] = [NO_LIGHT] * len(lanes["rx_power"])
+        modules.append({"interface": state.name, **LIGHT, **lanes})
+    return parts.write_optics(modules)
 
 
 def clock(switch: EmulatedSwitch) -> str:

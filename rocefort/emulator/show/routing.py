@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
+from napalm_cloudengine.displays import routing_details
 from napalm_cloudengine.displays.routing import OF_ADDRESS, PEERS, ROUTES, age_text, route_rows
 from rocefort.base.errors import BadInput
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
@@ -91,6 +92,8 @@ BGP_HEAD = (
     "               Origin : i - IGP, e - EGP, ? - incomplete",
     " RPKI validation codes: V - valid, I - invalid, N - not-found",
 )
+FAMILY = "ipv4-family unicast"
+ROUTING_POLICY = " Routing policy configured:"
 BGP_COLUMNS = (
     "        Network            NextHop                       MED        LocPrf    PrefVal Path/Ogn"
 )
@@ -117,6 +120,48 @@ def of_address(switch: EmulatedSwitch, address: str, mask: str | None = None) ->
         return ""  # the output in this case is not confirmed
     rows = [row for route in matches for row in _rows(route)]
     return OF_ADDRESS.write(rows, routes=len(rows))
+
+
+def details(switch: EmulatedSwitch, address: str, mask: str, *, longer: bool = False) -> str:
+    """`display ip routing-table A MASK verbose`: one block for each next hop, all active."""
+    prefix = IPv4Network((address, mask), strict=False)
+    routes = [
+        route
+        for route in state_source_of(switch).routes(switch.name)
+        if route.prefix == prefix or (longer and route.prefix.subnet_of(prefix))
+    ]
+    if not routes:
+        return ""  # the output in this case is not confirmed
+    age = routing_details.age_text(int(switch.clock() - switch.booted))
+    blocks = [_route_details(route, hop, name, age) for route in routes for hop, name in route.hops]
+    return "\n".join([routing_details.ROUTE_HEAD.format(len(blocks)), "\n\n".join(blocks)])
+
+
+def longer_details(switch: EmulatedSwitch, address: str, mask: str) -> str:
+    """`display ip routing-table A MASK longer-match verbose`: longer prefixes, too."""
+    return details(switch, address, mask, longer=True)
+
+
+def _route_details(route: RouteState, hop: str, interface: str, age: str) -> str:
+    learned = route.protocol in ("EBGP", "IBGP")
+    return routing_details.ROUTE.write(
+        {
+            "destination": str(route.prefix),
+            "protocol": route.protocol,
+            **dict.fromkeys(("process", "cost", "tag", "color"), 0),
+            "preference": route.preference,
+            "next_hop": hop,
+            "neighbour": hop if learned else "0.0.0.0",  # noqa: S104 - as printed
+            "state": "Active Adv",
+            "age": age,
+            "priority": "low" if learned else "medium",
+            "label": "NULL",
+            **dict.fromkeys(("qos", "indirect", "tunnel"), "0x0"),
+            "relay": "0.0.0.0",  # noqa: S104 - as printed
+            "interface": interface,
+            "flags": "DB" if interface == "NULL0" else "D",
+        }
+    )
 
 
 def _rows(route: RouteState) -> list[dict[str, Any]]:
@@ -204,26 +249,49 @@ def _verbose(switch: EmulatedSwitch, peer: PeerState) -> str:
     bgp = bgp_view(switch.running)
     asn = bgp.text.split()[1] if bgp else ""
     age = state_source_of(switch).peer_age_s(switch.name, str(peer.address))
-    since = f", Up for {age // 3600:02}h{age // 60 % 60:02}m{age % 60:02}s" if up else ""
+    since = f", Up for {routing_details.age_text(age)}" if up else ""
     keepalive, hold = timers(switch.running, str(peer.address))
-    rows = [
-        f"BGP Peer is {peer.address},  remote AS {peer.asn}",
-        f" Type: {'IBGP' if peer.asn == asn else 'EBGP'} link",
-        f" BGP version 4, Remote router ID {'-' if up else '0.0.0.0'}",  # noqa: S104 - not known
-        f" BGP current state: {peer.state}{since}",
-        f" BGP Peer Up count: {int(up)}",
-        f" Received total routes: {peer.prefixes}",
-        f" Received active routes total: {peer.prefixes}",
-        f" Configured: Active Hold Time: {hold} sec   Keepalive Time:{keepalive} sec",
-    ]
+    values: dict[str, object] = {
+        "address": peer.address,
+        "remote_as": peer.asn,
+        "type": "IBGP" if peer.asn == asn else "EBGP",
+        "version": 4,
+        "remote_id": "-" if up else "0.0.0.0",  # noqa: S104 - not known
+        "state": f"{peer.state}{since}",
+        "ups": int(up),
+        "received": peer.prefixes,
+        "active": peer.prefixes,
+        "hold": hold,
+        "keepalive": keepalive,
+        "authentication": _authentication(switch, peer),
+    }
+    shown = routing_details.PEER.write(values)
     if up:
-        rows.append("  Address family IPv4 Unicast: advertised and received")
-    return "\n".join([*rows, f" Authentication type configured: {_authentication(switch, peer)}"])
+        family = "  Address family IPv4 Unicast: advertised and received\n"
+        shown = shown.replace(" Authentication type", f"{family} Authentication type")
+    policies = routing_details.PEER.write(_policies(switch, peer))
+    return "\n".join([shown, ROUTING_POLICY, policies or " No routing policy is configured"])
+
+
+def _policies(switch: EmulatedSwitch, peer: PeerState) -> dict[str, str]:
+    """Return the route policies of a peer by direction; its own ones count before its group's."""
+    policies: dict[str, str] = {}
+    for text in _of_peer(switch.running, str(peer.address)):
+        words = text.split()
+        if words[0] == "route-policy" and len(words) == 3:
+            policies.setdefault(f"{words[2]}_policy", words[1])
+    return policies
 
 
 def _of_peer(config: Lines, address: str) -> list[str]:
-    """Return BGP lines of a peer and its group, without `peer NAME`; its own lines first."""
-    texts = [text.split(None, 2) for text in bgp_lines(config)]
+    """Return BGP lines of a peer and its group, without `peer NAME`; its own lines first.
+
+    Those of the public IPv4 family are among them.
+    """
+    bgp = bgp_view(config)
+    views = [child.children for child in bgp.children if child.text == FAMILY] if bgp else []
+    of_family = (line.text for lines in views for line in lines)
+    texts = [text.split(None, 2) for text in (*bgp_lines(config), *of_family)]
     lines = [words[1:] for words in texts if len(words) == 3 and words[0] == "peer"]
     own = [text for name, text in lines if name == address]
     groups = {text.split()[1] for text in own if text.startswith("group ")}

@@ -38,6 +38,8 @@ from rocefort.emulator.switch.state_source import (
     PfcState,
     QueueState,
     RouteState,
+    StationState,
+    VlanState,
 )
 from rocefort.emulator.switch.switch import EmulatedSwitch, configured_peers
 from rocefort.models.device.device import Device
@@ -184,6 +186,24 @@ class EmulatedState:
             )
             for state in self._uncounted(switch)
         ]
+
+    def vlans(self, switch: str) -> Sequence[VlanState]:
+        """Return every VLAN, by number."""
+        if switch not in self.switches:
+            return ()
+        running = self.switches[switch].running
+        return state_ports.vlans(self.device(switch), self._uncounted(switch), running)
+
+    def stations(self, switch: str) -> Sequence[StationState]:
+        """Return the servers behind switched interfaces that are up, by interface."""
+        if switch not in self.switches:
+            return ()
+        servers = {
+            port: far
+            for (name, port), far in self._plugged(switch).items()
+            if name == switch and far[0] not in self.switches
+        }
+        return state_ports.stations(self.device(switch), self.interfaces(switch), servers)
 
     def neighbours(self, switch: str) -> Sequence[NeighbourState]:
         """Return LLDP neighbours that are switches of the lab; LLDP of servers is not modelled."""

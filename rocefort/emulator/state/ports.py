@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, tree_text
 from rocefort.emulator.state.state_faults import Port
-from rocefort.emulator.switch.state_source import InterfaceState, LldpAdvertisement, Physical
+from rocefort.emulator.switch.state_source import (
+    InterfaceState,
+    LldpAdvertisement,
+    Physical,
+    StationState,
+    VlanState,
+)
 from rocefort.emulator.switch.switch import EmulatedSwitch
 from rocefort.models.base import natural
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import (
+    DEFAULT_VLAN,
     ETHERNET_MTU,
     JUMBO_FRAME_BYTES,
     Interface,
     gateway_vlan,
     kind_of,
+    trunk_name,
     trunk_number,
 )
 from rocefort.models.hardware.hardware import port_speed_gbps
@@ -181,3 +190,51 @@ def _carrying(device: Device, vlan: int, up: frozenset[str]) -> Iterator[bool]:
         if interface.carries(vlan):
             trunk = interface.kind == "eth-trunk"
             yield device.bundles(interface, up) if trunk else interface.name in up
+
+
+def vlans(device: Device, states: Sequence[InterfaceState], running: Config) -> list[VlanState]:
+    """Return every VLAN with its description, `VLAN 0010` by default, and its interfaces."""
+    described = {
+        line.text: child.text.removeprefix("description ")
+        for line in running
+        if line.text.startswith("vlan ")
+        for child in line.children
+        if child.text.startswith("description ")
+    }
+    interfaces = [device.by_interface.get(s.name) or Interface(name=s.name) for s in states]
+    rows = []
+    for vlan in sorted({DEFAULT_VLAN, *device.vlans}):
+        carrying = [interface for interface in interfaces if interface.carries(vlan)]
+        tagged = [i.name for i in carrying if i.link_type == "trunk" and vlan != DEFAULT_VLAN]
+        untagged = tuple(i.name for i in carrying if i.name not in tagged)
+        name = described.get(f"vlan {vlan}", f"VLAN {vlan:04}")
+        rows.append(VlanState(vlan, name, untagged, tuple(tagged)))
+    return rows
+
+
+def stations(
+    device: Device, states: Sequence[InterfaceState], servers: Mapping[str, Port]
+) -> list[StationState]:
+    """Return servers behind switched interfaces; servers: by port, with the port of the server.
+
+    A server with a bond has one address.
+    """
+    rows: dict[StationState, None] = {}
+    for state in states:
+        far = servers.get(state.name)
+        if far is None or state.physical != "up":
+            continue
+        interface = device.by_interface.get(state.name) or Interface(name=state.name)
+        name = interface.name if interface.eth_trunk is None else trunk_name(interface.eth_trunk)
+        carrier = device.by_interface.get(name) or interface
+        if not carrier.layer3:
+            whole = far[0] if interface.eth_trunk is not None else "/".join(far)
+            vlan = carrier.access_vlan or DEFAULT_VLAN
+            rows[StationState(ethernet_address(whole), name, vlan)] = None
+    return list(rows)
+
+
+def ethernet_address(name: str) -> str:
+    """Return an address for a name, in the range of the vendor's documents: `00e0-fcNN-NNNN`."""
+    digits = sha256(name.encode()).hexdigest()
+    return f"00e0-fc{digits[:2]}-{digits[2:6]}"

@@ -128,6 +128,25 @@ class InterfaceState:
 
 
 @dataclass(frozen=True, slots=True)
+class VlanState:
+    """One VLAN with the interfaces that carry it, without and with its tag."""
+
+    number: int
+    name: str
+    untagged: tuple[str, ...] = ()
+    tagged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StationState:
+    """A server's Ethernet address, and the switched interface behind which it is."""
+
+    mac: str
+    interface: str
+    vlan: int
+
+
+@dataclass(frozen=True, slots=True)
 class PfcState:
     """PFC frames of one queue of a port, and its deadlocks."""
 
@@ -206,6 +225,12 @@ class StateSource(Protocol):
 
     def interfaces(self, switch: str) -> Sequence[InterfaceState]:
         """Return every interface, physical ones first."""
+
+    def vlans(self, switch: str) -> Sequence[VlanState]:
+        """Return every VLAN, by number."""
+
+    def stations(self, switch: str) -> Sequence[StationState]:
+        """Return the servers behind switched interfaces that are up, by interface."""
 
     def pfc(self, switch: str) -> Sequence[PfcState]:
         """Return lossless queues of ports that have PFC on."""

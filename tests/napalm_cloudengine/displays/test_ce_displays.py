@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from napalm_cloudengine.displays import commits, interfaces, lldp, lossless, routing, system
+from napalm_cloudengine.displays import (
+    commits,
+    hardware,
+    interfaces,
+    lldp,
+    lossless,
+    routing,
+    routing_details,
+    switching,
+    system,
+)
 from napalm_cloudengine.displays.block import LabelledDisplay
 from napalm_cloudengine.displays.interface_fields import read_interfaces
 from napalm_cloudengine.displays.interfaces import BLOCKS, BRIEF, MANAGEMENT, PORT_V200, PORT_V300
@@ -79,6 +89,31 @@ def _peer(
     return row | {"state": state, "prefixes": prefixes, "received": received, "sent": sent}
 
 
+def _arp(address: str, mac: str, minutes: str, kind: str, instance: str) -> Row:
+    row = {"address": address, "mac": mac, "minutes": minutes, "kind": kind}
+    return row | {"interface": "100GE1/0/1", "instance": instance}
+
+
+def _mac(mac: str, where: str, interface: str, kind: str, age: int | None) -> Row:
+    return {"mac": mac, "where": where, "interface": interface, "kind": kind, "age": age}
+
+
+def _route(hop: str, interface: str, state: str, age: str, indirect: str, flags: str) -> Row:
+    row = {"destination": "198.51.100.0/24", "protocol": "EBGP", "process": "0", "cost": 80}
+    row |= {"preference": 255, "next_hop": hop, "neighbour": hop, "state": state, "age": age}
+    row |= {"tag": "0", "priority": "low", "label": "NULL", "qos": "0x0", "indirect": indirect}
+    row |= {"relay": "0.0.0.0", "interface": interface, "tunnel": "0x0"}
+    return row | {"flags": flags, "color": "0"}
+
+
+VLAN = {"type": "common", "status": "enable", "property": "default", "learning": "enable"}
+VLAN |= {"statistics": "disable", "broadcast": "FWD", "multicast": "FWD", "unicast": "FWD"}
+VLAN_ROWS: list[Row] = [
+    {"vlan": 2, "name": "VLAN 0002", "tagged": ["100GE1/0/5(U)"], **VLAN}
+    | {"untagged": ["100GE1/0/1(U)", "100GE1/0/2(U)"]},
+    {"vlan": 3, "name": "VLAN 0003", "tagged": [], **VLAN}
+    | {"untagged": ["100GE1/0/3(U)", "100GE1/0/4(U)"]},
+]
 FILES = [
     {"index": 0, "attributes": "dr-x", "size": "-", "name": "$_checkpoint"}
     | {"at": "Nov 11 2019 20:16:35"},
@@ -583,11 +618,70 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
             _brief("Eth-Trunk10"),
         ],
     ),
+    (
+        "arp",
+        switching.read_arp,
+        switching.write_arp,
+        [
+            _arp("192.0.2.12", "00e0-fc41-0202", "", "I", "r2"),
+            _arp("192.0.2.1", "00e0-fc41-0200", "17", "D", "r2"),
+            _arp("192.0.2.11", "00e0-fc41-0201", "", "I", "r1"),
+            _arp("192.0.2.1", "00e0-fc41-0200", "17", "D", "r1"),
+        ],
+    ),
+    (
+        "mac-address",
+        switching.read_mac_addresses,
+        switching.write_mac_addresses,
+        [
+            _mac("00e0-fc12-3456", "10/-/-", "25GE1/0/1", "dynamic", 544),
+            _mac("00e0-fc12-3457", "10/-/-", "Eth-Trunk10", "dynamic", 4_294_367_295),
+            _mac("00e0-fc12-3458", "-/-/10", "10.0.0.12", "dynamic", 574),
+            _mac("00e0-fc12-3459", "20/-/-", "25GE1/0/2", "static", None),
+        ],
+    ),
+    (
+        "vlan",
+        lambda shown: [
+            {str(row["vlan"]): (row["name"], row["ports"])} for row in switching.read_vlans(shown)
+        ],
+        lambda rows: switching.write_vlans(VLAN_ROWS[: len(rows)], total=True),
+        [
+            {"2": ("VLAN 0002", ["100GE1/0/1", "100GE1/0/2", "100GE1/0/5"])},
+            {"3": ("VLAN 0003", ["100GE1/0/3", "100GE1/0/4"])},
+        ],
+    ),
+    (
+        "interface-transceiver-brief",
+        hardware.read_optics,
+        hardware.write_optics,
+        [
+            {"interface": "10GE1/0/1", "temperature": [21.39], "voltage": [3.29]}
+            | {"bias": [22.8], "rx_power": [-40.0], "tx_power": [-3.33]},
+            {"interface": "10GE1/0/3", "temperature": [33.25], "voltage": [3.3]}
+            | {"bias": [45.39, 60.52, 43.26, 60.76], "rx_power": [1.17, -0.91, 0.88, 0.9]}
+            | {"tx_power": [1.69, 1.23, 0.42, 2.25]},
+        ],
+    ),
+    (
+        "ip-routing-table-verbose",
+        routing_details.read_route_details,
+        lambda rows: "\n\n".join(
+            [
+                routing_details.ROUTE_HEAD.format(len(rows)).rstrip("\n"),
+                *map(routing_details.ROUTE.write, rows),
+            ]
+        ),
+        [
+            _route("10.1.1.2", "100GE1/0/1", "Active Adv", "00h05m41s", "0x2", "D"),
+            _route("10.2.1.2", "100GE1/0/2", "Inactive Adv", "11d00h51m05s", "0x1", ""),
+        ],
+    ),
     _interface("interface-port-v300", PORT_V300, PORT_10GE | V300),
     _interface("interface-port-v200", PORT_V200, PORT_10GE | V200),
     _interface("interface-management", MANAGEMENT, METH),
 ]
-MODULES = (lossless, lldp, routing, system, commits, interfaces)
+MODULES = (lossless, lldp, routing, system, commits, interfaces, switching, hardware)
 NAMES = [case[0] for case in CASES]
 
 
@@ -621,8 +715,9 @@ def test_every_form_says_where_it_is_printed_so() -> None:
         lldp.DETAIL,
         commits.STATUS,
         *(b for b in vars(system).values() if isinstance(b, LabelledDisplay)),
+        *(b for b in vars(routing_details).values() if isinstance(b, LabelledDisplay)),
     ]
-    assert len(tables) == 16
+    assert len(tables) == 22
     assert [form.source for form in forms if not form.source] == []
     assert [form.source for form in forms if not form.confirmed] == [
         "AI Fabric best practice, EDOC1100155250 (f1a44286)",
@@ -632,6 +727,7 @@ def test_every_form_says_where_it_is_printed_so() -> None:
         'configuration guide V300R023C00, "display ip routing-table"; widths: outputs of switches',
         "an output of a CloudEngine switch that a public collector is tested with",
         "outputs of V200 switches that public parsers are tested with",
+        *["outputs of V200 switches that the public driver napalm-ce is tested with"] * 3,
         "outputs of V100 and V200 switches that public drivers are tested with",
         'command reference V300R023C00, "display interface", of Eth-Trunk 11',
         "outputs of V200 switches that public parsers are tested with",
