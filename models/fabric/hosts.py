@@ -244,6 +244,15 @@ class Adapter(Sourced):
     parameters: dict[Name, Parameter] = Field(
         description="Its parameters, by keys of congestion control and NIC profiles."
     )
+    nics: dict[Description, tuple[Annotated[int, Field(gt=0, le=3200)], ...]] = Field(
+        default_factory=dict,
+        examples=[{"ConnectX-5": [25, 100]}],
+        description="NICs of this make, each with the speeds of a port, Gb/s; none: not known.",
+    )
+
+    def nics_of(self, gbps: int) -> tuple[str, ...]:
+        """NICs whose port has a speed."""
+        return tuple(name for name, speeds in self.nics.items() if gbps in speeds)
 
 
 class Hosts(Frozen):

@@ -109,7 +109,8 @@ def add(
     The report lists ports, cables, transceivers and capacity. It is refused where a leaf or a spine
     must come first, with the number that is missing.
     """
-    from rocefort.beamline.onboard import NewBeamline, onboard
+    from rocefort.beamline.entry import NewBeamline
+    from rocefort.beamline.onboard import onboard
     from rocefort.beamline.reports import onboarding_report
     from rocefort.verification.rules_in_force import judge_by_site_rules
 

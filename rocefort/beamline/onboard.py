@@ -1,65 +1,37 @@
-"""`beamline add`: an entry like that of another beamline, with ports that follow from its id.
+"""`beamline add`: what the entry of a new beamline brings is derived, checked and compared.
 
-The file keeps every other byte. What the entry brings is derived, checked and compared with the
-fabric before: nothing of it may move, and the demand with the new beamline must fit.
+Nothing of the fabric before may move. The demand with the new beamline must fit in each state in
+which that before fits: whole, after any single failure, and with a spine drained and a cable lost.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
+from typing import Self
 
-from rocefort.base.documents.edit import Insertion, appended, spliced
-from rocefort.base.documents.read import document_of
-from rocefort.base.errors import BadInput, Problem, Refused
+from rocefort.base.errors import Problem
+from rocefort.beamline.entry import BeamlineEntry, EditedText, NewBeamline, growth_first, with_items
 from rocefort.beamline.facility import beamline_named
-from rocefort.change.edit import Versions, read_fabric, versions_of
-from rocefort.change.expand import by_place, new_cables
+from rocefort.change.edit import FabricFile, Versions, read_fabric, versions_of
+from rocefort.change.expand import GrowthOptions, by_place, new_cables
 from rocefort.change.growth import ListedCable
-from rocefort.design.load.documents import LoadedFabric, loaded_fabric
-from rocefort.models.base import Frozen, check_name
-from rocefort.models.fabric.beamlines import MOST_BEAMLINES, Beamline
-from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.topology import Leaf
-from rocefort.models.hardware.hardware import Hardware
-from rocefort.models.hardware.media import parts_of, whole_port
+from rocefort.design.subject import ReadNetwork
+from rocefort.models.base import Frozen
+from rocefort.models.fabric.beamlines import Beamline
 from rocefort.models.network.network import Network
-from rocefort.models.units import gbps
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.capacity.capacity_results import CapacityReport
+from rocefort.validators.capacity.capacity_results import AfterFailure, CapacityReport
 from rocefort.validators.rules.verification.growth_subject import Proof, prove
-from rocefort.verification.capacity import capacity_of, demand_of, percent
-
-OF_ONE = ("id", "name", "leaf", "ports", "runs", "owner", "assumed")  # keys that are not copied
-Item = dict[str, object]
-
-
-@dataclass(frozen=True)
-class NewBeamline:
-    """Beamline as the command line describes it.
-
-    like: name of the beamline that it is like. rates: of its detectors, as typed; none: those of
-    `like`. id, leaf: given by hand.
-    """
-
-    name: str
-    like: str
-    rates: Sequence[str] = ()
-    id: int | None = None
-    leaf: str | None = None
-    owner: str | None = None
-
-
-@dataclass(frozen=True)
-class BlockOfPorts:
-    """Ports of one leaf."""
-
-    leaf: str
-    ports: tuple[str, ...]
-    gbps: int
+from rocefort.verification.capacity import (
+    MaintenanceState,
+    capacity_of,
+    demand_of,
+    maintenance_of,
+    percent,
+)
 
 
 class NewServer(Frozen):
@@ -75,8 +47,10 @@ class NewServer(Frozen):
 class Onboarding(Frozen):
     """New beamline. pattern: the one that it is like. lines: of the file.
 
-    before, after: use of the fullest cable, whole and after the worst single failure.
+    before, after: use of the fullest cable: whole, after the worst single failure, and with a spine
+    drained and the worst cable lost (None: no spine can be drained).
 
+    nic: its profile; empty: not given. nic_models: of the inventory, with a port of that speed.
     peak_gbps, sent_gbps: of the new beamline. written: whether the file has it.
     """
 
@@ -91,24 +65,17 @@ class Onboarding(Frozen):
     servers: tuple[NewServer, ...]
     cables: tuple[ListedCable, ...]
     free: tuple[tuple[str, int], ...]  # ports of that speed, by leaf, that are still free
-    before: tuple[float, float | None]
-    after: tuple[float, float | None]
+    before: tuple[float, float | None, float | None]
+    after: tuple[float, float | None, float | None]
     worst: str
     proof: Proof
     touched: tuple[str, ...]
+    nic: str = ""
+    nic_models: tuple[str, ...] = ()
+    nic_source: str = ""
     warnings: tuple[str, ...] = ()
     not_judged: int = 0
     written: bool = False
-
-
-@dataclass(frozen=True)
-class EditedText:
-    """Fabric with the new entry, in memory."""
-
-    text: str
-    loaded: LoadedFabric
-    insertions: tuple[Insertion, ...]
-    beamline: Beamline
 
 
 def onboard(fabric: Path, request: NewBeamline) -> tuple[Onboarding, Versions[EditedText]]:
@@ -120,18 +87,17 @@ def onboard(fabric: Path, request: NewBeamline) -> tuple[Onboarding, Versions[Ed
     file = read_fabric(fabric, "the beamline is not added")
     like = beamline_named(file.start.network, request.like)
     hardware = {node.name: node.hardware for node in file.start.network.nodes if node.hardware}
-    entry = BeamlineEntry(file.loaded, hardware, like, request)
+    entry = BeamlineEntry(file.loaded, hardware, like, request, file.path)
     versions = versions_of(file, lambda: with_items(file.text, file.loaded, [entry.item()]))
     old, new = versions.old, versions.new
     proof, moved = prove(old.network, new.network, old.texts, new.texts)
     versions.refuse(moved)
-    before, after = (
-        capacity_of(side, demand_of(file.path, None, side.network)) for side in (old, new)
-    )
+    before, after = (_Carried.of(file.path, side) for side in (old, new))
     beamline = versions.edited.beamline
-    if problems := list(_missing(beamline, before, after)):
+    nics = _nics(file, new.network, beamline)
+    if problems := list(_missing(file, beamline, before, after)):
         raise file.untouched(problems)
-    worst = after.worst
+    worst = after.report.worst
     onboarding = Onboarding(
         fabric=new.network.name,
         file=str(file.path),
@@ -144,275 +110,104 @@ def onboard(fabric: Path, request: NewBeamline) -> tuple[Onboarding, Versions[Ed
         servers=tuple(_servers(new.network, beamline)),
         cables=tuple(sorted(new_cables(old.network, new.network), key=by_place)),
         free=tuple(entry.free_after(beamline)),
-        before=_fullest(before),
-        after=_fullest(after),
+        before=before.fullest,
+        after=after.fullest,
         worst=worst.failures[0] if worst else "",
         proof=proof,
         touched=tuple(name for name in new.texts if new.texts[name] != old.texts.get(name)),
         warnings=tuple(versions.warnings),
         not_judged=versions.not_judged,
+        **nics,
     )
     return onboarding, versions
 
 
-def with_items(text: str, loaded: LoadedFabric, items: Sequence[Item]) -> EditedText:
-    """Append entries to `beamlines` of a file's text."""
-    name = loaded.document.file
-    insertions = appended(text, {"beamlines": items}, {}, "servers")
-    edited = spliced(text, insertions)
-    document = document_of(edited, f"{name} as it would be")
-    data = loaded.document.data
-    if not isinstance(data, dict):
-        raise TypeError("a fabric that is loaded is a mapping")
-    if document.data != data | {"beamlines": [*data["beamlines"], *items]}:
-        what = "the new entry does not read back as intended"
-        raise Refused(what, file=name, how="write it by hand, and report it")
-    after = loaded_fabric(document, loaded.site)
-    return EditedText(edited, after, tuple(insertions), after.fabric.beamlines[-1])
-
-
 @dataclass(frozen=True)
-class BeamlineEntry:
-    """Entry of the new beamline. hardware: by switch. like: the beamline that it copies."""
+class _Carried:
+    """State of a fabric under its demand: whole, after a failure, and during maintenance."""
 
-    loaded: LoadedFabric
-    hardware: Mapping[str, Hardware]
-    like: Beamline
-    request: NewBeamline
+    report: CapacityReport
+    maintenance: MaintenanceState | None
 
-    def item(self) -> Item:
-        """Keys of the entry; raises BadInput and Refused."""
-        fabric, request = self.loaded.fabric, self.request
-        try:
-            check_name(request.name)
-        except ValueError as error:
-            raise BadInput(str(error), how="choose another name") from None
-        if request.name in {beamline.name for beamline in fabric.beamlines}:
-            raise BadInput(f"{request.name!r} is in use", how="choose another name")
-        index = next(i for i, b in enumerate(fabric.beamlines) if b.name == self.like.name)
-        data = self.loaded.document.data
-        row = data["beamlines"][index] if isinstance(data, dict) else {}
-        copied = {key: value for key, value in row.items() if key not in OF_ONE}
-        copied["detectors"] = self._detectors(row["detectors"])
-        number = self._id()
-        sent = sum(gbps(one["rate"]) for one in copied["detectors"]) * (
-            self.like.sent_gbps / self.like.peak_gbps
-        )
-        block = self._ports(number, sent)
-        own: Item = {
-            "id": number,
-            "name": request.name,
-            "leaf": block.leaf,
-            "ports": list(_ranges(block.ports)),
-        }
-        item = {key: own.get(key, copied.get(key)) for key in row if key in own or key in copied}
-        return item | ({"owner": request.owner} if request.owner else {})
+    @classmethod
+    def of(cls, file: Path, side: ReadNetwork) -> Self:
+        given = demand_of(file, None, side.network)
+        report = capacity_of(side, given)
+        return cls(report, maintenance_of(side, given, report))
 
-    def _detectors(self, rows: Sequence[Item]) -> list[Item]:
-        """Detectors as those of `like`, with the rates of the request."""
-        if not self.request.rates:
-            return [dict(row) for row in rows]
-        detectors = []
-        for number, text in enumerate(self.request.rates):
-            try:
-                gbps(text)
-            except ValueError as error:
-                raise BadInput(str(error), where="--detector") from None
-            like = rows[min(number, len(rows) - 1)]
-            more = {} if number < len(rows) else {"name": f"{like['name']}-{number + 1}"}
-            detectors.append({**like, **more, "rate": text.strip()})
-        return detectors
-
-    def _id(self) -> int:
-        """Id of the request, or the number at the end of the name, or the next one.
-
-        Raises BadInput where ports follow from ids: a next id depends on what was added before.
-        """
-        fabric, request = self.loaded.fabric, self.request
-        if request.id is not None:
-            return request.id
-        used = {beamline.id for beamline in fabric.beamlines}
-        match = re.search(r"(?<!\d)(\d{1,3})$", request.name)
-        number = int(match[1]) if match else 0
-        if number and number not in used:
-            return number
-        if fabric.capacity.beamline_ports is not None:
-            what = f"{request.name!r} ends in no number from 1 to {MOST_BEAMLINES} that is free"
-            how = "give --id N: with capacity.beamline_ports, the ports follow from it"
-            raise BadInput(what, how=how)
-        return max(used) + 1
-
-    def _leaves(self) -> list[Leaf]:
-        """Leaves with a gateway for the beamlines' segment, by id; one if the request names it."""
-        leaves = self.loaded.fabric.leaves
-        own = [leaf for leaf in leaves if self.like.segment in leaf.segments]
-        if self.request.leaf is not None:
-            own = [leaf for leaf in leaves if leaf.name == self.request.leaf]
-            if not own:
-                raise BadInput(f"no leaf {self.request.leaf!r}", where="--leaf")
-        return sorted(own, key=lambda leaf: leaf.id)
-
-    def _speed(self, leaf: Leaf, port: str) -> int | None:
-        hardware = self.hardware[leaf.name]
-        return hardware.speed_gbps(port, leaf.splits.get(whole_port(port)))
-
-    def ports_of(self, leaf: Leaf, speed: int) -> list[str]:
-        """Ports of a leaf for servers, of one speed, in the hardware's order."""
-        return server_ports(leaf, self.hardware[leaf.name], speed)
-
-    def _used(self, leaf: Leaf) -> set[str]:
-        return used_ports(self.loaded.fabric, leaf)
-
-    def _ports(self, number: int, sent: float) -> BlockOfPorts:
-        """Ports of the new servers: by the id, or the first free ones; raises Refused."""
-        leaves = {leaf.name: leaf for leaf in self.loaded.fabric.leaves}
-        speed = self._speed(leaves[self.like.leaf], self.like.port_names[0])
-        if not speed:
-            raise Refused(f"the speed of the ports of {self.like.name} is not known")
-        fraction = self.loaded.fabric.rdma.line_rate_fraction
-        needed = max(1, ceil(sent / (speed * fraction)))
-        most = self.loaded.fabric.capacity.beamline_ports
-        if self.request.leaf is None and most is not None:
-            return self._by_id(number, needed, most, speed)
-        return self._first_free(needed, speed)
-
-    def _by_id(self, number: int, needed: int, most: int, speed: int) -> BlockOfPorts:
-        """Block `number` of the leaves of the segment, whatever was added before."""
-        name, file = self.request.name, self.loaded.document.file
-        if needed > most:
-            raise Refused(
-                f"{name} needs {count_of(needed, 'port')} of {speed} Gb/s, and "
-                f"capacity.beamline_ports keeps {most}",
-                file=file,
-                how="name a leaf: --leaf LEAF takes its first free ports",
-            )
-        per_leaf = self.loaded.fabric.capacity.beamlines_per_leaf
-        leaves, before = self._leaves(), 0
-        for leaf in leaves:
-            ports = self.ports_of(leaf, speed)
-            blocks = min(len(ports) // most, per_leaf or len(ports))
-            if number <= before + blocks:
-                first = (number - before - 1) * most
-                block = ports[first : first + needed]
-                if taken := [port for port in block if port in self._used(leaf)]:
-                    raise Refused(
-                        f"beamline {number} has {listing(taken)} of {leaf.name}, which is in use",
-                        file=file,
-                        how="name a leaf: --leaf LEAF takes its first free ports",
-                    )
-                return BlockOfPorts(leaf.name, tuple(block), speed)
-            before += blocks
-        last = leaves[-1].name
-        raise Refused(
-            f"{name} is beamline {number}, and the {count_of(len(leaves), 'leaf')} of segment "
-            f"{self.like.segment} have blocks of {count_of(most, 'port')} for {before} beamlines: "
-            f"{count_of(needed, 'port')} of {speed} Gb/s are missing",
-            file=file,
-            how=f"grow first: rocefort expand {self.loaded.fabric.fabric} --add-leaves 1 "
-            f"--like {last}",
-        )
-
-    def _first_free(self, needed: int, speed: int) -> BlockOfPorts:
-        """First free ports of the leaf of `like`, or else of the next leaf that has enough."""
-        leaves = sorted(self._leaves(), key=lambda leaf: leaf.name != self.like.leaf)
-        free = {
-            leaf.name: [p for p in self.ports_of(leaf, speed) if p not in self._used(leaf)]
-            for leaf in leaves
-        }
-        for leaf, ports in free.items():
-            if len(ports) >= needed:
-                return BlockOfPorts(leaf, tuple(ports[:needed]), speed)
-        most = max(map(len, free.values()), default=0)
-        names = listing(free) or f"no leaf of segment {self.like.segment}"
-        raise Refused(
-            f"{self.request.name} needs {count_of(needed, 'port')} of {speed} Gb/s on one leaf; "
-            f"of {names} the emptiest has {most} free: {needed - most} are missing",
-            file=self.loaded.document.file,
-            how=f"grow first: rocefort expand {self.loaded.fabric.fabric} --add-leaves 1 --like "
-            f"{self.like.leaf}",
-        )
-
-    def free_after(self, beamline: Beamline) -> Iterator[tuple[str, int]]:
-        """Yield leaves with the number of ports like the new ones that are left."""
-        for leaf in self._leaves():
-            own = self._speed(leaf, beamline.port_names[0]) if leaf.name == beamline.leaf else None
-            speed = own or self._speed(leaf, self.like.port_names[0])
-            used = self._used(leaf) | ({*beamline.port_names} if own else set())
-            if speed:
-                yield leaf.name, sum(p not in used for p in self.ports_of(leaf, speed))
-
-
-def server_ports(leaf: Leaf, hardware: Hardware, speed: int) -> list[str]:
-    """Ports of a leaf for servers, of one speed, in the order of its hardware in its role."""
-    reserved = {whole_port(name) for name in hardware.fabric_places(leaf.splits)}
-    return [
-        part
-        for name in hardware.port_names()
-        if name not in reserved
-        for part in (parts_of(name, leaf.splits[name]) if name in leaf.splits else (name,))
-        if hardware.speed_gbps(part, leaf.splits.get(whole_port(part))) == speed
-    ]
-
-
-def used_ports(fabric: Fabric, leaf: Leaf) -> set[str]:
-    """Ports of a leaf with a server or an exit."""
-    own = {port for s in fabric.servers if s.leaf == leaf.name for port in s.ports}
-    return own | {exit_.port for exit_ in leaf.exits}
-
-
-def _ranges(ports: Sequence[str]) -> Iterator[str]:
-    """Yield consecutive ports as ranges; a part of a split port is alone."""
-    run: list[str] = []
-    for port in ports:
-        if run and (":" in port or _next(run[-1]) != port):
-            yield _range(run)
-            run = []
-        run.append(port)
-    yield _range(run)
-
-
-def _next(port: str) -> str:
-    head, _, number = port.rpartition("/")
-    return f"{head}/{int(number) + 1}" if number.isdecimal() else ""
-
-
-def _range(run: Sequence[str]) -> str:
-    return run[0] if len(run) == 1 else f"{run[0]}-{run[-1].rpartition('/')[2]}"
+    @property
+    def fullest(self) -> tuple[float, float | None, float | None]:
+        worst, apart = self.report.worst, self.maintenance
+        after = worst.utilisation if worst else None
+        return self.report.utilisation, after, apart.worst.utilisation if apart else None
 
 
 def _missing(
-    beamline: Beamline, before: CapacityReport, after: CapacityReport
+    file: FabricFile, beamline: Beamline, before: _Carried, after: _Carried
 ) -> Iterator[Problem]:
     """Yield what the demand with a new beamline lacks, if the demand before lacked nothing."""
-    if before.fits and not after.fits:
-        top = max(after.of("servers"), key=lambda use: use.utilisation)
+    was, now = before.report, after.report
+    if was.fits and not now.fits:
+        top = max(now.of("servers"), key=lambda use: use.utilisation)
         if top.utilisation > 1:
             what = f"{top.fullest} on {top.name} would be loaded to {percent(top.utilisation)}"
             yield Problem(beamline.name, what, "add receivers first")
-        if after.utilisation > 1:
-            what = f"{after.fullest} would be loaded to {percent(after.utilisation)}"
-            yield Problem(beamline.name, what, _spines(after, after.spines_needed))
-    worst, was = after.worst, before.worst
-    if worst and was and was.fits and not worst.fits and after.fits:
-        what = (
-            f"after the loss of {worst.failures[0]}, {worst.fullest} would be loaded to "
-            f"{percent(worst.utilisation)}"
-        )
-        yield Problem(beamline.name, what, _spines(after, after.spines_needed_after))
+        if now.utilisation > 1:
+            what = f"{now.fullest} would be loaded to {percent(now.utilisation)}"
+            yield Problem(beamline.name, what, _more_spines(file, now, now.spines_needed))
+    if now.worst and was.worst and was.worst.fits and not now.worst.fits and now.fits:
+        what = f"after the loss of {now.worst.failures[0]}, {_load(now.worst)}"
+        yield Problem(beamline.name, what, _more_spines(file, now, now.spines_needed_after))
+    old, new = before.maintenance, after.maintenance
+    if old and new and old.worst.fits and not new.worst.fits and now.fits:
+        # Each cable then carries less by at least the part that a spine in service is more.
+        needed = ceil((now.spines - 1) * new.worst.utilisation) + 1
+        what = f"with {new.spine} drained and {new.worst.failures[0]} lost, {_load(new.worst)}"
+        yield Problem(beamline.name, what, _more_spines(file, now, needed))
 
 
-def _spines(report: CapacityReport, needed: int | None) -> str:
+def _load(after: AfterFailure) -> str:
+    return f"{after.fullest} would be loaded to {percent(after.utilisation)}"
+
+
+def _more_spines(file: FabricFile, report: CapacityReport, needed: int | None) -> str:
+    """Return what must grow first, or why more spines do not fit."""
     more = (needed or 0) - report.spines
     if more <= 0:
         return "grow first: more links_per_pair, or more spines"
-    return (
-        f"grow first: rocefort expand {report.fabric} --add-spines {more}, or more links_per_pair"
+    growth = growth_first(
+        report.fabric, file.path, f"--add-spines {more}", GrowthOptions(more, 0, 0)
     )
+    return f"{growth}, or more links_per_pair"
 
 
-def _fullest(report: CapacityReport) -> tuple[float, float | None]:
-    worst = report.worst
-    return report.utilisation, worst.utilisation if worst else None
+def _nics(file: FabricFile, network: Network, beamline: Beamline) -> dict[str, object]:
+    """Return the NIC profile of a beamline, and the NICs of its make that fit its ports.
+
+    Raises Refused if the inventory has NICs of the make, and none with a port of that speed.
+    """
+    hosts, name = network.hosts, beamline.nic
+    profile = hosts.nics.get(name) if hosts and name else None
+    adapter = hosts.adapters.get(profile.adapter or "") if hosts and profile else None
+    servers = {server.name: server for server in network.servers or ()}
+    speeds = {servers[own].flow_gbps for own in beamline.servers}
+    if adapter is None or not adapter.nics:
+        return {"nic": name or ""}
+    models = set.intersection(*({*adapter.nics_of(speed)} for speed in speeds))
+    if not models:
+        most = max(gbps for own in adapter.nics.values() for gbps in own)
+        what = (
+            f"{count_of(len(beamline.servers), 'NIC')} of {listing(f'{s} Gb/s' for s in speeds)} "
+            f"are missing: profile {name} is of {adapter.model}, and the inventory has them up to "
+            f"{most} Gb/s"
+        )
+        how = "name another NIC profile in the entry that it is like, or add the NIC to `adapter`"
+        raise file.untouched([Problem(beamline.name, what, how)])
+    return {
+        "nic": name or "",
+        "nic_models": tuple(one for one in adapter.nics if one in models),
+        "nic_source": adapter.source_of("nics") or "",
+    }
 
 
 def _servers(network: Network, beamline: Beamline) -> Iterator[NewServer]:

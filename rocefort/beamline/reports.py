@@ -200,10 +200,13 @@ def _material(done: Onboarding) -> Iterator[Block]:
     """Show the bill of materials."""
     yield cable_table("plug", "into", done.cables)
     yield Note(f"order {lengths_text(done.cables)}; {transceivers_text(done.cables)}")
-    yield Note(
-        f"order {count_of(len(done.servers), 'server')} with a NIC of "
-        f"{listing(sorted({f'{s.gbps} Gb/s' for s in done.servers}))}"
-    )
+    speeds = listing(sorted({f"{s.gbps} Gb/s" for s in done.servers}))
+    text = f"order {count_of(len(done.servers), 'server')} with a NIC of {speeds}"
+    if done.nic_models:
+        text += f", profile {done.nic}: one of {listing(done.nic_models)} ({done.nic_source})"
+    elif done.nic:
+        text += f", profile {done.nic}; the inventory has no speeds of its NICs"
+    yield Note(text)
 
 
 def _capacity(done: Onboarding) -> Iterator[Block]:
@@ -213,6 +216,7 @@ def _capacity(done: Onboarding) -> Iterator[Block]:
     rows = (
         ("fullest cable", text(done.before[0]), text(done.after[0])),
         ("after the worst single failure", text(done.before[1]), text(done.after[1])),
+        ("with a spine drained and a cable lost", text(done.before[2]), text(done.after[2])),
     )
     sides = (TableColumn(title, "right") for title in ("before", "after"))
     yield Table((TableColumn("capacity", wraps=True), *sides), rows)

@@ -21,7 +21,7 @@ from rocefort.base.documents.suggest import nearest
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Refused
 from rocefort.base.progress import tracked
-from rocefort.beamline.onboard import (
+from rocefort.beamline.entry import (
     BeamlineEntry,
     Item,
     NewBeamline,

@@ -63,6 +63,34 @@ def judge_capacity(
     return report.model_copy(update={"drained": tuple(drained), **needed})
 
 
+@dataclass(frozen=True)
+class MaintenanceState:
+    """State with a spine drained and a cable lost, in which the fullest cable is fullest."""
+
+    spine: str
+    worst: AfterFailure
+
+
+def maintenance_of(
+    subject: ReadNetwork, given: DemandFile, whole: CapacityReport
+) -> MaintenanceState | None:
+    """Worst state of a maintenance window; None: no spine can be drained, or no cable be lost.
+
+    whole: report without a drained spine. Of spines whose failure has the same effect, one is
+    drained.
+    """
+    kinds = [one.at[0] for one in whole.failures if one.kind == "spine"]
+    nodes = subject.network.by_name
+    states = []
+    for spine in (name for name in kinds if can_drain(nodes[name].device)):
+        apart = with_drained(subject.network, [spine])
+        report = capacity_of(replace(subject, network=apart), given)
+        links = [one for one in report.failures if one.kind == "link"]
+        worst = max(links, key=lambda one: (one.cut_gbps, one.utilisation), default=None)
+        states += [MaintenanceState(spine, worst)] if worst else []
+    return max(states, key=lambda one: (one.worst.cut_gbps, one.worst.utilisation), default=None)
+
+
 def _drainable(network: Network, names: Sequence[str]) -> Sequence[str]:
     """Return the names; raises BadInput for switches that are no spines, or have no policy."""
     spines = {node.name: node for node in network.role(SwitchRole.SPINE)}

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.base.repository import INVENTORY
-from rocefort.beamline.onboard import NewBeamline, onboard
+from rocefort.beamline.entry import NewBeamline
+from rocefort.beamline.onboard import onboard
 from rocefort.design.derive.derive import derive
 from rocefort.models.network.network import SwitchRole
 from rocefort.validators.capacity.capacity_results import CapacityReport

@@ -14,7 +14,10 @@ from efforts import tries
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rocefort.beamline.onboard import NewBeamline, onboard
+from rocefort.base.errors import Refused
+from rocefort.base.repository import INVENTORY
+from rocefort.beamline.entry import NewBeamline
+from rocefort.beamline.onboard import onboard
 from rocefort.design.derive.derive import derive
 
 Rocefort = Callable[..., Any]
@@ -202,6 +205,62 @@ def test_refusals_of_blocks(
     path.write_text(in_blocks(with_beamlines(), 2), encoding="utf-8")
     done = rocefort("beamline", "add", path, *words)
     assert message in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    ("rate", "message"),
+    [
+        (
+            "480 Gb/s",
+            "bl16: with spine01 drained and leaf07 100GE1/0/34 - spine02 100GE1/1/7 lost, leaf07 "
+            "100GE1/0/39 to spine02 would be loaded to 103 %; grow first, which `rocefort expand "
+            "heps-phase1 --add-spines 1` cannot: capacity.spines 1 more spines take id 6; the "
+            "reserved capacity is 5 spines, which leaves room for 0, or more links_per_pair",
+        ),
+        (
+            "5 Tb/s",
+            "bl16 needs 55 ports of 100 Gb/s on one leaf; of leaf07 the emptiest has 17 free: 38 "
+            "are missing; grow first, which `rocefort expand heps-phase1 --add-leaves 1 --like "
+            "leaf05` cannot: capacity.leaves 1 more leaves take id 9; the reserved capacity is 8 "
+            "leaves, which leaves room for 0",
+        ),
+    ],
+)
+def test_a_fabric_that_cannot_grow(tmp_path: Path, rate: str, message: str) -> None:
+    """All spines carry the peak after a failure, and not while one is drained and a cable lost."""
+    text = (INVENTORY / "heps-phase1" / "fabric.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "fabric.yaml"
+    text = text.replace("  spines: 8\n", "  spines: 5\n").replace("  leaves: 32\n", "  leaves: 8\n")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(Refused) as raised:
+        onboard(path, NewBeamline("bl16", "bl05", [rate], leaf="leaf07"))
+    assert message in str(raised.value)
+
+
+def test_nics_of_the_inventory(rocefort: Rocefort, tmp_path: Path) -> None:
+    path = tmp_path / "fabric.yaml"
+    path.write_text(with_beamlines(), encoding="utf-8")
+    words = ("beamline", "add", path, "bl5", "--like", "bl4", "--dry-run")
+    done = json.loads(rocefort(*words, "--format", "json").out)
+    every = ["ConnectX-4", "ConnectX-4 Lx", "ConnectX-5", "ConnectX-6", "ConnectX-6 Dx"]
+    assert done["nic_models"] == [*every, "ConnectX-6 Lx", "ConnectX-7"]
+    assert done["nic_source"].startswith("NVIDIA MLNX_EN v24.07")
+
+
+def test_a_speed_that_no_nic_of_the_inventory_has(rocefort: Rocefort, tmp_path: Path) -> None:
+    adapter = "{model: NIC of a test, parameters: {}, nics: {Ten: [1, 10]}}"
+    profiles = f"profiles:\n  adapter: {{ten: {adapter}}}\n  nic: {{ten: {{adapter: ten}}}}\n"
+    text = with_beamlines().replace(
+        "nic: connectx-dscp34\n    detectors", "nic: ten\n    detectors"
+    )
+    path = tmp_path / "fabric.yaml"
+    path.write_text(text.replace("profiles:\n", profiles), encoding="utf-8")
+    done = rocefort("beamline", "add", path, "bl5", "--like", "bl4")
+    assert (
+        "bl5: 1 NIC of 25 Gb/s are missing: profile ten is of NIC of a test, and the inventory has "
+        "them up to 10 Gb/s; name another NIC profile in the entry that it is like"
+    ) in " ".join(done.err.split())
+    assert done.code == 4
 
 
 @settings(max_examples=tries(5), suppress_health_check=[HealthCheck.function_scoped_fixture])
