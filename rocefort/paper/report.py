@@ -16,6 +16,7 @@ COLUMNS = {"simulated": "simulated", "guests": "run on guests", "site": "site"}
 def papers_report(result: Papers) -> Iterator[Block]:
     """Show each document: its tables, the origin of each cell, and what cannot be had."""
     for paper in result.papers:
+        yield Section(paper.title, (Note(paper.source),))
         yield from paper_blocks(paper)
     yield Note(summary(result), Tone.GOOD)
     if result.page:
@@ -23,8 +24,7 @@ def papers_report(result: Papers) -> Iterator[Block]:
 
 
 def paper_blocks(paper: Paper) -> Iterator[Block]:
-    """Show one document."""
-    yield Section(paper.title, (Note(paper.source),), id=paper.reference)
+    """Show one document, without its title."""
     if paper.caution:
         yield Note(f"caution: {paper.caution}", Tone.WARNING)
     rows: list[tuple[Cell, ...]] = [
@@ -115,5 +115,8 @@ def papers_page(result: Papers) -> str:
         sizes=(count_of(len(result.papers), "document"),),
         sections=[(paper.reference, paper.reference) for paper in result.papers],
     )
-    blocks = chain.from_iterable(paper_blocks(paper) for paper in result.papers)
+    blocks = (
+        Section(paper.title, tuple(paper_blocks(paper)), lead=paper.source, id=paper.reference)
+        for paper in result.papers
+    )
     return framed_page("blocks_page.html.j2", head, {"blocks": html_of(*blocks)})
