@@ -58,7 +58,18 @@ def read_optics(shown: DisplayAnswer) -> Rows[Row]:
         if lacking := next((each for each in LANES if each not in module), None):
             what = f"{module['interface']} shows no {lacking.replace('_', ' ')}"
             raise shown.wrong(number, what)
+    _require_end(shown, modules)
     return Rows(modules, unread)
+
+
+def _require_end(shown: DisplayAnswer, rows: Sequence[Row]) -> None:
+    """Raise UnreadableError where no ruler is below the last row: each form here has one.
+
+    Without rows, the one below the names of columns is above it.
+    """
+    last = shown.lines[-1].number if shown.lines else 0
+    if last and shown.rulers_after(last) < (1 if rows else 2):
+        raise shown.wrong(last, "the line below the last row is missing: it is cut off")
 
 
 def _values(shown: DisplayAnswer, number: int, text: str) -> list[float]:
@@ -205,6 +216,7 @@ def _below(table: DisplayTable, shown: DisplayAnswer, name: re.Pattern[str]) -> 
         if values is None:
             raise shown.wrong(line.number, f"{line.text.strip()!r} is no row of its table")
         rows.append({"slot": slot, **values})
+    _require_end(shown, rows)
     return rows
 
 
@@ -222,7 +234,8 @@ def read_fans(shown: DisplayAnswer) -> list[Row]:
 
 def read_power(shown: DisplayAnswer) -> list[Row]:
     """Read power supplies; the tables of their fans and of earlier failures are left out."""
-    end = next((n for n, row in enumerate(shown.rows) if row.rstrip().endswith(" info:")), None)
+    others = re.compile(r"N/A:|.* info:\s*$")  # the legend, and the heads of further tables
+    end = next((n for n, row in enumerate(shown.rows) if others.match(row)), None)
     whole = DisplayAnswer(shown.command, "\n".join(shown.rows[:end]))
     return _below(POWER, whole, _POWER_NAME)
 
@@ -251,4 +264,5 @@ def read_temperatures(shown: DisplayAnswer) -> Rows[Row]:
             row = dict(zip(cells, words, strict=True))
             slot = row.setdefault("slot", slot)
             sensors.append(row)
+    _require_end(shown, sensors)
     return Rows(sensors, unread)
