@@ -5,6 +5,8 @@ Names contain the unit of a value. Every default is named here.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
@@ -21,6 +23,7 @@ from rocefort.models.fabric.topology import (
     Leaf,
     LinkPin,
     Management,
+    Rack,
     SegmentIntent,
     ServerIntent,
     Switch,
@@ -169,6 +172,9 @@ class Fabric(Frozen):
     )
     spines: tuple[Switch, ...] = Field(min_length=1, description="Each is cabled to every leaf.")
     leaves: tuple[Leaf, ...] = Field(min_length=1, description="Each is cabled to every spine.")
+    racks: tuple[Rack, ...] = Field(
+        default=(), description="Racks whose switches differ from the rest of the fabric."
+    )
     links_per_pair: LinksPerPair = Field(
         default=1,
         description="Links from each leaf to each spine, of those that the capacity keeps room "
@@ -193,3 +199,11 @@ class Fabric(Frozen):
     waivers: tuple[Waiver, ...] = Field(
         default=(), description="Accepted findings, each with its reason and last day."
     )
+
+    def lossless_of(self, switch: Switch) -> str:
+        """Name of a switch's lossless profile: its own, else its rack's, else the fabric's."""
+        return switch.lossless or self._of_racks.get(switch.rack or "", self.lossless)
+
+    @cached_property
+    def _of_racks(self) -> dict[str, str]:
+        return {rack.name: rack.lossless for rack in self.racks}

@@ -223,6 +223,16 @@ class SwitchPins(Frozen):
     )
 
 
+class Rack(Frozen):
+    """Rack whose switches differ from the rest of the fabric."""
+
+    name: Name = Field(description="The rack's name, as its switches have it.", examples=["row2"])
+    lossless: Name = Field(
+        description="Name of the lossless profile of its switches; one of a switch precedes it.",
+        examples=["deep-buffer"],
+    )
+
+
 class Switch(Frozen):
     """Spine; `id` is permanent and never given to another switch."""
 
@@ -233,6 +243,11 @@ class Switch(Frozen):
     )
     software: Name = Field(description="The release that it runs.", examples=["V200R022C00"])
     rack: Name | None = Field(default=None, description="Rack that it is in.")
+    lossless: Name | None = Field(
+        default=None,
+        description="Name of its own lossless profile; otherwise its rack's, or the fabric's.",
+        examples=["deep-buffer"],
+    )
     breakout: dict[PortRange, SplitType] = Field(
         default_factory=dict,
         description="Ports that are split: 100GE1/0/1 as 4*25GE is 100GE1/0/1:1 to 100GE1/0/1:4.",

@@ -225,7 +225,7 @@ class Segment(Frozen):
 
 
 class LosslessIntent(Frozen):
-    """Intended treatment of RoCE, which text alone does not contain. Times in ms."""
+    """Intended treatment of RoCE on a switch, which text alone does not contain. Times in ms."""
 
     queue: int
     roce_dscp: int
@@ -366,7 +366,10 @@ class Network(Frozen):
     beamlines: tuple[Beamline, ...] = ()  # by id; their servers are among `servers`
     segments: tuple[Segment, ...] | None = None
     exits: tuple[Exit, ...] | None = None  # cables out of the fabric
-    lossless: LosslessIntent | None = None
+    lossless: LosslessIntent | None = None  # of all switches but those of `own_lossless`
+    own_lossless: dict[str, LosslessIntent] = Field(
+        default_factory=dict, exclude_if=lambda own: not own
+    )
     hosts: Hosts | None = None
     # BGP prefixes by switch as the fabric intends them, beside Devices that switches run.
     announced: tuple[tuple[str, IPv4Network], ...] = ()
@@ -397,6 +400,10 @@ class Network(Frozen):
             set(link.told) - {CablingSource.ADDRESSES} for link in self.links
         )
         return self.links if has_source and not self.loose_ends else None
+
+    def lossless_of(self, switch: str) -> LosslessIntent | None:
+        """Intended treatment of RoCE on a switch; None: not known."""
+        return self.own_lossless.get(switch, self.lossless)
 
     def lets_rdma(self, one: Server, other: Server) -> bool:
         """Whether the policy lets RDMA pass between two servers, in both directions."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -15,14 +15,14 @@ class SideTable(Mapping[str, Position]):
     """Mapping of `device/field.path` to a position, for Sources.
 
     Half of all rows of a large fabric are the same dozen for every lossless port. So paths below
-    those ports are stored once: `.pfc`, `.thresholds[4].xon_kbytes`.
+    those ports are stored once for each lossless profile: `.pfc`, `.thresholds[4].xon_kbytes`.
     """
 
     def __init__(
-        self, own: Mapping[str, Position], ports: Iterable[str], below: Mapping[str, Position]
+        self, own: Mapping[str, Position], ports: Mapping[str, Mapping[str, Position]]
     ) -> None:
-        """Take rows by whole key, ports as `device/interfaces[NAME]`, and rows below all ports."""
-        self._own, self._ports, self._below = own, dict.fromkeys(ports), below
+        """Take rows by whole key, and rows below each port, a `device/interfaces[NAME]`."""
+        self._own, self._ports = own, ports
 
     def __getitem__(self, key: str) -> Position:
         """Return the position of a key."""
@@ -36,13 +36,14 @@ class SideTable(Mapping[str, Position]):
         position = self._own.get(key)
         if position is None:
             end = key.find("]") + 1
-            position = self._below.get(key[end:]) if key[:end] in self._ports else None
+            below = self._ports.get(key[:end])
+            position = below.get(key[end:]) if below else None
         return default if position is None else position
 
     def __iter__(self) -> Iterator[str]:
         """Yield every key once."""
         yield from self._own
-        yield from self._shared(self._below)
+        yield from self._shared(lambda below: below)
 
     def __len__(self) -> int:
         """Return the number of keys."""
@@ -53,16 +54,22 @@ class SideTable(Mapping[str, Position]):
         for key, position in self._own.items():
             if position.line in lines:
                 yield key
-        yield from self._shared([path for path, at in self._below.items() if at.line in lines])
+        yield from self._shared(
+            lambda below: [path for path, at in below.items() if at.line in lines]
+        )
 
     def with_rows(self, rows: Mapping[str, Position]) -> SideTable:
         """Return the table with more rows."""
-        return SideTable({**self._own, **rows}, self._ports, self._below)
+        return SideTable({**self._own, **rows}, self._ports)
 
-    def _shared(self, paths: Iterable[str]) -> Iterator[str]:
-        """Return keys of paths below every port, except those with a position of their own."""
-        keys = (f"{port}{path}" for port in self._ports for path in paths)
-        return (key for key in keys if key not in self._own)
+    def _shared(self, paths_of: Callable[[Mapping[str, Position]], Iterable[str]]) -> Iterator[str]:
+        """Yield keys of paths below every port, except those with a position of their own."""
+        paths: dict[int, Sequence[str]] = {}  # by identity of the rows that ports share
+        for port, below in self._ports.items():
+            if id(below) not in paths:
+                paths[id(below)] = tuple(paths_of(below))
+            keys = (f"{port}{path}" for path in paths[id(below)])
+            yield from (key for key in keys if key not in self._own)
 
 
 def with_rows(sources: Sources, rows: Mapping[str, Position]) -> Sources:

@@ -163,6 +163,9 @@ class _Growth:
         parts = [] if model else [switch.hardware]
         if isinstance(switch, Leaf) and not self.request.segments:
             parts.append(f"for {listing(switch.segments)}" if switch.segments else "for no segment")
+        if any(each.lossless for each in (*self.fabric.spines, *self.fabric.leaves)):
+            own = f"lossless profile {switch.lossless}" if switch.lossless else "the usual profile"
+            parts.append(f"with {own}")
         return " ".join(parts)
 
     def switches(self, group: str) -> Iterator[Item]:

@@ -130,7 +130,9 @@ def _parts(fabric: Fabric, gone: set[str]) -> Iterator[Problem]:
 
 def _references(fabric: Fabric, gone: set[str]) -> Indexes:
     """Indexes of items that refer to removed switches and servers."""
+    racks = {s.rack for s in (*fabric.spines, *fabric.leaves) if s.name not in gone}
     return {
+        ("racks",): {i for i, rack in enumerate(fabric.racks) if rack.name not in racks},
         ("links",): {i for i, pin in enumerate(fabric.links) if gone & {pin.spine, pin.leaf}},
         ("waivers",): {i for i, one in enumerate(fabric.waivers) if one.device in gone},
         ("rdma", "servers"): {i for i, name in enumerate(fabric.rdma.servers) if name in gone},
@@ -138,6 +140,8 @@ def _references(fabric: Fabric, gone: set[str]) -> Indexes:
 
 
 def _references_text(fabric: Fabric, references: Indexes) -> Iterator[str]:
+    for index in sorted(references["racks",]):
+        yield f"the values of rack {fabric.racks[index].name}, which is empty, are removed"
     for index in sorted(references["links",]):
         pin = fabric.links[index]
         yield f"the values of link {pin.number} of {pin.spine} and {pin.leaf} are removed"

@@ -175,7 +175,7 @@ class RunRecorder:
         network = self.fabric.network
         alone = network.model_copy(update={"nodes": (network.by_name[name],)})
         (sides,) = sides_of(alone, {name: text})
-        ports, lossless = roce_ports_of(network, name), network.lossless
+        ports, lossless = roce_ports_of(network, name), network.lossless_of(name)
         ecn, pfc = (
             settings_of(sides.running, sides.family, ports, lossless.queue)
             if lossless is not None
@@ -196,10 +196,11 @@ class RunRecorder:
         """Yield a sentence for ECN and PFC of a switch that are not the intended ones."""
         network = self.fabric.network
         node = network.by_name[read.device]
-        if read.why or network.lossless is None or node.family is None:
+        lossless = network.lossless_of(read.device)
+        if read.why or lossless is None or node.family is None:
             return
         ports = roce_ports_of(network, node.name)
-        ecn, pfc = settings_of(node.device, node.family, ports, network.lossless.queue)
+        ecn, pfc = settings_of(node.device, node.family, ports, lossless.queue)
         yield from setting_differences(f"{node.name} ECN", read.ecn, ecn)
         yield from setting_differences(f"{node.name} PFC", read.pfc, pfc)
         if read.digest != read.intended_digest:

@@ -243,7 +243,7 @@ def _counter_verdicts(
     ]
     if lossless is None:
         return verdicts_of_counters
-    queue = lossless.queue
+    queue = lossless.queue  # of every switch: rule QOS005
     verdicts_of_counters += judge_nics(before.nics, after.nics, seconds, queue, limit_pps)
     verdicts_of_counters += judge_switches(
         before.switches, after.switches, seconds, queue, limit_pps

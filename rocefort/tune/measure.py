@@ -356,9 +356,10 @@ class _Bench:
         topic = StateTopic.PFC_COUNTERS
         (seen,) = observe(self.fleet, network, (self.ready.canary,), topics=(topic,)).devices
         rows = seen.whole(topic)
-        if rows is None or network.lossless is None:
+        lossless = network.lossless_of(self.ready.canary)
+        if rows is None or lossless is None:
             return None
-        sent = (row.tx_frames for row in rows if row.queue == network.lossless.queue)
+        sent = (row.tx_frames for row in rows if row.queue == lossless.queue)
         return int(sum(sent))
 
 

@@ -324,6 +324,12 @@ class Small:
         assert self.network.lossless is not None
         return self.change(lossless=self.network.lossless.model_copy(update=update))
 
+    def own_lossless(self, name: str, **update: Any) -> Small:
+        """Give a switch a lossless intent of its own, with changes."""
+        assert self.network.lossless is not None
+        own = self.network.lossless.model_copy(update=update)
+        return self.change(own_lossless={**self.network.own_lossless, name: own})
+
     def hosts(self, **update: Any) -> Small:
         """Change the servers' side of the fabric."""
         assert self.network.hosts is not None

@@ -149,12 +149,10 @@ class PortDemand(NamedTuple):
 
 def port_demands(network: Network) -> dict[str, tuple[PortDemand, ...]]:
     """Demands of all lossless ports by device; empty where the intent is not known."""
-    intent = network.lossless
-    if intent is None:
-        return {}
     return {
         device: tuple(port_demand(intent, port) for port in ports)
         for device, ports in ports_by_device(network).items()
+        if (intent := network.lossless_of(device)) is not None
     }
 
 

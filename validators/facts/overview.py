@@ -62,6 +62,11 @@ class LosslessSwitch:
     node: Node
     roce_ports: Sequence[Port]
 
+    @property
+    def name(self) -> str:
+        """Name of the switch."""
+        return self.node.name
+
     @cached_property
     def domains(self) -> tuple[DiffservDomain, ...]:
         """Each diffserv domain that its RoCE ports use, once."""

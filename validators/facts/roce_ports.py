@@ -48,10 +48,15 @@ def paused_queues(node: Node) -> frozenset[int]:
     return node.device.paused_queues
 
 
-def lossless_queues(network: Network) -> tuple[int, ...]:
-    """Intended lossless queue; without intent those that all, or most, PFC switches pause."""
+def lossless_queues(network: Network, switch: str = "") -> tuple[int, ...]:
+    """Intended lossless queue; without intent those that all, or most, PFC switches pause.
+
+    switch: name of a switch, whose own profile counts; none: the queues of all switches.
+    """
     if network.lossless is not None:
-        return (network.lossless.queue,)
+        own = network.lossless_of(switch)
+        intents = (own,) if switch else (network.lossless, *network.own_lossless.values())
+        return tuple(sorted({intent.queue for intent in intents if intent is not None}))
     vote = paused_vote(network.nodes)
     if vote is None:
         return ()

@@ -186,12 +186,12 @@ class Subject:
         """Known servers; none where they are not known."""
         return self.network.servers or ()
 
-    @property
-    def lossless(self) -> LosslessIntent:
-        """The intent of a rule that needs it."""
-        if self.network.lossless is None:
+    def lossless_of(self, switch: str) -> LosslessIntent:
+        """The intent on a switch, for a rule that needs it."""
+        intent = self.network.lossless_of(switch)
+        if intent is None:
             raise TypeError(f"rule {self.rule.id} uses the lossless intent without needing it")
-        return self.network.lossless
+        return intent
 
     @property
     def switches(self) -> tuple[LosslessSwitch, ...]:

@@ -23,7 +23,7 @@ from rocefort.design.derive.ports import (
     outward_port_problem,
     port_problem,
 )
-from rocefort.design.load.profiles import ProfileUse
+from rocefort.design.load.profiles import LosslessUse, ProfileUse
 from rocefort.models.device.interface import xon_at_most_xoff
 from rocefort.models.device.management import PREDEFINED_GROUPS
 from rocefort.models.fabric.topology import Leaf, ServerIntent, Switch
@@ -103,6 +103,14 @@ def _switches(context: Context) -> Iterator[Problem]:
                     f"id {switch.id} is outside the reserved capacity of {limit} {group}",
                     f"use a free id up to {limit}; raising capacity.{group} moves addresses",
                 )
+    rows: list[tuple[YamlPath, str]] = [
+        (("racks", index), rack.name) for index, rack in enumerate(context.fabric.racks)
+    ]
+    yield from repeated(context, rows, "name", "name")
+    racks = {switch.rack for _, switch in context.switches() if switch.rack}
+    for path, name in rows:
+        if name not in racks:
+            yield context.unknown((*path, "name"), "rack", name, racks, " with a switch")
     for path, switch in context.switches():
         yield from _hardware(context, path, switch)
 
@@ -149,24 +157,24 @@ def repeated(
 
 def _timers(context: Context) -> Iterator[Problem]:
     """Yield problems of deadlock timers in a unit that a family in use does not have."""
-    if not context.has_lossless:
-        return
-    used: dict[str, Switch] = {}
-    for _, switch in context.switches():
-        hardware = context.known_hardware(switch)
-        family = hardware.family_of(switch.software) if hardware else None
-        if family:
-            used.setdefault(family, switch)
-    for switch in used.values():
-        yield from _family_timers(context, context.family(switch), switch)
+    for profile, switches in context.lossless_profiles.items():
+        used: dict[str, Switch] = {}
+        for switch in switches:
+            hardware = context.known_hardware(switch)
+            family = hardware.family_of(switch.software) if hardware else None
+            if family:
+                used.setdefault(family, switch)
+        for switch in used.values():
+            use = context.lossless_named(profile)
+            yield from _family_timers(use, context.family(switch), switch)
 
 
-def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator[Problem]:
-    deadlock, name = context.lossless.deadlock, family.name
+def _family_timers(use: LosslessUse, family: Family, switch: Switch) -> Iterator[Problem]:
+    deadlock, name = use.profile.deadlock, family.name
     given = deadlock.of_family(family.name)
     counted = (given.detect_time, given.recovery_time) if given else (None, None)
     path = ("deadlock", *(("by_family", name) if given else ()))
-    profile = context.lossless_chosen
+    profile = use.use
     if family.deadlock_detect_time is None:
         if counted != (None, None):
             how = "give detect_ms and recovery_ms"
@@ -192,35 +200,39 @@ def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator
 
 def _thresholds(context: Context) -> Iterator[Problem]:
     """Yield the problem of an xon above xoff: most switches take xon as an offset below xoff."""
-    if not context.has_lossless:
-        return
-    lossless = context.lossless
-    if not xon_at_most_xoff(lossless.xon_kbytes, lossless.xoff_kbytes):
-        yield context.lossless_chosen.problem(
-            ("xon_kbytes",),
-            f"xon {lossless.xon_kbytes} kbytes is above xoff {lossless.xoff_kbytes} kbytes",
-            f"write less than {lossless.xoff_kbytes}: pauses end two frames or more below xoff",
-        )
+    for use in _lossless_uses(context):
+        lossless = use.profile
+        if not xon_at_most_xoff(lossless.xon_kbytes, lossless.xoff_kbytes):
+            yield use.use.problem(
+                ("xon_kbytes",),
+                f"xon {lossless.xon_kbytes} kbytes is above xoff {lossless.xoff_kbytes} kbytes",
+                f"write less than {lossless.xoff_kbytes}: pauses end two frames or more below xoff",
+            )
 
 
 def _classes(context: Context) -> Iterator[Problem]:
     """Yield the problem of one DSCP for RoCE and CNP: a switch puts a DSCP into one queue."""
-    if context.has_lossless and context.lossless.cnp_dscp == context.lossless.roce_dscp:
-        dscp = context.lossless.cnp_dscp
-        free = "34 for RoCE" if dscp == USUAL_CNP_DSCP else f"{USUAL_CNP_DSCP} for CNP"
-        yield context.lossless_chosen.problem(
-            ("cnp_dscp",),
-            f"DSCP {dscp} is that of RoCE (roce_dscp), so CNP would use the lossless queue",
-            f"write another DSCP for one of the two, such as {free}",
-        )
+    for use in _lossless_uses(context):
+        dscp = use.profile.cnp_dscp
+        if dscp == use.profile.roce_dscp:
+            free = "34 for RoCE" if dscp == USUAL_CNP_DSCP else f"{USUAL_CNP_DSCP} for CNP"
+            yield use.use.problem(
+                ("cnp_dscp",),
+                f"DSCP {dscp} is that of RoCE (roce_dscp), so CNP would use the lossless queue",
+                f"write another DSCP for one of the two, such as {free}",
+            )
 
 
 def _scheduling(context: Context) -> Iterator[Problem]:
-    if not context.has_lossless:
-        return
-    rows = enumerate(context.lossless.scheduling)
-    items = [(("scheduling", index), str(row.queue)) for index, row in rows]
-    yield from repeated(context.lossless_chosen, items, "queue", "queue")
+    for use in _lossless_uses(context):
+        rows = enumerate(use.profile.scheduling)
+        items = [(("scheduling", index), str(row.queue)) for index, row in rows]
+        yield from repeated(use.use, items, "queue", "queue")
+
+
+def _lossless_uses(context: Context) -> Iterator[LosslessUse]:
+    """Yield each existing lossless profile of the fabric and its switches once."""
+    yield from map(context.lossless_named, context.lossless_profiles)
 
 
 def _pools(context: Context) -> Iterator[Problem]:

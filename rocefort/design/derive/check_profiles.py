@@ -48,6 +48,11 @@ def profile_problems(context: Context) -> Iterator[Problem]:
 def _uses(context: Context) -> Iterator[_Use]:
     fabric = context.fabric
     yield _Use("lossless", fabric.lossless, ("lossless",))
+    for index, rack in enumerate(fabric.racks):
+        yield _Use("lossless", rack.lossless, ("racks", index, "lossless"))
+    for path, switch in context.switches():
+        if switch.lossless is not None:
+            yield _Use("lossless", switch.lossless, (*path, "lossless"))
     if fabric.congestion_control is not None:
         yield _Use("congestion_control", fabric.congestion_control, ("congestion_control",))
     if fabric.host is not None:

@@ -14,10 +14,9 @@ from rocefort.base.errors import NameFault, Problem
 from rocefort.design import allocation
 from rocefort.design.derive.segment_acls import segment_acls
 from rocefort.design.load.documents import Catalogue, LoadedFabric
-from rocefort.design.load.profiles import Library, ProfileUse, library_of
+from rocefort.design.load.profiles import Library, LosslessUse, library_of
 from rocefort.models.device.packet_filters import FilterAcl
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.models.fabric.lossless import AiEcnProfile, Lossless, StaticEcn
 from rocefort.models.fabric.topology import ExitIntent, Leaf, SegmentIntent, ServerIntent, Switch
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.media import whole_port
@@ -35,7 +34,9 @@ class Context:
     catalogue: Catalogue
     of_site: Library  # profiles besides the fabric's own
     table: dict[str, Position] = field(default_factory=dict)
-    ports: list[str] = field(default_factory=list)  # `device/interfaces[NAME]` that RoCE passes
+    # `device/interfaces[NAME]` that RoCE passes, with the positions of its lossless profile
+    ports: dict[str, Mapping[str, Position]] = field(default_factory=dict)
+    uses: dict[str, LosslessUse] = field(default_factory=dict)  # lossless profiles by name
     roles: dict[tuple[str, bool, tuple[str, ...]], Hardware] = field(default_factory=dict)
 
     @property
@@ -45,16 +46,16 @@ class Context:
 
     def note(self, device: str, field_path: str, *path: str | int) -> None:
         """Note a YAML path as the source of a device's field."""
-        self.table[f"{device}/{field_path}"] = self.loaded.document.key_at(path)
+        self.note_position(device, field_path, self.loaded.document.key_at(path))
 
-    def note_lossless(self, device: str, field_path: str, *path: str | int) -> None:
-        """Note a path of the lossless profile as the source of a device's field."""
-        self.table[f"{device}/{field_path}"] = self.lossless_chosen.key_at(path)
+    def note_position(self, device: str, field_path: str, position: Position) -> None:
+        """Note the source of a device's field."""
+        self.table[f"{device}/{field_path}"] = position
 
     @property
     def sources(self) -> Sources:
         """All noted sources."""
-        return Sources(SideTable(self.table, self.ports, self.lossless_places))
+        return Sources(SideTable(self.table, self.ports))
 
     @cached_property
     def own_profiles(self) -> Library:
@@ -67,64 +68,31 @@ class Context:
         return self.of_site.joined(self.own_profiles)
 
     @cached_property
-    def lossless_chosen(self) -> ProfileUse:
-        """Lossless profile of the fabric with its position."""
-        chosen = self.profiles.get("lossless", self.fabric.lossless)
-        if chosen is None:  # allocation_problems reports it
-            raise LookupError(self.fabric.lossless)
-        return chosen
+    def lossless(self) -> LosslessUse:
+        """Lossless profile of the fabric; raises LookupError if there is none."""
+        return self.lossless_named(self.fabric.lossless)
+
+    def lossless_of(self, switch: Switch) -> LosslessUse:
+        """Lossless profile of a switch; raises LookupError if there is none."""
+        return self.lossless_named(self.fabric.lossless_of(switch))
+
+    def has_own_lossless(self, switch: Switch) -> bool:
+        """Whether a switch has another lossless profile than the fabric."""
+        return self.fabric.lossless_of(switch) != self.fabric.lossless
 
     @cached_property
-    def lossless(self) -> Lossless:
-        """Lossless profile of the fabric."""
-        profile = self.lossless_chosen.profile
-        if not isinstance(profile, Lossless):
-            raise TypeError(f"{profile!r} among the lossless profiles")
-        return profile
+    def lossless_profiles(self) -> Mapping[str, Sequence[Switch]]:
+        """Switches by the name of their lossless profile, for profiles that exist."""
+        names: dict[str, list[Switch]] = {self.fabric.lossless: []}
+        for _, switch in self.switches():
+            names.setdefault(self.fabric.lossless_of(switch), []).append(switch)
+        return {n: some for n, some in names.items() if self.profiles.get("lossless", n)}
 
-    @property
-    def has_lossless(self) -> bool:
-        """Whether the fabric's lossless profile exists."""
-        return self.profiles.get("lossless", self.fabric.lossless) is not None
-
-    @cached_property
-    def lossless_places(self) -> Mapping[str, Position]:
-        """Positions of the sources of a lossless port's fields, by path below the port."""
-        key_at = self.lossless_chosen.key_at
-        positions = {
-            ".thresholds": key_at(("xoff_kbytes",)),
-            ".pfc": key_at(("queue",)),
-            ".domain": key_at(("domain",)),
-            f".thresholds[{self.lossless.queue}].xon_kbytes": key_at(("xon_kbytes",)),
-            ".drr": key_at(("scheduling",)),
-        }
-        for index, row in enumerate(self.lossless.scheduling):
-            at = f".drr[{row.queue}]"
-            positions[at] = key_at(("scheduling", index, "queue"))
-            positions[f"{at}.weight"] = key_at(("scheduling", index, "weight"))
-        if isinstance(self.ecn, StaticEcn):
-            positions[".markings"] = self.ecn_chosen.key_at(("thresholds",))
-        return positions
-
-    def note_ecn(self, device: str, field_path: str, *path: str | int) -> None:
-        """Note a path of the ECN profile as the source of a device's field."""
-        self.table[f"{device}/{field_path}"] = self.ecn_chosen.key_at(path)
-
-    @cached_property
-    def ecn_chosen(self) -> ProfileUse:
-        """ECN profile of the lossless profile, with its position."""
-        chosen = self.profiles.get("ecn", self.lossless.ecn)
-        if chosen is None:  # allocation_problems reports it
-            raise LookupError(self.lossless.ecn)
-        return chosen
-
-    @cached_property
-    def ecn(self) -> StaticEcn | AiEcnProfile:
-        """ECN profile of the fabric."""
-        profile = self.ecn_chosen.profile
-        if not isinstance(profile, StaticEcn | AiEcnProfile):
-            raise TypeError(f"{profile!r} among the ECN profiles")
-        return profile
+    def lossless_named(self, name: str) -> LosslessUse:
+        """Lossless profile of a name; raises LookupError if there is none."""
+        if name not in self.uses:
+            self.uses[name] = self.profiles.lossless(name)
+        return self.uses[name]
 
     def at(self, path: YamlPath) -> Position:
         """Return the position of the value at a YAML path."""

@@ -25,7 +25,7 @@ from rocefort.design.load.documents import (
     find_fabric,
     load_catalogue,
 )
-from rocefort.design.load.profiles import Library, library_of, profiles_of
+from rocefort.design.load.profiles import Library, LosslessUse, library_of, profiles_of
 from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.routing import StaticRoute
 from rocefort.models.fabric.fabric import Fabric
@@ -74,8 +74,7 @@ def _shared(context: Context) -> Fields:
     return {
         "lldp": True,
         "telnet_off": management.telnet_off(context, EVERY),
-        "domains": (lossless.domain(context, EVERY),),
-        "ai_ecn": lossless.ai_ecn(context, EVERY),
+        **lossless.shared_fields(context, EVERY, context.lossless),
         "vrfs": management.vrfs(context, EVERY),
         "ntp_servers": services.ntp,
         "ntp_vrf": context.fabric.management.vrf if services.ntp else None,
@@ -110,6 +109,9 @@ def _device(scope: Scope, shared: Fields, static_routes: Sequence[StaticRoute]) 
     fabric, switch = scope.fabric, scope.switch
     scope.note("", *scope.path, "name")
     interfaces = tuple(ports.interfaces(scope))
+    if scope.context.has_own_lossless(switch):
+        own = lossless.shared_fields(scope.context, switch.name, scope.lossless)
+        shared = {**shared, **own}
     return Device(
         name=switch.name,
         splits=ports.splits(scope) if switch.breakout else (),
@@ -147,6 +149,13 @@ class DerivedNetwork:
         """Profiles that the fabric can name: those of its site, and its own."""
         own = library_of(self.fabric.profiles, self.document, ("profiles",))
         return profiles_of(self.site).joined(own)
+
+    def lossless_of(self, switch: str) -> LosslessUse:
+        """Lossless profile of a switch; raises LookupError for a switch that is not there."""
+        for one in (*self.fabric.spines, *self.fabric.leaves):
+            if one.name == switch:
+                return self.profiles.lossless(self.fabric.lossless_of(one))
+        raise LookupError(switch)
 
 
 def derive(name: Path, site: Site | None = None) -> DerivedNetwork:
@@ -191,8 +200,9 @@ def derive_loaded(loaded: LoadedFabric, catalogue: Catalogue | None = None) -> D
             raise BadInput(problems=problems)
         network = _network(context, joints)
     LOG.info("derived %s: %s switches", loaded.fabric.fabric, len(network.nodes))
+    own = context.lossless.profile
     return DerivedNetwork(
-        network, context.sources, loaded.fabric, loaded.document, context.lossless, loaded.site
+        network, context.sources, loaded.fabric, loaded.document, own, loaded.site
     )
 
 
@@ -262,7 +272,8 @@ def _network(context: Context, joints: Sequence[LeafSpineLink]) -> Network:
         beamlines=tuple(sorted(fabric.beamlines, key=lambda beamline: beamline.id)),
         segments=tuple(_segments(context)),
         exits=tuple(exits.exits(context)),
-        lossless=lossless.intent(context),
+        lossless=lossless.intent(context, "", context.lossless),
+        own_lossless=lossless.own_intents(context),
         hosts=hosts.hosts(context),
         spines=len(fabric.spines),
         reserved=Reserved(

@@ -90,7 +90,7 @@ def ports(scope: Scope) -> Iterator[Interface]:
         roce_fields: dict[str, object] = {"domain": NO_DOMAIN}
         if exit_.lossless:
             lossless.note_port(scope, exit_.port)
-            roce_fields = {"domain": scope.context.lossless.domain}
+            roce_fields = {"domain": scope.lossless.profile.domain}
             roce_fields.update(lossless.port(scope, exit_.port))
         yield Interface.model_validate(
             {

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rocefort.base.errors import Problem
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.switch_context import LeafSpineLink, Scope
+from rocefort.design.load.profiles import LosslessUse
 from rocefort.models.device.interface import (
     FRAME_OVERHEAD_BYTES,
     JUMBO_FRAME_BYTES,
@@ -47,34 +48,35 @@ from rocefort.models.network.network import LosslessIntent
 from rocefort.models.units import KBYTE
 
 
-def ai_ecn(context: Context, device: str) -> AiEcn:
+def ai_ecn(context: Context, device: str, use: LosslessUse) -> AiEcn:
     """AI-ECN on the lossless queue, if the profile has that kind."""
-    profile = context.ecn
+    profile = use.ecn
     if not isinstance(profile, AiEcnProfile):
         return AiEcn()
-    context.note_ecn(device, "ai_ecn", "model" if profile.model else "kind")
-    queue = AiEcnQueue(queue=context.lossless.queue, model=profile.model)
+    position = use.ecn_use.key_at(("model" if profile.model else "kind",))
+    context.note_position(device, "ai_ecn", position)
+    queue = AiEcnQueue(queue=use.profile.queue, model=profile.model)
     return AiEcn(enabled=True, queues=(queue,))
 
 
 def port_markings(scope: Scope, port: str) -> tuple[QueueMarking, ...]:
     """Marking of the lossless queue on a RoCE port, by static thresholds for its speed."""
-    context, gbps = scope.context, scope.speed_gbps(port)
-    if gbps is None or not isinstance(context.ecn, StaticEcn):
+    use, gbps = scope.lossless, scope.speed_gbps(port)
+    if gbps is None or not isinstance(use.ecn, StaticEcn):
         return ()
-    profile = drop_profile_name(context.ecn_chosen.name, gbps)
-    return (QueueMarking(queue=context.lossless.queue, profile=profile, ecn=True),)
+    profile = drop_profile_name(use.ecn_use.name, gbps)
+    return (QueueMarking(queue=use.profile.queue, profile=profile, ecn=True),)
 
 
 def drop_profiles(scope: Scope, interfaces: Iterable[Interface]) -> tuple[DropProfile, ...]:
     """Drop profiles that the ports of a switch use, one for each speed."""
-    ecn = scope.context.ecn
+    ecn = scope.lossless.ecn
     if not isinstance(ecn, StaticEcn):
         return ()
     used = {row.profile for interface in interfaces for row in interface.markings}
     profiles: list[DropProfile] = []
     for gbps, thresholds in ecn.thresholds.items():
-        name = drop_profile_name(scope.context.ecn_chosen.name, int(gbps))
+        name = drop_profile_name(scope.lossless.ecn_use.name, int(gbps))
         if name in used:
             scope.note_ecn(f"drop_profiles[{name}]", "thresholds", gbps)
             profiles.append(DropProfile(name=name, ecn=_limits(thresholds)))
@@ -83,7 +85,7 @@ def drop_profiles(scope: Scope, interfaces: Iterable[Interface]) -> tuple[DropPr
 
 def enabled(scope: Scope) -> bool:
     """Whether a switch needs `qos ecn enable`."""
-    needed = isinstance(scope.context.ecn, StaticEcn) and scope.family.ecn_enable
+    needed = isinstance(scope.lossless.ecn, StaticEcn) and scope.family.ecn_enable
     if needed:
         scope.note_ecn("ecn_enabled", "kind")
     return needed
@@ -99,18 +101,17 @@ def _limits(thresholds: EcnThresholds) -> DropLimits:
 
 
 def speed_problems(context: Context, joints: Sequence[LeafSpineLink]) -> Iterator[Problem]:
-    """Yield a problem for each speed of RoCE ports without thresholds in the ECN profile."""
-    profile = context.ecn
-    if not isinstance(profile, StaticEcn):
-        return
-    ports: dict[int | None, list[str]] = defaultdict(list)
+    """Yield a problem for each speed of RoCE ports without thresholds in their ECN profile."""
+    ports: dict[tuple[str, int | None], list[str]] = defaultdict(list)
     for switch, name in _roce_ports(context, joints):
-        ports[context.speed_gbps(switch, name)].append(f"{switch.name} {name}")
-    for gbps, names in ports.items():
-        if str(gbps) not in profile.thresholds:
+        at = context.fabric.lossless_of(switch), context.speed_gbps(switch, name)
+        ports[at].append(f"{switch.name} {name}")
+    for (profile, gbps), names in ports.items():
+        use = context.lossless_named(profile)
+        if isinstance(use.ecn, StaticEcn) and str(gbps) not in use.ecn.thresholds:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             have = f"{names[0]}{more} {'has' if len(names) == 1 else 'have'}"
-            yield context.ecn_chosen.problem(
+            yield use.ecn_use.problem(
                 ("thresholds",),
                 f"no thresholds for ports of {gbps} Gb/s, which {have}",
                 f"add {gbps}, or name another ECN profile in the lossless profile",
@@ -128,13 +129,13 @@ def _roce_ports(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[t
         yield from ((leaf, exit_.port) for exit_ in leaf.exits if exit_.lossless)
 
 
-def intent(context: Context) -> LosslessIntent:
-    """Intended treatment of RoCE, which no text contains."""
-    lossless = context.lossless
+def intent(context: Context, device: str, use: LosslessUse) -> LosslessIntent:
+    """Intended treatment of RoCE on a switch, which no text contains; device empty: on most."""
+    lossless = use.profile
     for name in ("queue", "roce_dscp", "cnp_dscp"):
-        context.note_lossless("", f"lossless.{name}", name)
+        context.note_position(device, f"lossless.{name}", use.use.key_at((name,)))
     for name in ("detect_ms", "recovery_ms"):
-        context.note_lossless("", f"lossless.{name}", "deadlock", name)
+        context.note_position(device, f"lossless.{name}", use.use.key_at(("deadlock", name)))
     return LosslessIntent(
         queue=lossless.queue,
         roce_dscp=lossless.roce_dscp,
@@ -146,9 +147,26 @@ def intent(context: Context) -> LosslessIntent:
     )
 
 
-def domain(context: Context, device: str) -> DiffservDomain:
+def own_intents(context: Context) -> dict[str, LosslessIntent]:
+    """Intended treatment of RoCE on switches whose profile is not the fabric's."""
+    return {
+        switch.name: intent(context, switch.name, context.lossless_of(switch))
+        for _, switch in context.switches()
+        if context.has_own_lossless(switch)
+    }
+
+
+def shared_fields(context: Context, device: str, use: LosslessUse) -> dict[str, object]:
+    """Fields of a Device that are equal on all switches with a profile."""
+    return {
+        "domains": (domain(context, device, use),),
+        "ai_ecn": ai_ecn(context, device, use),
+    }
+
+
+def domain(context: Context, device: str, use: LosslessUse) -> DiffservDomain:
     """Priority map with only differences from the default map, as a switch saves it."""
-    lossless = context.lossless
+    lossless = use.profile
     queues = dict.fromkeys((d for d in DSCPS if default_queue(d) == lossless.queue), 0)
     queues[lossless.cnp_dscp] = lossless.cnp_queue
     queues[lossless.roce_dscp] = lossless.queue
@@ -157,14 +175,15 @@ def domain(context: Context, device: str) -> DiffservDomain:
         for dscp, queue in queues.items()
         if queue != default_queue(dscp)
     ]
-    context.note_lossless(device, f"domains[{lossless.domain}]", "roce_dscp")
+    position = use.use.key_at(("roce_dscp",))
+    context.note_position(device, f"domains[{lossless.domain}]", position)
     dot1p = DscpMap(value=lossless.queue, phb=QUEUE_PHB[0])
     return DiffservDomain(name=lossless.domain, dscp=tuple(rows), dot1p=(dot1p,))
 
 
 def port(scope: Scope, name: str) -> dict[str, object]:
     """Fields of an Interface with RoCE traffic."""
-    lossless = scope.context.lossless
+    lossless = scope.lossless.profile
     threshold = PfcThreshold(
         queue=lossless.queue,
         xoff_kbytes=lossless.xoff_kbytes,
@@ -180,13 +199,14 @@ def port(scope: Scope, name: str) -> dict[str, object]:
 
 
 def note_port(scope: Scope, name: str) -> None:
-    """Note a port with RoCE traffic; the sources of its fields are the same for all such ports."""
-    scope.context.ports.append(f"{scope.switch.name}/interfaces[{name}]")
+    """Note a port with RoCE traffic; its fields have the sources of all ports with its profile."""
+    port_key = f"{scope.switch.name}/interfaces[{name}]"
+    scope.context.ports[port_key] = scope.lossless.port_places
 
 
 def pfc(scope: Scope) -> Pfc:
     """PFC of the whole switch, with the timers in the unit of its family."""
-    lossless, family = scope.context.lossless, scope.family
+    lossless, family = scope.lossless.profile, scope.family
     given = lossless.deadlock.of_family(family.name)
     path = ("deadlock", *(("by_family", str(family.name)) if given else ()))
     for part in ("detect_ms", "recovery_ms", "interval_ms", "profiles[default].timers"):
@@ -226,7 +246,7 @@ def _recovery_behavior(scope: Scope) -> RecoveryBehavior | None:
     """Return what the switch needs a line for: nothing that it does by default."""
     default = scope.family.recovery_behavior
     required: RecoveryBehavior | None = "discard" if scope.context.discards_on_recovery else default
-    behavior = scope.context.lossless.deadlock.recovery_behavior or required
+    behavior = scope.lossless.profile.deadlock.recovery_behavior or required
     return None if default in (None, behavior) else behavior
 
 

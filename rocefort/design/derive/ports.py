@@ -171,7 +171,7 @@ def _fabric_ports(scope: Scope) -> Iterator[Interface]:
                 "name": own.port,
                 "routed": True,
                 "mtu": scope.fabric.mtu,
-                "domain": scope.context.lossless.domain,
+                "domain": scope.lossless.profile.domain,
                 **transceivers.port_fields(scope, own.port, joint.kind),
                 **lossless.port(scope, own.port),
             }
@@ -211,7 +211,7 @@ def _server_ports(scope: Scope) -> Iterator[Interface]:
             "access_vlan": vlan,
             "edge": True,
             "trust_dscp": True,
-            "domain": scope.context.lossless.domain,
+            "domain": scope.lossless.profile.domain,
         }
         if server.bond is not None:
             yield from _members(scope, index, server, trunk_number(name))

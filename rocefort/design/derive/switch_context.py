@@ -12,6 +12,7 @@ from rocefort.base.documents.read import YamlPath
 from rocefort.design import allocation
 from rocefort.design.derive.check_capacity import links_of
 from rocefort.design.derive.context import Context
+from rocefort.design.load.profiles import LosslessUse
 from rocefort.models.device.secret import Authentication
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.topology import CableKind, LinkPin, SegmentIntent, ServerIntent, Switch
@@ -105,11 +106,18 @@ class Scope:
 
     def note_lossless(self, field_path: str, *path: str | int) -> None:
         """Note a path of the lossless profile as the source of a field."""
-        self.context.note_lossless(self.switch.name, field_path, *path)
+        position = self.lossless.use.key_at(path)
+        self.context.note_position(self.switch.name, field_path, position)
 
     def note_ecn(self, field_path: str, *path: str | int) -> None:
         """Note a path of the ECN profile as the source of a field."""
-        self.context.note_ecn(self.switch.name, field_path, *path)
+        position = self.lossless.ecn_use.key_at(path)
+        self.context.note_position(self.switch.name, field_path, position)
+
+    @cached_property
+    def lossless(self) -> LosslessUse:
+        """Lossless profile of the switch."""
+        return self.context.lossless_of(self.switch)
 
     @property
     def fabric(self) -> Fabric:

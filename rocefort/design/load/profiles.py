@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from rocefort.base.documents.read import Document, YamlPath, read_document
@@ -14,6 +14,7 @@ from rocefort.base.errors import BadInput, Problem
 from rocefort.base.repository import SHIPPED, Site, SiteState, shortest
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.fabric import Profiles
+from rocefort.models.fabric.lossless import AiEcnProfile, Lossless, StaticEcn
 from rocefort.models.network.network import Position
 
 KINDS = tuple(Profiles.model_fields)
@@ -48,6 +49,61 @@ class ProfileUse:
 
 
 @dataclass(frozen=True)
+class LosslessUse:
+    """Lossless profile with the ECN profile that it names, and the positions of both."""
+
+    use: ProfileUse
+    library: Library
+
+    @property
+    def name(self) -> str:
+        """Name of the lossless profile."""
+        return self.use.name
+
+    @property
+    def profile(self) -> Lossless:
+        """Values of the lossless profile."""
+        if not isinstance(self.use.profile, Lossless):
+            raise TypeError(f"{self.use.profile!r} among the lossless profiles")
+        return self.use.profile
+
+    @cached_property
+    def ecn_use(self) -> ProfileUse:
+        """ECN profile with its position; raises LookupError if there is none."""
+        chosen = self.library.get("ecn", self.profile.ecn)
+        if chosen is None:  # allocation_problems reports it
+            raise LookupError(self.profile.ecn)
+        return chosen
+
+    @property
+    def ecn(self) -> StaticEcn | AiEcnProfile:
+        """Values of the ECN profile; raises LookupError if there is none."""
+        profile = self.ecn_use.profile
+        if not isinstance(profile, StaticEcn | AiEcnProfile):
+            raise TypeError(f"{profile!r} among the ECN profiles")
+        return profile
+
+    @cached_property
+    def port_places(self) -> Mapping[str, Position]:
+        """Positions of the sources of a lossless port's fields, by path below the port."""
+        key_at, profile = self.use.key_at, self.profile
+        positions = {
+            ".thresholds": key_at(("xoff_kbytes",)),
+            ".pfc": key_at(("queue",)),
+            ".domain": key_at(("domain",)),
+            f".thresholds[{profile.queue}].xon_kbytes": key_at(("xon_kbytes",)),
+            ".drr": key_at(("scheduling",)),
+        }
+        for index, row in enumerate(profile.scheduling):
+            at = f".drr[{row.queue}]"
+            positions[at] = key_at(("scheduling", index, "queue"))
+            positions[f"{at}.weight"] = key_at(("scheduling", index, "weight"))
+        if isinstance(self.ecn, StaticEcn):
+            positions[".markings"] = self.ecn_use.key_at(("thresholds",))
+        return positions
+
+
+@dataclass(frozen=True)
 class Library:
     """Profiles by kind and name."""
 
@@ -56,6 +112,13 @@ class Library:
     def get(self, kind: str, name: str) -> ProfileUse | None:
         """Return the profile with a kind and a name; None if there is none."""
         return self.known.get((kind, name))
+
+    def lossless(self, name: str) -> LosslessUse:
+        """Return the lossless profile of a name; raises LookupError if there is none."""
+        chosen = self.get("lossless", name)
+        if chosen is None:  # allocation_problems reports it
+            raise LookupError(name)
+        return LosslessUse(chosen, self)
 
     def names(self, kind: str) -> list[str]:
         """Return all names of a kind."""

@@ -19,7 +19,7 @@ from rocefort.change.effects.switch_configs import SwitchConfigs
 from rocefort.models.change.plan import PlanLimit
 from rocefort.models.device.lossless_queue import DSCPS, QUEUES
 from rocefort.models.finding import Finding, Report, Severity, new_findings
-from rocefort.models.network.network import LosslessIntent, Network, Node, Sources
+from rocefort.models.network.network import Network, Node, Sources
 from rocefort.models.wording import count_of
 from rocefort.validators.checks import check, rules
 from rocefort.validators.facts.priorities import queue_of_dscp
@@ -96,11 +96,11 @@ def _split_by_intent(
     so none of these errors is new. But the switches agree on the running values: an error that
     they do not have by these values is new. moved: rules that the plan's switches violate before.
     """
-    running = _running_lossless(start)
+    running = _as_lossless_runs(start)
     ran = [rule for rule in rules() if rule.id in moved and not rule.of_site]
-    if running == start.lossless or not ran:
+    if running == start or not ran:
         return []
-    agreed = check(start.model_copy(update={"lossless": running}), sources, run=ran)
+    agreed = check(running, sources, run=ran)
     own = {_rule_and_port(error) for error in _errors(agreed)}
     judged = set(agreed.rules)
     return [error for error in errors if error.rule in judged and _rule_and_port(error) not in own]
@@ -110,11 +110,14 @@ def _rule_and_port(error: Finding) -> tuple[str, str | None, str | None]:
     return error.rule, error.where.device, error.where.interface
 
 
-def _running_lossless(start: Network) -> LosslessIntent | None:
-    """Queue and DSCPs of RoCE that most switches run; the intended value if it is among these."""
+def _as_lossless_runs(start: Network) -> Network:
+    """Network that intends the queue and DSCPs of RoCE that most switches run.
+
+    If the intended value is among the most frequent ones, it stays.
+    """
     intent = start.lossless
     if intent is None:
-        return None
+        return start
     queue = _most_frequent(chain.from_iterable(map(paused_queues, start.nodes)), intent.queue)
     roce = (d for node in start.nodes for d in _dscps(node, {queue}))
     cnp = (d for node in start.nodes for d in _dscps(node, {*QUEUES} - _delaying(node)))
@@ -123,7 +126,9 @@ def _running_lossless(start: Network) -> LosslessIntent | None:
         "roce_dscp": _most_frequent(roce, intent.roce_dscp),
         "cnp_dscp": _most_frequent(cnp, intent.cnp_dscp),
     }
-    return intent.model_copy(update=values)
+    own = {name: each.model_copy(update=values) for name, each in start.own_lossless.items()}
+    lossless = intent.model_copy(update=values)
+    return start.model_copy(update={"lossless": lossless, "own_lossless": own})
 
 
 def _dscps(node: Node, queues: Collection[int]) -> Iterator[int]:

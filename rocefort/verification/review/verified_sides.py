@@ -142,10 +142,10 @@ def _same(base: Network, head: Network, difference: FabricDifference, *, buffers
     """Whether the verified input is equal; buffers: lossless buffers may differ."""
     if difference.only_before or difference.only_after:
         return False
-    beside = ("links", "servers", "segments", "exits", "policy", "spines", "lossless")
-    if any(
-        getattr(base, name) != getattr(head, name) for name in beside[: None if not buffers else -1]
-    ):
+    beside = ["links", "servers", "segments", "exits", "policy", "spines"]
+    if not buffers:
+        beside += ["lossless", "own_lossless"]
+    if any(getattr(base, name) != getattr(head, name) for name in beside):
         return False
     unread = (StudyKind.NONE, StudyKind.BUFFERS) if buffers else (StudyKind.NONE,)
     return all(

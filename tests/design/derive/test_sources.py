@@ -18,15 +18,17 @@ PORTS = st.sampled_from([f"leaf0{n}/interfaces[100GE1/0/{n}]" for n in (1, 2, 3)
 BELOW = st.sampled_from([".pfc", ".thresholds", ".thresholds[4].xon_kbytes"])
 OWN = st.dictionaries(st.one_of(PORTS, st.builds(str.__add__, PORTS, BELOW)), PLACES)
 SHARED = st.lists(PORTS, unique=True)
+ROWS = st.lists(st.dictionaries(BELOW, PLACES), min_size=1, max_size=2)  # of two profiles
 
 
-@given(own=OWN, below=st.dictionaries(BELOW, PLACES), shared=SHARED)
+@given(own=OWN, below=ROWS, shared=SHARED)
 def test_it_is_the_flat_table_in_which_own_places_go_first(
-    own: dict[str, Position], below: dict[str, Position], shared: list[str]
+    own: dict[str, Position], below: list[dict[str, Position]], shared: list[str]
 ) -> None:
-    flat = {f"{port}{path}": at for port in shared for path, at in below.items()}
+    ports = {port: below[index % len(below)] for index, port in enumerate(shared)}
+    flat = {f"{port}{path}": at for port, rows in ports.items() for path, at in rows.items()}
     flat |= own
-    table = SideTable(own, shared, below)
+    table = SideTable(own, ports)
     assert dict(table) == flat
     assert len(table) == len(flat)
     assert {key: table[key] for key in flat} == flat
@@ -35,7 +37,7 @@ def test_it_is_the_flat_table_in_which_own_places_go_first(
 
 
 def test_what_is_not_there() -> None:
-    table = SideTable({}, ["leaf01/interfaces[100GE1/0/1]"], {".pfc": Position("a.yaml", 1)})
+    table = SideTable({}, {"leaf01/interfaces[100GE1/0/1]": {".pfc": Position("a.yaml", 1)}})
     for key in ("leaf01/interfaces[100GE1/0/1].mtu", "leaf01/bgp", "", "]"):
         assert table.get(key) is None
         assert key not in table

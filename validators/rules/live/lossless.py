@@ -213,12 +213,12 @@ def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
     Example: queue 4 drops: 3 packets since it was cleared
     Fix: Check PFC at the other end, headroom (BUF001) and drop profiles.
     """
-    queue = subject.lossless.queue
     devices = subject.before.devices if subject.before else ()
     earlier = {
         (d.name, r.interface, r.queue): r.dropped_packets for d in devices for r in d.queues or ()
     }
     for node, seen in subject.answering_switches:
+        queue = subject.lossless_of(node.name).queue
         for row in (row for row in seen.queues or () if row.queue == queue):
             end = End(device=node.name, interface=row.interface)
             was = earlier.get((node.name, row.interface, queue))
@@ -250,8 +250,9 @@ def pause_rate(subject: LiveSubject) -> Iterator[Verdict]:
     Fix: Follow the pauses from each port that receives them to the next switch, down to the NIC
     that cannot keep up.
     """
-    queue, limit = subject.lossless.queue, subject.limits.pause_rate
+    limit = subject.limits.pause_rate
     for node, seen in subject.answering_switches:
+        queue = subject.lossless_of(node.name).queue
         for row in (row for row in seen.pfc_counters or () if row.queue == queue):
             end = End(device=node.name, interface=row.interface)
             for direction, rate in (("received", row.rx_rate), ("transmitted", row.tx_rate)):

@@ -88,8 +88,8 @@ def headroom(subject: Subject) -> Iterator[Verdict]:
     Example: headroom of queue 4 is 88 KB; 100 Gb/s over 100 m and frames of 9216 bytes need 89 KB
     Fix: Raise «headroom» or the pool, shorten the cable or lower the MTU.
     """
-    intent = subject.lossless
     for switch in subject.switches:
+        intent = subject.lossless_of(switch.name)
         family, demands = switch.node.family, list[HeadroomDemand]()
         if family is None:
             continue
@@ -250,7 +250,7 @@ def buffer_budget(subject: Subject) -> Iterator[Verdict]:
     Fix: Lower xoff, or use fewer lossless ports.
     """
     for switch in subject.switches:
-        yield from _budget(subject, switch, subject.lossless)
+        yield from _budget(subject, switch, subject.lossless_of(switch.name))
 
 
 def _budget(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) -> Iterator[Verdict]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 
 from rocefort.models.device.lossless_queue import (
     MOST_AI_ECN_QUEUES,
@@ -277,12 +276,11 @@ def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     Fix: Assign the lossless queue to AI-ECN, or give its ports a drop profile and static ECN;
     remove other queues.
     """
-    queues = lossless_queues(subject.network)
-    if not queues:
+    if not lossless_queues(subject.network):
         yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
     for node in subject.network.nodes:
-        for queue in queues:
+        for queue in lossless_queues(subject.network, node.name):
             yield from _marked(subject, node, queue)
         yield from _beyond(subject, node)
 
@@ -384,12 +382,11 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
     Example: Kmin 200 KB, Kmax 600 KB: PFC may pause before ECN marks (no grade holds)
     Fix: Lower Kmax below xoff, and Kmin with it; or accept the grade.
     """
-    queues = lossless_queues(subject.network)
-    if not queues:
+    if not lossless_queues(subject.network):
         yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
-    intent = subject.network.lossless
-    for switch, queue in product(subject.switches, queues):
+    queues = ((s, q) for s in subject.switches for q in lossless_queues(subject.network, s.name))
+    for switch, queue in queues:
         node = switch.node
         ai_ecn = node.device.ai_ecn
         assigned = next((row for row in ai_ecn.queues if row.queue == queue), None)
@@ -402,6 +399,7 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
                 path="ai_ecn",
             )
         else:
+            intent = subject.network.lossless_of(node.name)
             yield from judge_static(subject, switch, queue, intent)
 
 

@@ -37,9 +37,9 @@ def thresholds(subject: Subject) -> Iterator[Verdict]:
     Example: queue 4: xon 601 KB is above xoff 600 KB
     Fix: Lower xon or raise xoff.
     """
-    intent = subject.network.lossless
-    mtu = intent.headroom_mtu if intent else None
     for node in subject.network.nodes:
+        intent = subject.network.lossless_of(node.name)
+        mtu = intent.headroom_mtu if intent else None
         rows = [
             (interface.name, row)
             for interface in node.device.interfaces
@@ -122,13 +122,12 @@ def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     Example: PFC is off, and RoCE passes here; queue 4 must be paused at both ends of every cable
     Fix: Add «PFC in manual mode» to the port; pause only the lossless queue in its profile.
     """
-    queues = lossless_queues(subject.network)
-    if not queues:
+    if not lossless_queues(subject.network):
         yield subject.not_judged(None, QUEUE_UNKNOWN, QUEUE)
         return
-    paused = queue_words(queues)
     for switch in subject.switches:
-        node = switch.node
+        node, queues = switch.node, lossless_queues(subject.network, switch.node.name)
+        paused = queue_words(queues)
         for port in switch.roce_ports:
             if port.interface.pfc is None:
                 yield subject.finding(
@@ -295,10 +294,9 @@ def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
     Fix: Give the family a value of its own (lossless.deadlock.by_family).
     """
     network = subject.network
-    yield from _long_intent(subject)
-    queues = lossless_queues(network)
-    intent = network.lossless
+    yield from _long_intents(subject)
     for node in subject.network.nodes:
+        queues, intent = lossless_queues(network, node.name), network.lossless_of(node.name)
         if node.family is None:
             continue
         if not queues:
@@ -326,14 +324,23 @@ def _interval(subject: Subject, node: Node, family: Family) -> Iterator[Verdict]
         )
 
 
-def _long_intent(subject: Subject) -> Iterator[Verdict]:
-    intent = subject.network.lossless
-    times = {"detection": intent.detect_ms, "recovery": intent.recovery_ms} if intent else {}
-    for name, time_ms in times.items():
+def _long_intents(subject: Subject) -> Iterator[Verdict]:
+    """Report long times once, and on switches with a profile of their own that has others."""
+    common, by_name = subject.network.lossless, subject.network.by_name
+    usual = _times(common) if common else {}
+    rows: list[tuple[Node | None, str, int]] = [(None, *row) for row in usual.items()]
+    for switch, own in subject.network.own_lossless.items():
+        others = (row for row in _times(own).items() if row not in usual.items())
+        rows += [(by_name.get(switch), *row) for row in others]
+    for place, name, time_ms in rows:
         if time_ms > LONG_MS:
             path = "lossless.detect_ms" if name == "detection" else "lossless.recovery_ms"
             message, hint = _too_long(f"the intended deadlock {name} time", time_ms)
-            yield subject.finding(None, message, hint, path=path, severity=Severity.WARNING)
+            yield subject.finding(place, message, hint, path=path, severity=Severity.WARNING)
+
+
+def _times(intent: LosslessIntent) -> dict[str, int]:
+    return {"detection": intent.detect_ms, "recovery": intent.recovery_ms}
 
 
 def _too_long(what: str, time_ms: int) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from rocefort.models.device.interface import NO_DOMAIN
 from rocefort.models.device.lossless_queue import PHB_QUEUE, QUEUES, host_priority
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import LosslessIntent, Node, Port
-from rocefort.models.wording import ranges
+from rocefort.models.wording import listing, ranges
 from rocefort.validators.facts.overview import LosslessSwitch
 from rocefort.validators.facts.priorities import BY_DEFAULT, queue_of_dot1p, queue_of_dscp
 from rocefort.validators.facts.roce_ports import carriers, paused_queues
@@ -37,18 +37,9 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
     Fix: Add «trust of DSCP» to the port, or use a domain that maps the RoCE DSCP to the lossless
     queue.
     """
-    intent = subject.lossless
-    priority = host_priority(intent.roce_dscp)
-    if priority != intent.queue and not _nics_known(subject):  # HST001 judges those that are
-        yield subject.finding(
-            None,
-            f"a NIC gives DSCP {intent.roce_dscp} priority {priority} by default, so pauses of "
-            f"priority {intent.queue} do not stop it",
-            f"use a RoCE DSCP from {intent.queue * 8} to {intent.queue * 8 + 7}, "
-            "or set dscp2prio on every NIC",
-            path="lossless.roce_dscp",
-        )
+    yield from _nic_defaults(subject)
     for switch in subject.switches:
+        intent = subject.lossless_of(switch.name)
         names = {domain.name for domain in switch.domains}
         for port in carriers(switch.roce_ports):
             interface = port.interface
@@ -65,6 +56,29 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
                     path=f"domains[{domain.name}].dscp[{intent.roce_dscp}]",
                 )
         yield from _family_specific(subject, switch.node)
+
+
+def _nic_defaults(subject: Subject) -> Iterator[Verdict]:
+    """Priority that a NIC gives RoCE by default; of a switch's own profile, if it has another."""
+    network = subject.network
+    if network.lossless is None or _nics_known(subject):  # HST001 judges those that are
+        return
+    usual = network.lossless.roce_dscp, network.lossless.queue
+    places: list[tuple[Node | None, LosslessIntent]] = [(None, network.lossless)]
+    for name, intent in network.own_lossless.items():
+        if (intent.roce_dscp, intent.queue) != usual:
+            places.append((network.by_name.get(name), intent))
+    for place, intent in places:
+        priority = host_priority(intent.roce_dscp)
+        if priority != intent.queue:
+            yield subject.finding(
+                place,
+                f"a NIC gives DSCP {intent.roce_dscp} priority {priority} by default, so pauses of "
+                f"priority {intent.queue} do not stop it",
+                f"use a RoCE DSCP from {intent.queue * 8} to {intent.queue * 8 + 7}, "
+                "or set dscp2prio on every NIC",
+                path="lossless.roce_dscp",
+            )
 
 
 def _nics_known(subject: Subject) -> bool:
@@ -138,8 +152,8 @@ def nothing_else_in_its_queue(subject: Subject) -> Iterator[Verdict]:
     Example: domain roce also puts 802.1p 4 into lossless queue 4
     Fix: Map them to another queue in the diffserv domain.
     """
-    intent = subject.lossless
     for switch in subject.switches:
+        intent = subject.lossless_of(switch.name)
         for domain in switch.domains:
             name = domain.name
             queues = BY_DEFAULT | {d: PHB_QUEUE[row.phb] for d, row in domain.by_dscp.items()}
@@ -178,7 +192,7 @@ def cnp_never_paused(subject: Subject) -> Iterator[Verdict]:
     Fix: Map the CNP DSCP to queue 6.
     """
     for switch in subject.switches:
-        yield from _cnp_queue(subject, switch, subject.lossless)
+        yield from _cnp_queue(subject, switch, subject.lossless_of(switch.name))
 
 
 def _cnp_queue(
@@ -223,7 +237,7 @@ def scheduling(subject: Subject) -> Iterator[Verdict]:
     Fix: Give the CNP queue strict priority, and the lossless queue a weight (lossless.scheduling).
     """
     for switch in subject.switches:
-        yield from _weights(subject, switch, subject.lossless)
+        yield from _weights(subject, switch, subject.lossless_of(switch.name))
 
 
 def _weights(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) -> Iterator[Verdict]:
@@ -254,4 +268,46 @@ def _weights(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) -
                 f"{', '.join(ranges(weights))}, and can starve them",
                 f"give queue {intent.queue} a weight (lossless.scheduling)",
                 path="drr",
+            )
+
+
+AGREED = {
+    "queue": "the lossless queue",
+    "roce_dscp": "the DSCP of RoCE",
+    "cnp_dscp": "the DSCP of CNP",
+    "cnp_queue": "the queue of CNP",
+}
+
+
+@rule(
+    "QOS005",
+    severity=Severity.ERROR,
+    source="IEEE 802.1Qbb (a pause names a priority, which both ends must have); "
+    f"{MAPPING} («the map of DSCP»)",
+    needs=(Need.LINKS, Need.LOSSLESS),
+)
+def equal_at_both_ends(subject: Subject) -> Iterator[Verdict]:
+    """The lossless profiles of both ends of a cable name one queue.
+
+    A switch, or all switches of a rack, can have a lossless profile of its own. Thresholds,
+    headroom, ECN, weights and timers may differ from switch to switch. The lossless queue, its
+    DSCP values and the queue of CNP may not: a pause of one end would name a priority that carries
+    no RoCE at the other, and frames are lost.
+
+    Example: the lossless queue is 3 here, and 4 at spine01 100GE1/0/1
+    Fix: Give both lossless profiles the same queue, roce_dscp, cnp_dscp and cnp_queue.
+    """
+    own = subject.network.own_lossless
+    for link in subject.links if own else ():
+        near, far = (link.a, link.b) if link.a.device in own else (link.b, link.a)
+        here, there = subject.lossless_of(near.device), subject.lossless_of(far.device)
+        unlike = [key for key in AGREED if getattr(here, key) != getattr(there, key)]
+        if unlike:
+            pairs = [(AGREED[key], getattr(here, key), getattr(there, key)) for key in unlike]
+            values = [f"{word} is {one} here, and {other}" for word, one, other in pairs]
+            yield subject.finding(
+                near,
+                f"{values[0]} at {far}" + "".join(f"; {value} there" for value in values[1:]),
+                f"give both lossless profiles the same {listing(unlike)}",
+                path="pfc" if "queue" in unlike else "domain",
             )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from rocefort.models.fabric.hosts import NicProfile
 from rocefort.models.finding import Severity
@@ -16,6 +17,7 @@ from rocefort.validators.rules.servers.server_subject import CNPS, DSCP2PRIO
 NICS = (Need.LOSSLESS, Need.SERVERS, Need.NICS)
 DEFAULT_MTU = 1500  # V300R023C00 command reference, `mtu`
 
+Dscp = Literal["roce_dscp", "cnp_dscp"]
 Used = tuple[str, NicProfile, tuple[Server, ...]]
 
 
@@ -36,10 +38,9 @@ def priority_of_roce(subject: Subject) -> Iterator[Verdict]:
     Fix: Trust DSCP on the NIC, set dscp2prio where DSCP >> 3 is another priority, and turn PFC on
     for the priority of the lossless queue.
     """
-    dscp = subject.lossless.roce_dscp
     yield from _unknown(subject)
     for name, nic, servers in _used(subject):
-        for queue, some in _by_queue(subject, servers, dscp).items():
+        for (dscp, queue), some in _by_queue(subject, servers).items():
             if nic.trust is None or nic.paused_priorities is None:
                 missing = "what it trusts" if nic.trust is None else "on which it obeys pauses"
                 yield _silent(subject, name, missing)
@@ -77,8 +78,7 @@ def dscp_of_roce(subject: Subject) -> Iterator[Verdict]:
     Example: NIC profile plain sends RoCE with DSCP 35, and the fabric's is 34 (node1 and 1 more)
     Fix: Set the traffic class of RoCE (four times the DSCP) on the NIC.
     """
-    required = subject.lossless.roce_dscp
-    yield from _equal(subject, "roce_dscp", "RoCE", required, lambda nic: nic.roce_dscp)
+    yield from _equal(subject, "roce_dscp", "RoCE")
 
 
 @rule("HST003", severity=Severity.ERROR, source=CNPS, needs=NICS)
@@ -91,8 +91,7 @@ def dscp_of_cnp(subject: Subject) -> Iterator[Verdict]:
     Example: NIC profile plain sends CNP with DSCP 48, and the fabric's is 25 (node1 and 1 more)
     Fix: Set cnp_dscp on the NIC, or in the lossless profile.
     """
-    required = subject.lossless.cnp_dscp
-    yield from _equal(subject, "cnp_dscp", "CNP", required, lambda nic: nic.cnp_dscp)
+    yield from _equal(subject, "cnp_dscp", "CNP")
 
 
 @rule("HST004", severity=Severity.ERROR, source=CNPS, needs=NICS)
@@ -138,7 +137,7 @@ def congestion_control_is_on(subject: Subject) -> Iterator[Verdict]:
     4: node1 and 1 more will not slow down at marks
     Fix: Turn it on for that priority.
     """
-    hosts, dscp = subject.network.hosts, subject.lossless.roce_dscp
+    hosts = subject.network.hosts
     if hosts is None or hosts.congestion is None:
         yield subject.not_judged(
             None,
@@ -154,14 +153,18 @@ def congestion_control_is_on(subject: Subject) -> Iterator[Verdict]:
         if on is None or nic.trust is None:
             missing = "what it trusts" if on is not None else "where congestion control is on"
             yield _silent(subject, name, missing)
-        elif nic.trust == "dscp" and (priority := nic.priority(dscp)) not in on:
-            yield subject.finding(
-                None,
-                f"NIC profile {name} has congestion control on for {_priorities(on)}, and RoCE "
-                f"has priority {priority}: {_servers_text(servers)} will not slow down at marks",
-                f"turn it on for priority {priority}, or name congestion control of kind pfc_only",
-                path=f"nics[{name}].controlled_priorities",
-            )
+        elif nic.trust == "dscp":
+            for dscp, some in _by_intent(subject, servers, "roce_dscp").items():
+                if (priority := nic.priority(dscp)) not in on:
+                    yield subject.finding(
+                        None,
+                        f"NIC profile {name} has congestion control on for {_priorities(on)}, and "
+                        f"RoCE has priority {priority}: {_servers_text(some)} will not slow down "
+                        "at marks",
+                        f"turn it on for priority {priority}, or name congestion control of kind "
+                        "pfc_only",
+                        path=f"nics[{name}].controlled_priorities",
+                    )
 
 
 @rule(
@@ -249,37 +252,52 @@ def _used(subject: Subject, *, roce: bool = True) -> Iterator[Used]:
             yield name, profiles[name], servers
 
 
-def _by_queue(
-    subject: Subject, servers: tuple[Server, ...], dscp: int
+def _by_intent(
+    subject: Subject, servers: Iterable[Server], key: Dscp
 ) -> dict[int, tuple[Server, ...]]:
-    """Servers by the queue that their leaf port has for a DSCP, if it has a domain (QOS001)."""
+    """Servers by a value of the lossless profile of their leaf."""
     groups: dict[int, list[Server]] = {}
     for server in servers:
+        intent = subject.lossless_of(server.port.device)
+        groups.setdefault(getattr(intent, key), []).append(server)
+    return {key: tuple(some) for key, some in groups.items()}
+
+
+def _by_queue(
+    subject: Subject, servers: tuple[Server, ...]
+) -> dict[tuple[int, int], tuple[Server, ...]]:
+    """Servers by the DSCP of RoCE and the queue that their leaf port has for it.
+
+    A server whose port has no domain is in none of them (QOS001).
+    """
+    groups: dict[tuple[int, int], list[Server]] = {}
+    for server in servers:
+        dscp = subject.lossless_of(server.port.device).roce_dscp
         interface = subject.network.interface(server.port)
         node = subject.network.by_name.get(server.port.device)
         domain = node.device.domain_of(interface) if node and interface else None
         if domain is not None:
-            groups.setdefault(queue_of_dscp(domain, dscp), []).append(server)
-    return {queue: tuple(some) for queue, some in groups.items()}
+            groups.setdefault((dscp, queue_of_dscp(domain, dscp)), []).append(server)
+    return {key: tuple(some) for key, some in groups.items()}
 
 
-def _equal(
-    subject: Subject, key: str, what: str, required: int, value: Callable[[NicProfile], int | None]
-) -> Iterator[Verdict]:
-    """Compare a DSCP of each NIC profile with the one of the fabric."""
+def _equal(subject: Subject, key: Dscp, what: str) -> Iterator[Verdict]:
+    """Compare a DSCP of each NIC profile with the lossless profile of its servers' leaves."""
     yield from _unknown(subject)
     for name, nic, servers in _used(subject):
-        dscp = value(nic)
+        dscp = getattr(nic, key)
         if dscp is None:
             yield _silent(subject, name, f"the DSCP of {what}")
-        elif dscp != required:
-            yield subject.finding(
-                None,
-                f"NIC profile {name} sends {what} with DSCP {dscp}, and the fabric's is {required} "
-                f"({_servers_text(servers)})",
-                f"send {what} with DSCP {required}",
-                path=f"nics[{name}].{key}",
-            )
+            continue
+        for required, some in _by_intent(subject, servers, key).items():
+            if dscp != required:
+                yield subject.finding(
+                    None,
+                    f"NIC profile {name} sends {what} with DSCP {dscp}, and the fabric's is "
+                    f"{required} ({_servers_text(some)})",
+                    f"send {what} with DSCP {required}",
+                    path=f"nics[{name}].{key}",
+                )
 
 
 def _unknown(subject: Subject, *, roce: bool = True) -> Iterator[Verdict]:

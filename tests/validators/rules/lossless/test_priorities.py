@@ -335,6 +335,70 @@ QOS004: list[tuple[Change, list[str]]] = [
 ]
 
 
+QOS005: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (lambda s: s.own_lossless("leaf01"), []),
+    (lambda s: s.own_lossless("leaf01", detect_ms=200, recovery_ms=300), []),
+    (
+        lambda s: s.own_lossless("leaf01", queue=3),
+        [
+            "error leaf01 100GE1/0/31: the lossless queue is 3 here, and 4 at spine01 100GE1/0/1",
+            "error leaf01 100GE1/0/32: the lossless queue is 3 here, and 4 at spine02 100GE1/0/1",
+        ],
+    ),
+    (  # one finding for each cable, with all that differs
+        lambda s: (
+            s.own_lossless("leaf01", roce_dscp=26, cnp_dscp=46)
+            .link(1)
+            .change(links=s.network.links[:1])
+        ),
+        [
+            "error leaf01 100GE1/0/31: the DSCP of RoCE is 26 here, and 34 at spine01 100GE1/0/1; "
+            "the DSCP of CNP is 46 here, and 48 there"
+        ],
+    ),
+    (  # a spine can differ, too
+        lambda s: s.own_lossless("spine01", cnp_queue=7),
+        [
+            "error spine01 100GE1/0/1: the queue of CNP is 7 here, and 6 at leaf01 100GE1/0/31",
+            "error spine01 100GE1/0/2: the queue of CNP is 7 here, and 6 at leaf02 100GE1/0/31",
+        ],
+    ),
+    (  # both ends with a profile of their own that agree
+        lambda s: (
+            s.own_lossless("spine01", queue=3)
+            .own_lossless("leaf01", queue=3)
+            .change(links=s.network.links[:1])
+        ),
+        [],
+    ),
+    (lambda s: s.change(lossless=None), [NO_INTENT]),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), QOS005)
+def test_qos005_equal_at_both_ends(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("QOS005") == says
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("PFC002", "PFC profile default pauses queue 4; it must pause queue 3 and no other"),
+        ("QOS001", "domain roce puts RoCE (DSCP 34) into queue 4; it must be queue 3"),
+        ("QOS002", "domain roce also puts DSCP 24-31 into lossless queue 3"),
+        ("ECN001", "AI-ECN does not mark lossless queue 3; it is assigned to queue 4"),
+        ("PFC004", "deadlock detection time is 100 ms on v300-g1; intended 200 ms"),
+    ],
+)
+def test_a_switch_is_judged_by_its_own_profile_and_others_are_not(
+    small: Any, rule: str, says: str
+) -> None:
+    lines = small.own_lossless("leaf01", queue=3, detect_ms=200).says(rule)
+    assert any(line.endswith(f" leaf01: {says}") for line in lines), lines
+    assert [line for line in lines if "leaf01" not in line] == small.says(rule)
+
+
 @pytest.mark.parametrize(("change", "says"), TXT002)
 def test_txt002_unknown_lines(small: Any, change: Change, says: list[str]) -> None:
     assert replace(change(small), sources=Sources(LINES)).says("TXT002") == says
