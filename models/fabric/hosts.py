@@ -262,7 +262,6 @@ class Hosts(Frozen):
     `congestion.key` and `tuning.key` of no device.
     """
 
-    lossless: str  # name of the fabric's lossless profile
     nics: dict[str, NicProfile] = Field(default_factory=dict)
     adapters: dict[str, Adapter] = Field(default_factory=dict)
     congestion_name: str | None = None

@@ -227,6 +227,7 @@ class Segment(Frozen):
 class LosslessIntent(Frozen):
     """Intended treatment of RoCE on a switch, which text alone does not contain. Times in ms."""
 
+    profile: str = ""  # name of the lossless profile
     queue: int
     roce_dscp: int
     cnp_dscp: int

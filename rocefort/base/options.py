@@ -50,6 +50,7 @@ class TableOption(StrEnum):
     PROFILES = "profiles"
     BONDS = "bonds"
     EXITS = "exits"
+    LOSSLESS = "lossless"
     SLURM_TOPOLOGY = "slurm-topology"
     SLURM_BLOCKS = "slurm-blocks"
     KUBERNETES_LABELS = "kubernetes-labels"
@@ -137,11 +138,9 @@ def fabric_unless(configs: Path | None, fabric: Path | None) -> Path | None:
 def fabric_and_table(first: Path, second: str | None) -> tuple[Path, TableOption]:
     """Return the arguments of `show` in either order; a table alone is one of the only fabric."""
     tables = [str(table) for table in TableOption]
-    if second is None and str(first) in tables:
-        return _only(), TableOption(str(first))
     for name, table in ((first, second), (second, first)):
-        if name is not None and str(table) in tables:
-            return Path(name), TableOption(str(table))
+        if str(table) in tables:
+            return Path(name) if name else _only(), TableOption(str(table))
     what = f"no table {second!r}" if second else "no table is named"
     from rocefort.base.documents.suggest import nearest  # noqa: PLC0415 - only for this error
 

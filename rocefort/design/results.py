@@ -17,9 +17,11 @@ from rocefort.design.schedulers import FILES
 from rocefort.design.table_rows import (
     BOND_COLUMNS,
     EXIT_COLUMNS,
+    LOSSLESS_COLUMNS,
     PROFILE_COLUMNS,
     bond_rows,
     exit_rows,
+    lossless_rows,
     profile_rows,
 )
 from rocefort.models.base import Frozen, natural
@@ -77,6 +79,7 @@ class ShowTable(StrEnum):
     PROFILES = "profiles"
     BONDS = "bonds"
     EXITS = "exits"
+    LOSSLESS = "lossless"
     SLURM_TOPOLOGY = "slurm-topology"
     SLURM_BLOCKS = "slurm-blocks"
     KUBERNETES_LABELS = "kubernetes-labels"
@@ -345,6 +348,9 @@ TABLES: Mapping[ShowTable, _Rows] = {
         by_first=True,
     ),
     ShowTable.BONDS: _Rows(BOND_COLUMNS, lambda network: bond_rows(network, _nodes(network))),
+    ShowTable.LOSSLESS: _Rows(
+        LOSSLESS_COLUMNS, lambda network: lossless_rows(network, _nodes(network))
+    ),
     ShowTable.PROFILES: _Rows(PROFILE_COLUMNS, profile_rows, by_first=True),
     **{ShowTable(name): _Rows(schedulers.COLUMNS, schedulers.server_rows) for name in FILES},
 }

@@ -1,10 +1,11 @@
-"""Rows of tables that `rocefort show` and the page share: bonds, exits and settings of servers.
+"""Rows of tables that `rocefort show` and the page share: bonds, queues, exits, server settings.
 
 NIC settings have the names of the manufacturer, system settings those of Linux.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -13,6 +14,9 @@ from rocefort.models.device.lossless_queue import host_priority
 from rocefort.models.fabric.hosts import Adapter, HostProfile, Hosts, NicProfile
 from rocefort.models.network.exits import Exit, PrefixRange
 from rocefort.models.network.network import End, LosslessIntent, Network, Node
+from rocefort.models.units import KBYTE
+from rocefort.validators.facts.roce_ports import lossless_queues
+from rocefort.validators.rules.lossless.ecn_margin import limits_of
 
 BOND_COLUMNS = (
     "device",
@@ -66,6 +70,73 @@ def _bond_row(
         trunk.bond.minimum_links,
         " ".join(member.name for member in members),
     )
+
+
+LOSSLESS_COLUMNS = (
+    "device",
+    "profile",
+    "queue",
+    "ports",
+    "xoff_kbytes",
+    "xon_kbytes",
+    "headroom_kbytes",
+    "pool_kbytes",
+    "ecn",
+)
+
+
+class LosslessRow(NamedTuple):
+    """Lossless queue of a switch, on ports with equal values; profile None: no intent is known."""
+
+    device: str
+    profile: str | None
+    queue: int
+    ports: int
+    xoff_kbytes: int | None
+    xon_kbytes: int | None
+    headroom_kbytes: int | None
+    pool_kbytes: int | None
+    ecn: str | None
+
+
+def lossless_rows(network: Network, nodes: Iterable[Node]) -> Iterator[LosslessRow]:
+    """Yield the lossless queues of the switches, ports with equal values once."""
+    for node in nodes:
+        intent = network.lossless_of(node.name)
+        for queue in lossless_queues(network, node.name):
+            pfc = (port for port in node.device.interfaces if port.pfc)
+            alike = Counter(_queue_values(node, port, queue) for port in pfc)
+            for (xoff, xon, headroom, ecn), ports in alike.items():
+                yield LosslessRow(
+                    node.name,
+                    intent.profile if intent else None,
+                    queue,
+                    ports,
+                    xoff,
+                    xon,
+                    headroom,
+                    node.device.pfc.headroom_pool_kbytes,
+                    ecn,
+                )
+
+
+def _queue_values(
+    node: Node, port: Interface, queue: int
+) -> tuple[int | None, int | None, int | None, str | None]:
+    """Return xoff, xon and headroom of a port's queue, and its ECN in words."""
+    sizes = next((row for row in port.thresholds if row.queue == queue), None)
+    known = (sizes.xoff_kbytes, sizes.xon_kbytes, sizes.headroom_kbytes) if sizes else (None,) * 3
+    ai_ecn, marking = node.device.ai_ecn, {row.queue: row for row in port.markings}.get(queue)
+    model = next((row for row in ai_ecn.queues if row.queue == queue), None)
+    if ai_ecn.enabled and model is not None:
+        return *known, f"AI-ECN {model.model or 'of the default model'}"
+    limits = limits_of(node, marking) if marking is not None and marking.ecn else None
+    if limits is None:
+        return *known, None
+    low, high, unit = limits.low, limits.high, str(limits.unit)
+    if unit == "bytes" and low % KBYTE == high % KBYTE == 0:
+        low, high, unit = low // KBYTE, high // KBYTE, "KB"
+    return *known, f"{low} to {high} {unit}, {limits.percent} %"
 
 
 EXIT_COLUMNS = (
@@ -146,7 +217,7 @@ def _of_nics(network: Network, hosts: Hosts, lossless: LosslessIntent) -> Iterat
 
 
 def _of_lossless(network: Network, hosts: Hosts, intent: LosslessIntent) -> Iterator[_Setting]:
-    source = f"lossless profile {hosts.lossless}"
+    source = f"lossless profile {intent.profile}"
     mapped = ((intent.roce_dscp, intent.queue), (intent.cnp_dscp, intent.cnp_queue))
     other = [f"{dscp}:{queue}" for dscp, queue in mapped if host_priority(dscp) != queue]
     yield _Setting("trust", "dscp", None, source)

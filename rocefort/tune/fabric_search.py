@@ -21,6 +21,7 @@ from rocefort.models.fabric.lossless import AiEcnProfile, EcnThresholds, SpeedGb
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import Network
 from rocefort.models.units import KBYTE
+from rocefort.models.wording import listing, names_text
 from rocefort.tune.fabric_scenarios import FabricServers, scenarios_of
 from rocefort.tune.model import Settings, SwitchValue
 from rocefort.tune.scenario import KB, MAIN_GROUP, Limits, Marking, Scenario, SearchSpace
@@ -256,6 +257,17 @@ class FabricSearch:
     def switch_values(self, settings: Settings) -> tuple[SwitchValue, ...]:
         """Return what the fabric's switches have to be given for a candidate's settings."""
         return switch_values(settings, self.base_gbps, self.speeds)
+
+
+def own_profiles_text(derived: DerivedNetwork) -> str:
+    """Return which switches have a lossless profile of their own; empty: none has."""
+    own = list(derived.network.own_lossless)
+    if not own:
+        return ""
+    verb, whose = ("has", "its") if len(own) == 1 else ("have", "their")
+    profiles = listing(dict.fromkeys(derived.lossless_of(name).name for name in own))
+    word = "a lossless profile" if len(own) == 1 else "lossless profiles"
+    return f"{names_text(own)} {verb} {word} of {whose} own ({profiles})"
 
 
 def port_speeds(network: Network) -> tuple[int, ...]:

@@ -152,6 +152,15 @@ def _prepared(request: MeasureRequest, file: FabricFile, access: Connections) ->
     """Choose the receiver behind the canary leaf; raises BadInput or Refused without one."""
     derived = file.start
     canary = derived.fabric.rollout.canary
+    if canary in derived.network.own_lossless:
+        own = derived.lossless_of(canary).name
+        raise Refused(
+            f"the canary leaf {canary} has a lossless profile of its own ({own}), and a search "
+            "changes the fabric's",
+            file=str(file.path),
+            where="rollout.canary",
+            how="name a leaf with the fabric's profile",
+        )
     rules = LoadRules.of(derived.fabric.rdma)
     names = allowed_servers(derived.network, rules, request.servers)
     load_verdict(rules, Load(named=names, begins=utc_now())).refuse(derived.network.name)

@@ -25,6 +25,7 @@ from rocefort.tune.fabric_search import (
     fabric_ground,
     fabric_of,
     fabric_search,
+    own_profiles_text,
     profile_references,
 )
 from rocefort.tune.model import SearchResult, Settings, Simulation
@@ -173,6 +174,8 @@ def _notes(plan: SearchPlan, result: SearchResult) -> Iterator[str]:
             f"AI-ECN ({plan.fabric.ai_ecn}) gives way to the choice's static thresholds; it is "
             "compared at the bounds of the vendor's sample"
         )
+    if plan.fabric and (own := own_profiles_text(plan.fabric.derived)):
+        yield f"{own}: the search takes the fabric's there, too, and does not change them"
     base = plan.bases[0]
     if plan.fabric and base.scenario.congestion_control == "pfc_only":
         yield "the fabric names no DCQCN profile (congestion_control), so its senders ignore ECN"

@@ -227,7 +227,6 @@ def _network() -> Network:
             queue=4, roce_dscp=34, cnp_dscp=48, detect_ms=100, recovery_ms=100, headroom_mtu=9216
         ),
         hosts=Hosts(
-            lossless="heps-like",
             nics={"plain": NIC},
             adapters={"connectx": ADAPTER},
             congestion_name="connectx-dcqcn",

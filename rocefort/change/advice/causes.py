@@ -19,7 +19,7 @@ from rocefort.base.documents.read import Document, YamlPath
 from rocefort.change.results import IntentChange, ReviewLine, SwitchLines
 from rocefort.dialects.data import ExtraLine
 from rocefort.models.device.secret import REFERENCE, SECRET_KEYS
-from rocefort.models.network.network import EVERY, Network, Position, Sources
+from rocefort.models.network.network import EVERY, Network, Position, Sources, SwitchRole
 from rocefort.models.network.sources import on_lines
 from rocefort.validators.facts.roce_ports import ends_of
 
@@ -148,6 +148,7 @@ def _position_text(position: Position | None) -> str:
 OWNER = re.compile(r"(?:interfaces|bgp\.peers)\[[^]]+\]")  # the items that a cable causes
 PEER = re.compile(r"peer ([0-9.]+) ")  # a further line on the same peer
 SWITCH = re.compile(r"(?:spines|leaves)\[([^]]+)\]")  # a whole item of the fabric
+PROFILE = re.compile(r"(?:(?:spines|leaves|racks)\[[^]]+\]\.)?lossless|racks(?:\[[^]]+\])?")
 
 
 @dataclass(frozen=True)
@@ -155,13 +156,13 @@ class ValueOrigins:
     """Source lines of the values of one side. changed: file:line of values that the other lacks.
 
     brought: source line of a switch that only this side has, by neighbour and port or peer.
-    models: changed line in the hardware file of a switch.
+    beside: changed line in the hardware file of a switch, or that names its lossless profile.
     """
 
     sources: Sources
     changed: Collection[str]
     brought: Mapping[tuple[str, str], str]
-    models: Mapping[str, str]
+    beside: Mapping[str, str]
 
     def file_and_line(self, device: str, line: ExtraLine) -> str:
         """File and line; empty: the line has no source in the intent."""
@@ -178,7 +179,7 @@ class ValueOrigins:
         owner = _owner(line)
         if owner and first in {self._at(device, owner), self._at(device, "")}:
             first = self.brought.get((device, owner), first)
-        return first if first in self.changed else self.models.get(device, first)
+        return first if first in self.changed else self.beside.get(device, first)
 
     @cached_property
     def _below(self) -> Mapping[str, Sequence[str]]:
@@ -218,6 +219,7 @@ def origins(
     changed: set[str] = set()
     in_file: dict[str, str] = {}
     switches: dict[str, str] = {}
+    profiles: dict[str, str] = {}
     for change in intent:
         place, other = (
             (change.after_at, change.before) if head else (change.before_at, change.after)
@@ -225,11 +227,25 @@ def origins(
         if place:
             changed.add(place)
             in_file.setdefault(change.path.partition(": ")[0], place)
+            if PROFILE.fullmatch(change.path):
+                profiles[change.path] = place
             if other is None and (match := SWITCH.fullmatch(change.path)):
                 switches[match[1]] = place
     models = dict(_changed_models(network, in_file, files))
     brought = dict(_interface_switches(network, {**models, **switches}))
-    return ValueOrigins(sources, changed, brought, models)
+    beside = {**dict(_changed_profiles(network, profiles)), **models}
+    return ValueOrigins(sources, changed, brought, beside)
+
+
+def _changed_profiles(network: Network, places: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Switches with the changed line that names their lossless profile: the nearest to them."""
+    for node in network.nodes if places else ():
+        group = "leaves" if node.role is SwitchRole.LEAF else "spines"
+        racks = (f"racks[{node.rack}]", f"racks[{node.rack}].lossless", "racks")
+        for path in (f"{group}[{node.name}].lossless", *racks, "lossless"):
+            if path in places:
+                yield node.name, places[path]
+                break
 
 
 def _changed_models(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from rocefort.base.documents.read import Document, YamlPath, path_text, read_document
@@ -152,10 +153,13 @@ class DerivedNetwork:
 
     def lossless_of(self, switch: str) -> LosslessUse:
         """Lossless profile of a switch; raises LookupError for a switch that is not there."""
-        for one in (*self.fabric.spines, *self.fabric.leaves):
-            if one.name == switch:
-                return self.profiles.lossless(self.fabric.lossless_of(one))
-        raise LookupError(switch)
+        return self._lossless[switch]
+
+    @cached_property
+    def _lossless(self) -> Mapping[str, LosslessUse]:
+        fabric, library = self.fabric, self.profiles
+        switches = (*fabric.spines, *fabric.leaves)
+        return {one.name: library.lossless(fabric.lossless_of(one)) for one in switches}
 
 
 def derive(name: Path, site: Site | None = None) -> DerivedNetwork:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.design.load.profiles import LosslessUse
 from rocefort.models.device.interface import MANUAL, Bond
 from rocefort.models.fabric.hosts import Adapter, HostProfile, Hosts, NicProfile, ServerHost
 from rocefort.models.fabric.topology import ServerIntent
@@ -37,14 +38,20 @@ def host_plans(derived: DerivedNetwork) -> dict[str, HostPlan]:
     if network.lossless is None or network.hosts is None:
         raise BadInput("RoCE settings are unknown", where=network.name, how="name a fabric file")
     intents = {server.name: server for server in derived.fabric.servers}
-    keys = [k for k in ("roce_dscp", "cnp_dscp") if not derived.lossless.is_confirmed(k)]
-    guessed = (f"{listing(keys)} of lossless profile {network.hosts.lossless}",) if keys else ()
-    return {
-        server.name: _Planner(
-            network, network.hosts, network.lossless, server, intents, guessed
-        ).plan()
-        for server in network.servers or ()
-    }
+    plans = {}
+    for server in network.servers or ():
+        leaf = server.port.device
+        lossless = network.lossless_of(leaf) or network.lossless
+        guessed = _guessed(derived.lossless_of(leaf))
+        planner = _Planner(network, network.hosts, lossless, server, intents, guessed)
+        plans[server.name] = planner.plan()
+    return plans
+
+
+def _guessed(use: LosslessUse) -> tuple[str, ...]:
+    """Return a sentence on unconfirmed values of a leaf's lossless profile."""
+    keys = [k for k in ("roce_dscp", "cnp_dscp") if not use.profile.is_confirmed(k)]
+    return (f"{listing(keys)} of lossless profile {use.name}",) if keys else ()
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ class _Planner:
 
     network: Network
     hosts: Hosts
-    lossless: LosslessIntent
+    lossless: LosslessIntent  # of its leaf
     server: Server
     intents: Mapping[str, ServerIntent]
     guessed: tuple[str, ...]  # of the lossless profile

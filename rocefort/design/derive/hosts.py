@@ -124,7 +124,6 @@ def hosts(context: Context) -> Hosts:
     names = dict.fromkeys(nic.adapter for nic in nics.values() if nic.adapter)
     chosen_adapters = {name: context.profiles.get("adapter", name) for name in names}
     return Hosts(
-        lossless=fabric.lossless,
         nics=nics,
         adapters={
             n: c.profile for n, c in chosen_adapters.items() if c and isinstance(c.profile, Adapter)

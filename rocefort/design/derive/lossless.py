@@ -137,6 +137,7 @@ def intent(context: Context, device: str, use: LosslessUse) -> LosslessIntent:
     for name in ("detect_ms", "recovery_ms"):
         context.note_position(device, f"lossless.{name}", use.use.key_at(("deadlock", name)))
     return LosslessIntent(
+        profile=use.name,
         queue=lossless.queue,
         roce_dscp=lossless.roce_dscp,
         cnp_dscp=lossless.cnp_dscp,

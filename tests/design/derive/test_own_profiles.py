@@ -15,9 +15,11 @@ from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import INVENTORY
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
+from rocefort.design.derive.host_plans import host_plans
 from rocefort.design.expand import GrowthRequest, NewSwitchModel, grow
 from rocefort.design.load.documents import LoadedFabric, load_catalogue
 from rocefort.design.remove import remove
+from rocefort.design.results import ShowTable, show_output
 from rocefort.dialects.network_text import render_all
 from rocefort.models.fabric.fabric import Fabric
 
@@ -145,6 +147,37 @@ WITH_OWN = (
     ("lossless: heps\n", RACKS_TOO),
     ("name: leaf08", "name: leaf08\n    lossless: shallow"),
 )
+
+
+def test_the_table_lists_the_profile_of_each_switch(edit_heps: Edit) -> None:
+    network = derive(edit_heps(*WITH_OWN)).network
+    rows = show_output(network, ShowTable.LOSSLESS).model_dump(mode="json")["rows"]
+    shallow = [row["device"] for row in rows if row["profile"] == "shallow"]
+    assert shallow == ["leaf01", "leaf02", "leaf08"]
+    values = {(row["profile"], row["xoff_kbytes"], row["xon_kbytes"], row["ecn"]) for row in rows}
+    assert values == {
+        ("heps", 600, 550, "AI-ECN ai_ecn_hpc"),
+        ("shallow", 400, 350, "AI-ECN ai_ecn_hpc"),
+    }
+    blind = network.model_copy(update={"lossless": None, "own_lossless": {}})
+    (row, *_) = show_output(blind, ShowTable.LOSSLESS).rows
+    assert (row["profile"], row["queue"], row["xoff_kbytes"]) == (None, 4, 600)
+
+
+def test_servers_have_the_classes_of_their_leaf_s_profile(edit_heps: Edit) -> None:
+    path = edit_heps(
+        (OWN, PROFILE.replace("queue: 4", "queue: 5").replace("roce_dscp: 34", "roce_dscp: 40")),
+        ("name: leaf08", "name: leaf08\n    lossless: shallow"),
+    )
+    plans = host_plans(derive(path))
+    assert {(p.queue, p.roce_dscp) for p in plans.values() if p.leaf != "leaf08"} == {(4, 34)}
+    own = plans["readout04"]
+    assert (own.queue, own.roce_dscp, own.cnp_dscp) == (5, 40, 48)
+    assert own.nic is not None
+    assert own.nic.priorities == {40: 5, 48: 6}
+    assert own.nic.paused == (5,)
+    assert not any("lossless profile" in sentence for sentence in own.unconfirmed)
+    assert any("lossless profile heps" in s for s in plans["readout03"].unconfirmed)
 
 
 def loaded(text: str) -> LoadedFabric:

@@ -289,12 +289,14 @@ def _equal(subject: Subject, key: Dscp, what: str) -> Iterator[Verdict]:
         if dscp is None:
             yield _silent(subject, name, f"the DSCP of {what}")
             continue
+        common = getattr(subject.network.lossless, key)
         for required, some in _by_intent(subject, servers, key).items():
             if dscp != required:
+                whose = "the fabric's" if required == common else "their leaf's"
                 yield subject.finding(
                     None,
-                    f"NIC profile {name} sends {what} with DSCP {dscp}, and the fabric's is "
-                    f"{required} ({_servers_text(some)})",
+                    f"NIC profile {name} sends {what} with DSCP {dscp}, and {whose} is {required} "
+                    f"({_servers_text(some)})",
                     f"send {what} with DSCP {required}",
                     path=f"nics[{name}].{key}",
                 )
