@@ -26,6 +26,7 @@ _LABELS = {
     "Current TX Power (dBm)": "tx_power",
 }
 LANES = ("bias", "rx_power", "tx_power")
+_NUMBER_OR_NONE = re.compile(r"--?|-?\d+(?:\.\d+)?", re.ASCII)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _LANES_OF = re.compile(r"\(Lane\d+(?:\|Lane\d+)*\)", re.ASCII | re.IGNORECASE)
 
@@ -132,7 +133,6 @@ Slot   FanID    FanNum    Status       Speed         Mode    Airflow Direction
     },
 )
 _POWER_RULE = "-" * 84
-_POWER_NUMBER = re.compile(r"--|-|\d+(?:\.\d+)?", re.ASCII)
 POWER = DisplayTable(
     "display device power",
     {
@@ -160,7 +160,7 @@ Slot PowerNo Present Mode State     Current   Voltage   ActualPower RatedPower
             foot=_POWER_RULE[:79],
         ),
     },
-    cells=dict.fromkeys(("ampere", "volt", "actual", "rated"), _POWER_NUMBER),
+    cells=dict.fromkeys(("ampere", "volt", "actual", "rated"), _NUMBER_OR_NONE),
 )
 _TEMPERATURE_RULE = "-" * 102
 TEMPERATURE_COMMANDS = ("display device temperature", "display device temperature all")
@@ -191,7 +191,7 @@ Slot    Card    SensorName    Status         Major        Fatal        Current
             foot=_TEMPERATURE_RULE[:81],
         ),
     },
-    cells={"celsius": re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)},
+    cells={"celsius": _NUMBER, **dict.fromkeys(("major", "fatal"), _NUMBER_OR_NONE)},
 )
 _FAN_NAME = re.compile(r"FAN\d+", re.IGNORECASE | re.ASCII)
 _POWER_NAME = re.compile(r"PWR\d+", re.IGNORECASE | re.ASCII)
@@ -215,9 +215,17 @@ def _below(table: DisplayTable, shown: DisplayAnswer, name: re.Pattern[str]) -> 
         values = _joined(form, words[own:])
         if values is None:
             raise shown.wrong(line.number, f"{line.text.strip()!r} is no row of its table")
-        rows.append({"slot": slot, **values})
+        rows.append({"slot": slot, **_checked(table, shown, line.number, values)})
     _require_end(shown, rows)
     return rows
+
+
+def _checked(table: DisplayTable, shown: DisplayAnswer, number: int, row: Row) -> Row:
+    """Return the row of a line; raises UnreadableError where a cell has not its form."""
+    for name, pattern in table.cells.items():
+        if name in row and not pattern.fullmatch(row[name]):
+            raise shown.wrong(number, f"{row[name]!r} is no {name}")
+    return row
 
 
 def _joined(form: Form, words: Sequence[str]) -> Row | None:
@@ -262,6 +270,7 @@ def read_temperatures(shown: DisplayAnswer) -> Rows[Row]:
                 unread.append(shown.unread(line, f"{line.text.strip()!r} is no sensor"))
                 continue
             row = dict(zip(cells, words, strict=True))
+            _checked(TEMPERATURES, shown, line.number, row)
             slot = row.setdefault("slot", slot)
             sensors.append(row)
     _require_end(shown, sensors)

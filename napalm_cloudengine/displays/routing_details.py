@@ -43,7 +43,8 @@ _MESSAGES = LabelledDisplay(
     " Total {total:d}\n Update messages {updates:d}",
     source=_REFERENCE.format("display bgp peer verbose"),
 )
-_LEAST = ("remote_as", "state")
+_LEAST = ("address", "remote_as", "state")
+_AS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _UP_FOR = re.compile(r"(\w[\w ]*?)(?:\s*\((\w+)\))?(?:,\s*Up for (\S+))?", re.ASCII)
 _AGE = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", re.ASCII)
 
@@ -97,6 +98,8 @@ def read_peer_details(shown: DisplayAnswer) -> Rows[Row]:
                 row["multihop"] = row.get("multihop", False) or text == MULTIHOP
         if lacking := next((name for name in _LEAST if name not in row), None):
             raise shown.wrong(first.number, f"a peer without its {lacking.replace('_', ' ')}")
+        if not _AS.fullmatch(row["remote_as"]):
+            raise shown.wrong(first.number, f"{row['remote_as']!r} is no AS number")
         state = _UP_FOR.fullmatch(row["state"])
         row["state"], row["up_s"] = row["state"], -1
         if state:
@@ -130,7 +133,7 @@ Destination: {destination}
     source=_REFERENCE.format("display ip routing-table (All views)"),
 )
 _SUMMARY = re.compile(r"Summary [Cc]ount\s*:\s*(\d+)", re.ASCII)
-_LEAST_OF_ROUTE = ("protocol", "preference", "next_hop", "state", "age", "interface")
+_LEAST_OF_ROUTE = ("destination", "protocol", "preference", "next_hop", "state", "age", "interface")
 
 
 def read_route_details(shown: DisplayAnswer) -> Rows[Row]:
@@ -182,7 +185,7 @@ def read_instances(shown: DisplayAnswer) -> Rows[Row]:
     missing; an empty answer has none.
     """
     rows: list[Row] = []
-    for _, lines in _blocks(shown.lines, re.compile(r"VPN-Instance Name and ID\s*:")):
+    for first, lines in _blocks(shown.lines, re.compile(r"VPN-Instance Name and ID\s*:")):
         row: Row = {"interfaces": [], "distinguisher": ""}
         listing = False
         for line in lines:
@@ -197,6 +200,8 @@ def read_instances(shown: DisplayAnswer) -> Rows[Row]:
                 row["distinguisher"] = row["distinguisher"] or values["distinguisher"]
             else:
                 row |= {key: values[key] for key in ("name", "description") if key in values}
+        if "name" not in row:
+            raise shown.wrong(first.number, "a VPN instance without its name")
         rows.append(row)
     totals = [(line, m) for line in shown.lines if (m := _TOTAL.match(line.text.strip()))]
     for line, match in totals:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from vendor_displays import vendor_display
 
+from napalm_cloudengine import network_getters as getters
+from napalm_cloudengine import reading
 from napalm_cloudengine.displays import hardware, routing_details, switching
 from napalm_cloudengine.displays.lines import DisplayAnswer, UnreadableError
-from napalm_cloudengine.network_getters import napalm_users
 
 Read = Callable[[DisplayAnswer], Sequence[dict[str, Any]]]
 # Samples whose form shows their end, with the first line that shows it, from the end.
@@ -84,6 +89,49 @@ def test_another_form_is_an_error_with_its_line(
     assert " ".join(str(caught.value).split()) == " ".join(reply.split())
 
 
+SHAPED: list[tuple[str, Callable[[DisplayAnswer], object]]] = [
+    ("arp", lambda shown: getters.napalm_arp(switching.read_arp(shown))),
+    ("mac-address", lambda x: getters.napalm_mac_addresses(switching.read_mac_addresses(x))),
+    ("vlan", switching.read_vlans),
+    ("interface-transceiver-brief", lambda x: getters.napalm_optics(hardware.read_optics(x))),
+    ("device-fan", lambda shown: reading.napalm_fans(hardware.read_fans(shown))),
+    ("device-power", lambda shown: reading.napalm_power(hardware.read_power(shown))),
+    *(
+        (n, lambda x: reading.napalm_temperatures(hardware.read_temperatures(x)))
+        for n in ("device-temperature", "device-temperature-v200")
+    ),
+    (
+        "bgp-peer-verbose",
+        lambda x: getters.napalm_peer_details(routing_details.read_peer_details(x), 1, "192.0.2.1"),
+    ),
+    (
+        "ip-routing-table-verbose",
+        lambda x: getters.napalm_routes(routing_details.read_route_details(x), "", {}, 1),
+    ),
+    (
+        "ip-vpn-instance-verbose",
+        lambda x: getters.napalm_instances(routing_details.read_instances(x), ()),
+    ),
+]
+
+
+@pytest.mark.parametrize(("sample", "shape"), SHAPED, ids=[case[0] for case in SHAPED])
+@given(data=st.data())
+def test_a_damaged_word_is_read_left_out_or_an_error_with_its_line(
+    sample: str, shape: Callable[[DisplayAnswer], object], data: st.DataObject
+) -> None:
+    """No other exception reaches the user, whichever word is another one, doubled or gone."""
+    text = vendor_display(sample)
+    words = list(re.finditer(r"\S+", text))
+    word = data.draw(st.sampled_from(words))
+    other = data.draw(
+        st.sampled_from(["", "-", "--", "x", "-1", "9" * 30, "1.2.3", "a b", ":", "(U)"])
+    )
+    damaged = text[: word.start()] + other + text[word.end() :]
+    with contextlib.suppress(UnreadableError):
+        shape(DisplayAnswer("display", damaged))
+
+
 @pytest.mark.parametrize(
     ("read", "sample", "places"),
     [
@@ -145,4 +193,4 @@ def test_a_peer_that_an_administrator_shut_is_not_up() -> None:
 
 def test_a_user_is_one_of_the_aaa_view_alone() -> None:
     config = "aaa\n local-user a level 2\n local-user a service-type ssh\n#\ninterface X\n local-user b level 3\n"
-    assert napalm_users(config) == {"a": {"level": 2, "password": "", "sshkeys": []}}
+    assert getters.napalm_users(config) == {"a": {"level": 2, "password": "", "sshkeys": []}}
