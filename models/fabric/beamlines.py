@@ -9,29 +9,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
 from rocefort.models.base import Description, Frozen, Name
 from rocefort.models.fabric.hosts import LeafName
-from rocefort.models.fabric.types import Metres, check_port, unique_by
-from rocefort.models.hardware.hardware import check_ports, expand_ports
+from rocefort.models.fabric.types import Metres, PortsOrPart, ports_or_part, unique_by
 from rocefort.models.units import Rate
 from rocefort.models.wording import named
 
 MOST_BEAMLINES = 999
 LEAST_GBPS = 1e-6  # of a data path; reports keep six digits
-
-
-def check_ports_or_part(value: str) -> str:
-    """Accept a port, a range of ports, or a part of a split port."""
-    return check_port(value) if ":" in value else check_ports(value)
-
-
-BeamlinePorts = Annotated[
-    str,
-    AfterValidator(check_ports_or_part),
-    WithJsonSchema({"type": "string", "pattern": r"^\d+GE\d+/\d+/\d+(-\d+|:\d+)?$"}),
-]
 
 
 class Detector(Frozen):
@@ -104,7 +91,7 @@ class Beamline(Frozen):
         description="The beamline's name; its servers are bl07-1, bl07-2, in order of the ports.",
     )
     leaf: LeafName = Field(description="Leaf of its servers.", examples=["leaf05"])
-    ports: Annotated[tuple[BeamlinePorts, ...], unique_by(str)] = Field(
+    ports: Annotated[tuple[PortsOrPart, ...], unique_by(str)] = Field(
         min_length=1,
         description="Ports of the leaf, one server each; addresses follow from them.",
         examples=[["100GE1/0/1-4"], ["25GE1/0/1", "25GE1/0/9"]],
@@ -168,11 +155,7 @@ class Beamline(Frozen):
     @cached_property
     def port_names(self) -> tuple[str, ...]:
         """All its ports, in the order given."""
-        return tuple(
-            name
-            for ports in self.ports
-            for name in ((ports,) if ":" in ports else expand_ports(ports))
-        )
+        return tuple(name for ports in self.ports for name in ports_or_part(ports))
 
     @cached_property
     def servers(self) -> tuple[str, ...]:

@@ -24,7 +24,9 @@ from rocefort.models.fabric.types import (
     LinkSubnet,
     Metres,
     Mtu,
+    PortsOrPart,
     Vlan,
+    ports_or_part,
 )
 from rocefort.models.hardware.hardware import Hardware, PortRange, expand_ports
 from rocefort.models.hardware.media import CableMedium, Fec, SplitType
@@ -287,6 +289,16 @@ class Leaf(Switch):
         examples=[2],
         description="Links to each spine; otherwise the fabric's links_per_pair.",
     )
+    retired_ports: tuple[PortsOrPart, ...] = Field(
+        default=(),
+        examples=[["100GE1/0/1-3"]],
+        description="Ports of beamlines that are gone; no server gets them, nor their addresses.",
+    )
+
+    @cached_property
+    def retired_port_names(self) -> frozenset[str]:
+        """Each of its retired ports."""
+        return frozenset(name for ports in self.retired_ports for name in ports_or_part(ports))
 
 
 class ServerIntent(Frozen):

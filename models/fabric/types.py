@@ -10,6 +10,7 @@ from typing import Annotated, Self, TypeVar
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from rocefort.models.base import Description, Frozen, Name
+from rocefort.models.hardware.hardware import check_ports, expand_ports
 from rocefort.models.wording import named
 
 MOST_SPINES, MOST_LEAVES = 64, 2048
@@ -121,3 +122,20 @@ class Sourced(Frozen):
     def is_confirmed(self, key: str) -> bool:
         """Whether a vendor's document confirms one value."""
         return self.confirmed and key not in self.assumed
+
+
+def check_ports_or_part(value: str) -> str:
+    """Accept a port, a range of ports, or a part of a split port."""
+    return check_port(value) if ":" in value else check_ports(value)
+
+
+PortsOrPart = Annotated[
+    str,
+    AfterValidator(check_ports_or_part),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+GE\d+/\d+/\d+(-\d+|:\d+)?$"}),
+]
+
+
+def ports_or_part(ports: str) -> tuple[str, ...]:
+    """Ports of a range, or the one part of a split port."""
+    return (ports,) if ":" in ports else tuple(expand_ports(ports))

@@ -64,6 +64,11 @@ class Capacity(Frozen):
         examples=[[5, 6]],
         description="Ids of leaves that are gone; no other leaf gets them.",
     )
+    retired_beamlines: tuple[Id, ...] = Field(
+        default=(),
+        examples=[[7]],
+        description="Ids of beamlines that are gone; no other beamline gets them.",
+    )
 
 
 class Pools(Frozen):

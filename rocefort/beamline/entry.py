@@ -157,7 +157,7 @@ class BeamlineEntry:
         fabric, request = self.loaded.fabric, self.request
         if request.id is not None:
             return request.id
-        used = {beamline.id for beamline in fabric.beamlines}
+        used = {beamline.id for beamline in fabric.beamlines} | {*fabric.capacity.retired_beamlines}
         match = re.search(r"(?<!\d)(\d{1,3})$", request.name)
         number = int(match[1]) if match else 0
         if number and number not in used:
@@ -283,9 +283,9 @@ def server_ports(leaf: Leaf, hardware: Hardware, speed: int) -> list[str]:
 
 
 def used_ports(fabric: Fabric, leaf: Leaf) -> set[str]:
-    """Ports of a leaf with a server or an exit."""
+    """Ports of a leaf with a server or an exit, and those of removed beamlines."""
     own = {port for s in fabric.servers if s.leaf == leaf.name for port in s.ports}
-    return own | {exit_.port for exit_ in leaf.exits}
+    return own | {exit_.port for exit_ in leaf.exits} | leaf.retired_port_names
 
 
 def _ranges(ports: Sequence[str]) -> Iterator[str]:

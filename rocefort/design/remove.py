@@ -1,6 +1,7 @@
-"""Removal and renaming of switches and servers in a fabric, with what refers to them.
+"""Removal and renaming of switches, servers and beamlines, with what refers to them.
 
-The ids of removed switches become retired: no later switch gets their addresses or ports.
+The ids of removed switches and beamlines become retired, and so do the ports of beamlines: no later
+one gets their addresses.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rocefort.base.documents.edit import comments_above, spliced, with_numbers, with_values, without
+from rocefort.base.documents.edit import comments_above, spliced, with_scalars, with_values, without
 from rocefort.base.documents.read import YamlPath, document_of, path_text
 from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput, Problem, Refused
@@ -60,22 +61,16 @@ def remove(text: str, loaded: LoadedFabric, names: Sequence[str]) -> EditedFabri
         raise Refused(problems=problems)
     references = _references(fabric, gone)
     cuts = without(text, {**items, **references})
-    retirements: dict[YamlPath, Sequence[int]] = {
-        ("capacity", f"retired_{group}"): [
-            getattr(fabric, group)[i].id for i in sorted(items[group,])
-        ]
-        for group in GROUPS
-        if items[group,]
-    }
-    for path, ids in retirements.items():
-        cuts += with_numbers(text, path, ids)
+    retirements = _retirements(fabric, items)
+    for path, values in retirements.items():
+        cuts += with_scalars(text, path, values)
     expected = _expected(loaded, {**items, **references}, retirements)
     edited = spliced(text, cuts)
     return EditedFabric(
         edited,
         read_back(edited, loaded, expected),
         sum(len(text[cut.at : cut.at + cut.cut].strip().splitlines()) for cut in cuts),
-        (*_retired_text(retirements), *_references_text(fabric, references)),
+        (*_retired_text(fabric, retirements), *_references_text(fabric, references)),
         tuple(comments_above(text, [(*path, i) for path, i in _paths(items)])),
     )
 
@@ -152,10 +147,34 @@ def _references_text(fabric: Fabric, references: Indexes) -> Iterator[str]:
         yield f"rdma.servers no longer lists {fabric.rdma.servers[index]}"
 
 
-def _retired_text(retirements: Mapping[YamlPath, Sequence[int]]) -> Iterator[str]:
-    for path, ids in retirements.items():
-        word = "id" if len(ids) == 1 else "ids"
-        yield f"capacity.{path[-1]} keeps {word} {listing(ids)} free: no other switch gets them"
+def _retirements(fabric: Fabric, items: Indexes) -> dict[YamlPath, list[int | str]]:
+    """Ids of removed switches and beamlines, and ports of removed beamlines on leaves that stay."""
+    retired: dict[YamlPath, list[int | str]] = {
+        ("capacity", f"retired_{group}"): [
+            getattr(fabric, group)[i].id for i in sorted(items[group,])
+        ]
+        for group in (*GROUPS, BEAMLINES)
+        if items[group,]
+    }
+    leaves = {leaf.name: i for i, leaf in enumerate(fabric.leaves) if i not in items[LEAVES,]}
+    for beamline in (fabric.beamlines[i] for i in sorted(items[BEAMLINES,])):
+        if beamline.leaf in leaves:
+            path = (LEAVES, leaves[beamline.leaf], "retired_ports")
+            retired.setdefault(path, []).extend(beamline.ports)
+    return retired
+
+
+def _retired_text(
+    fabric: Fabric, retirements: Mapping[YamlPath, Sequence[int | str]]
+) -> Iterator[str]:
+    for path, values in retirements.items():
+        if path[0] == LEAVES:
+            leaf = fabric.leaves[int(path[1])].name
+            yield f"retired_ports of {leaf} keeps {listing(values)} free, and so their addresses"
+            continue
+        word = "id" if len(values) == 1 else "ids"
+        other = "beamline" if path[-1] == f"retired_{BEAMLINES}" else "switch"
+        yield f"capacity.{path[-1]} keeps {word} {listing(values)} free: no other {other} gets them"
 
 
 def _paths(items: Indexes) -> Iterator[tuple[YamlPath, int]]:
@@ -163,10 +182,10 @@ def _paths(items: Indexes) -> Iterator[tuple[YamlPath, int]]:
 
 
 def _expected(
-    loaded: LoadedFabric, gone: Indexes, retirements: Mapping[YamlPath, Sequence[int]]
+    loaded: LoadedFabric, gone: Indexes, retirements: Mapping[YamlPath, Sequence[int | str]]
 ) -> object:
     """Data of the file after a removal, without its text."""
-    added: dict[YamlPath, Sequence[int]] = defaultdict(list, retirements)
+    added: dict[YamlPath, Sequence[int | str]] = defaultdict(list, retirements)
 
     def kept(value: object, path: YamlPath) -> object:
         if isinstance(value, dict):
@@ -174,7 +193,8 @@ def _expected(
             new: dict[object, object] = {key: [] for key in keys}
             return {key: kept(item, (*path, key)) for key, item in (value | new).items()}
         if isinstance(value, list):
-            rest = [item for i, item in enumerate(value) if i not in gone.get(path, ())]
+            out = gone.get(path, ())
+            rest = [kept(item, (*path, i)) for i, item in enumerate(value) if i not in out]
             return [*rest, *added[path]]
         return value
 

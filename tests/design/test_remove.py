@@ -14,7 +14,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.base.documents.edit import spliced, with_numbers
+from rocefort.base.documents.edit import spliced, with_scalars
 from rocefort.base.documents.read import document_of
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput, Refused, RocefortError
@@ -137,7 +137,7 @@ def test_a_removal_is_the_way_back_of_a_growth(
     for group, number in (("spines", spines), ("leaves", leaves)):
         last = len(DATA[group])
         ids = list(range(last + 1, last + number + 1))
-        numbers += with_numbers(text, ("capacity", f"retired_{group}"), ids) if ids else []
+        numbers += with_scalars(text, ("capacity", f"retired_{group}"), ids) if ids else []
     assert back.text == spliced(text, numbers)
     assert network_of(back.text) == network_of(text)
 

@@ -85,10 +85,10 @@ def with_values(text: str, values: Mapping[YamlPath, str]) -> list[Insertion]:
     return source.in_file(source.replace(path, value) for path, value in values.items())
 
 
-def with_numbers(text: str, path: YamlPath, numbers: Sequence[int]) -> list[Insertion]:
-    """Return insertions that append numbers to a list, which may be absent, in a mapping."""
+def with_scalars(text: str, path: YamlPath, values: Sequence[int | str]) -> list[Insertion]:
+    """Return insertions that append numbers or names to a list, which may be absent."""
     source = _Source(text)
-    return source.in_file([source.extend(path, [str(number) for number in numbers])])
+    return source.in_file([source.extend(path, [str(value) for value in values])])
 
 
 def with_entry(text: str, path: YamlPath, value: object) -> str:

@@ -19,6 +19,7 @@ def beamline_problems(context: Context) -> Iterator[Problem]:
     """Yield problems of beamlines; those of their servers' ports are reported with servers."""
     fabric = context.fabric
     yield from _repeated(context)
+    yield from _retired(context)
     leaves = {leaf.name: leaf for leaf in fabric.leaves}
     segments = [segment.name for segment in fabric.segments if segment.vlan]
     receiving = {server.segment for server in fabric.servers}
@@ -53,6 +54,14 @@ def _repeated(context: Context) -> Iterator[Problem]:
                 what = f"beamline {key} {value} is given twice"
                 how = f"write another one: the first is on line {line}"
                 yield context.problem(("beamlines", index, key), what, how)
+
+
+def _retired(context: Context) -> Iterator[Problem]:
+    for index, beamline in enumerate(context.fabric.beamlines):
+        if beamline.id in context.fabric.capacity.retired_beamlines:
+            what = f"id {beamline.id} is of a beamline that is gone (capacity.retired_beamlines)"
+            how = "give it an id that no beamline has had"
+            yield context.problem(("beamlines", index, "id"), what, how)
 
 
 def _rate(context: Context, path: YamlPath, beamline: Beamline, leaf: Leaf) -> Problem | None:

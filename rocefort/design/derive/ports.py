@@ -18,7 +18,7 @@ from rocefort.design.derive.context import Context
 from rocefort.design.derive.segment_acls import filter_name
 from rocefort.design.derive.switch_context import Scope
 from rocefort.models.device.interface import Interface, trunk_number
-from rocefort.models.fabric.topology import CableKind, ServerIntent, Switch
+from rocefort.models.fabric.topology import CableKind, Leaf, ServerIntent, Switch
 from rocefort.models.hardware.hardware import Hardware, expand_ports
 from rocefort.models.hardware.media import PortSplit, parts_of, whole_port
 from rocefort.models.network.network import End, Server
@@ -108,13 +108,16 @@ def port_problem(hardware: Hardware, switch: Switch, port: str) -> tuple[str, st
     return f"{whole} of {switch.name} is split {split_type} {what}", f"use {listing(parts)}"
 
 
-def outward_port_problem(hardware: Hardware, leaf: Switch, port: str) -> tuple[str, str] | None:
-    """Return (what, how) if a leaf has no such port, or reserves it for spines."""
+def outward_port_problem(hardware: Hardware, leaf: Leaf, port: str) -> tuple[str, str] | None:
+    """Return (what, how) if a leaf has no such port, or keeps it free or for spines."""
     wrong = port_problem(hardware, leaf, port)
     if wrong is None and whole_port(port) in hardware.fabric_port_names():
         owner = leaf.name if leaf.fabric_ports else hardware.model
         how = f"fabric ports of {owner}: {', '.join(hardware.fabric_ports)}"
         return f"{leaf.name} {port} is reserved for spines", f"{how}; fabric_ports sets others"
+    if wrong is None and port in leaf.retired_port_names:
+        how = "choose another port, or remove it from retired_ports to use its address again"
+        return f"{leaf.name} {port} was of a beamline that is gone (retired_ports)", how
     return wrong
 
 

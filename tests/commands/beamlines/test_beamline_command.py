@@ -11,7 +11,7 @@ import pytest
 import yaml
 from beamlines import HEPS, in_blocks, with_beamlines
 from efforts import tries
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from rocefort.base.errors import Refused
@@ -19,6 +19,7 @@ from rocefort.base.repository import INVENTORY
 from rocefort.beamline.entry import NewBeamline
 from rocefort.beamline.onboard import onboard
 from rocefort.design.derive.derive import derive
+from rocefort.verification.review.edit import remove
 
 Rocefort = Callable[..., Any]
 
@@ -281,3 +282,79 @@ def test_beamlines_added_in_any_order_get_the_same_addresses(
         addresses.append({s.name: (s.port, s.address) for s in network.servers or ()})
     assert addresses[0] == addresses[1]
     assert len(addresses[0]) == HEPS.count("    segment: ") + 9 + 3
+
+
+@settings(
+    max_examples=tries(3),
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    blocks=st.booleans(),
+    order=st.permutations([5, 8, 11]),
+    gone=st.sampled_from([5, 8, 11]),
+    after=st.integers(1, 3),
+)
+def test_a_removed_beamline_leaves_its_addresses_unused(
+    tmp_path: Path, blocks: bool, order: list[int], gone: int, after: int
+) -> None:
+    """Law: no beamline that is added later has an address, a port or the id of one that is gone.
+
+    With blocks, the others have the addresses that they would have without it, in any order.
+    """
+    path = tmp_path / "fabric.yaml"
+    text = with_beamlines()
+    path.write_text(in_blocks(text, 2, 3) if blocks else text, encoding="utf-8")
+    for number in order:
+        onboard(path, NewBeamline(f"bl{number}", "bl4", ["24 Gb/s"]))[1].write()
+        if number == order[after - 1] and gone in order[:after]:
+            held = _held(path, gone)
+            remove(path, [f"bl{gone}"]).versions.write()
+    if gone not in order[:after]:
+        held = _held(path, gone)
+        remove(path, [f"bl{gone}"]).versions.write()
+    onboard(path, NewBeamline("bl6", "bl4", ["24 Gb/s"]))[1].write()
+    network = derive(path).network
+    now = {s.name: (str(s.port), str(s.address)) for s in network.servers or ()}
+    assert len(held) == 2
+    assert held.isdisjoint(now.values())
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert data["capacity"]["retired_beamlines"] == [gone]
+    assert gone not in {beamline.id for beamline in network.beamlines}
+    if blocks:
+        alone = tmp_path / "alone.yaml"
+        alone.write_text(in_blocks(with_beamlines(), 2, 3), encoding="utf-8")
+        for number in sorted({*order, 6} - {gone}):
+            onboard(alone, NewBeamline(f"bl{number}", "bl4", ["24 Gb/s"]))[1].write()
+        servers = derive(alone).network.servers or ()
+        assert now == {s.name: (str(s.port), str(s.address)) for s in servers}
+
+
+def _held(path: Path, number: int) -> set[tuple[str, str]]:
+    servers = derive(path).network.servers or ()
+    return {(str(s.port), str(s.address)) for s in servers if s.name.startswith(f"bl{number}-")}
+
+
+def test_a_retired_id_and_a_retired_port_are_refused(rocefort: Rocefort, fabric: Path) -> None:
+    done = rocefort("remove", fabric, "bl4")
+    assert (done.code, done.err) == (0, "")
+    lines = " ".join(done.out.split())
+    assert "capacity.retired_beamlines keeps id 4 free: no other beamline gets them" in lines
+    assert "retired_ports of leaf07 keeps 25GE1/0/11 free, and so their addresses" in lines
+    data = yaml.safe_load(fabric.read_text(encoding="utf-8"))
+    leaf = next(leaf for leaf in data["leaves"] if leaf["name"] == "leaf07")
+    assert leaf["retired_ports"] == ["25GE1/0/11"]
+    refused = rocefort("beamline", "add", fabric, "bl9", "--like", "bl3", "--id", "4")
+    assert "id 4 is of a beamline that is gone (capacity.retired_beamlines)" in refused.err
+    text = fabric.read_text(encoding="utf-8")
+    fabric.write_text(
+        text.replace("25GE1/0/11]", "25GE1/0/11-12]").replace(
+            "leaf06\n    ports", "leaf07\n    ports"
+        ),
+        encoding="utf-8",
+    )
+    checked = rocefort("check", fabric)
+    assert (
+        "leaf07 25GE1/0/11 was of a beamline that is gone (retired_ports); choose another port, or "
+        "remove it from retired_ports to use its address again"
+    ) in " ".join(checked.err.split())
