@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from model_switches import plan_of
@@ -27,9 +28,16 @@ from rocefort.rdma.acceptance.stage import (
     new_record,
     reopened,
 )
+from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.plan.site import TooFewServers
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round, Suite
-from rocefort.rdma.results import Measurement, MeasurementVerdict, RdmaResult
+from rocefort.rdma.results import (
+    CableEvent,
+    DerivedVerdict,
+    Measurement,
+    MeasurementVerdict,
+    RdmaResult,
+)
 from rocefort.rollout.journal.history import FINISHED, RunHistory
 from rocefort.rollout.operator import user
 from rocefort.rollout.plan.acceptance import (
@@ -68,6 +76,7 @@ class Stage:
         self.access = unreached(heps.network)
         self.hosts: Mapping[str, str] = self.access.hosts
         self.kept: list[Acceptance] = []
+        self.requests: list[RdmaRequest] = []
         self.stops = False
 
     def record(self, request: AcceptanceRequest) -> Acceptance:
@@ -83,7 +92,8 @@ class Stage:
         """Return the record after its open items have had these outcomes, then a stop."""
         waiting = list(outcomes)
 
-        def run_tests(*_given: object) -> RdmaResult:
+        def run_tests(*given: Any) -> RdmaResult:
+            self.requests.append(given[2])
             outcome = waiting.pop(0)
             if isinstance(outcome, Exception):
                 raise outcome
@@ -210,7 +220,7 @@ def test_an_item_that_is_open_again_blocks_after_a_stop(heps_stage: Stage) -> No
 
 
 def test_a_person_does_not_replace_what_pulled_cables_showed(heps_stage: Stage) -> None:
-    pull = AcceptanceRequest(suites=(Suite.SWEEP,), servers=PAIR, pull=True)
+    pull = AcceptanceRequest(suites=(Suite.SWEEP,), servers=PAIR, cable_by="person")
     record = heps_stage.record(pull).with_item(
         AcceptanceItem(name="sweep", title="", state=ItemState.PASSED)
     )
@@ -218,6 +228,39 @@ def test_a_person_does_not_replace_what_pulled_cables_showed(heps_stage: Stage) 
     assert item_of(failed, FAILOVER).done_by is DoneBy.MACHINE
     with pytest.raises(BadInput, match="--passed: a machine does failover; measure it again"):
         carry_out._with_entries(failed, Entries(passed=(("failover", "ok"),)), Path())
+
+
+@pytest.mark.parametrize("by", ["lab", "person"])
+def test_the_record_has_who_took_a_cable_and_what_was_lost(
+    heps_stage: Stage, by: Literal["lab", "person"]
+) -> None:
+    pull = AcceptanceRequest(suites=(Suite.SWEEP,), servers=PAIR, cable_by=by, cable_at_s=8)
+    record = heps_stage.record(pull).with_item(
+        AcceptanceItem(name="sweep", title="", state=ItemState.PASSED)
+    )
+    at = datetime(2026, 11, 28, 12, 0, 8, tzinfo=UTC)
+    cable = CableEvent(round=1, cables=("leaf01 p1",), by=by, taken_at=at, back_at=at)
+    run = result(MeasurementVerdict.NOT_JUDGED, Suite.FAILOVER)
+    note = "an uplink of leaf01 fails"
+    rounds = (run.plan.rounds[0].model_copy(update={"note": note}),)
+    lost = DerivedVerdict(subject=note, ok=None, sentence="65.8 Gbit less sent")
+    plan = run.plan.model_copy(update={"rounds": rounds})
+    run = run.model_copy(update={"cables": (cable,), "judged": (lost,), "plan": plan})
+    done = item_of(heps_stage.measured(record, pull, run), FAILOVER)
+    assert done.sentences == (
+        "65.8 Gbit less sent",
+        f"round 1: {'the lab' if by == 'lab' else 'a person'} took leaf01 p1 away at 12:00:08, and back at 12:00:08 (UTC)",
+        "no limit of what may be lost is stated",
+    )
+    assert done.done_by is (DoneBy.MACHINE if by == "lab" else DoneBy.PERSON)
+    options = heps_stage.requests[-1].options
+    assert (options.cable_by, options.cable_at_s) == (by, 8)
+    broken = CableEvent(round=1, cables=("leaf01 p1",), by=by, problem="no answer")
+    bad = DerivedVerdict(subject="cable", ok=False, sentence="not put back: no answer")
+    run = run.model_copy(update={"cables": (broken,), "judged": (lost, bad)})
+    failed = item_of(heps_stage.measured(record, pull, run), FAILOVER)
+    assert failed.sentences == ("not put back: no answer", "65.8 Gbit less sent")
+    assert failed.failed
 
 
 def test_a_chosen_suite_is_no_item_of_a_person(heps_stage: Stage) -> None:

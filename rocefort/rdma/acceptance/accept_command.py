@@ -11,7 +11,15 @@ from rocefort.base import options, output
 from rocefort.base.command_line import values
 from rocefort.base.command_line.help import Topic, documented
 from rocefort.base.errors import BadInput, ExitCode
-from rocefort.rdma.options import HISTORY, Duration, HistoryFile, Servers, SuiteName
+from rocefort.rdma.options import (
+    HISTORY,
+    CableAt,
+    CableBy,
+    Duration,
+    HistoryFile,
+    Servers,
+    SuiteName,
+)
 from rocefort.reports.output import write_result
 
 if TYPE_CHECKING:
@@ -26,6 +34,7 @@ USUAL = [SuiteName.MESH, SuiteName.SWEEP, SuiteName.INCAST]
 @cli.command(
     **documented(
         "rocefort accept plan.json --connections connections.yaml --html acceptance.html",
+        "rocefort accept plan.json --connections lab/connections.yaml --cable-by lab",
         "rocefort accept plan.json --passed optics='all levels in range, by ada'",
         "rocefort accept plan.json --override sweep='server s3 is replaced on Monday'",
         "rocefort accept plan.json --sign ~/.ssh/id_ed25519",
@@ -48,9 +57,8 @@ def accept(
             metavar="SECONDS", min=1, max=values.MOST, help="Time between two readings (s)."
         ),
     ] = 60,
-    pull: Annotated[
-        bool, typer.Option("--pull", help="Measure while a person pulls the printed cables.")
-    ] = False,
+    cable_by: CableBy = None,
+    cable_at: CableAt = None,
     passed: Annotated[
         Texts, typer.Option(metavar="ITEM=TEXT", help="Item that a person found good.")
     ] = None,
@@ -95,7 +103,8 @@ def accept(
         soak_s=soak,
         duration_s=duration,
         drained=tuple(drained or ()),
-        pull=pull,
+        cable_by=cable_by.value if cable_by else None,
+        cable_at_s=cable_at,
         again=tuple(again or ()),
     )
     entries = Entries(

@@ -20,6 +20,9 @@ from rocefort.rdma.acceptance.stage import (
     new_record,
     reopened,
 )
+from rocefort.rdma.plan.suites import refuse_options
+from rocefort.rdma.rdma_plan import Suite
+from rocefort.rdma.run.cables import LAB, lab_cables
 from rocefort.rollout import operator
 from rocefort.rollout.apply.operate import approver_of, status_of_plan
 from rocefort.rollout.journal.events import ApplyRules
@@ -82,15 +85,16 @@ def accepted(
     connections: None does no item, and only writes entries. Raises Refused if the rollout is not
     finished, the fabric has changed since, or servers must not be loaded now.
     """
+    refuse_options(Suite.FAILOVER, request.failover)
     plan = read_plan(files[0])
     fabric = Path(plan.source)
     file = record_file(fabric, plan.digest)
     refuse_removed(fabric)
     record = read_record(file) if file.exists() else None
-    measures = record is None or request.again or request.pull or not entries.given
+    measures: object = record is None or request.again or request.cable_by or not entries.given
     if measures and connections is not None:
         record = _carried_out(plan, files, (file, record, connections), request, dialogue)
-    elif record is None or request.again or request.pull:
+    elif record is None or request.again or request.cable_by:
         how = "name their connections"
         raise BadInput("its switches and servers are measured first", where=str(files[0]), how=how)
     changed = _with_entries(record, entries, fabric)
@@ -112,16 +116,18 @@ def _carried_out(
     say, stopped = dialogue
     rollout = status_of_plan(plan, RunDirectory.of(files[0], files[1]).journal).progress.history
     elsewhere = record is not None and bool(differing_hosts(rollout, record.hosts))
-    if record is not None and not (_open(record) or request.again or request.pull or elsewhere):
+    if record is not None and not (_open(record) or request.again or request.cable_by or elsewhere):
         return record
-    derived = sealed_fabric(plan)
+    access, derived = load_connections(connections), sealed_fabric(plan)
+    if request.cable_by == LAB:
+        lab_cables(access)  # refused now rather than after the other items
     record = record or new_record(plan, derived, request, rollout)
     record = reopened(record, request, elsewhere=elsewhere)
     run = StageRun(
         plan=plan,
         rollout=rollout,
         derived=derived,
-        access=load_connections(connections),
+        access=access,
         history=files[2],
         request=request,
         keep=lambda each: write_record(each, file),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from rocefort.base.clock import Clock, utc_now
 from rocefort.base.errors import BadInput, DeviceFailed, Refused
@@ -27,6 +28,7 @@ from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
 from rocefort.rdma.plan.site import RdmaPlanOptions, TooFewServers
 from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
+from rocefort.rdma.run.cables import LAB
 from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
 from rocefort.rollout import operator
 from rocefort.rollout.journal.history import FINISHED, RunHistory
@@ -63,22 +65,33 @@ BY_HAND: Mapping[str, tuple[str, str]] = {
     ),
     FAILOVER: (
         "cables pulled, and what was lost",
-        "no cable was pulled; --pull measures while a person pulls cables",
+        "no cable was pulled; --cable-by lab or --cable-by person measures while one is",
     ),
 }
 
 
 @dataclass(frozen=True)
 class AcceptanceRequest:
-    """Options of `accept` on what it does. again: items that are done again."""
+    """Options of `accept` on what it does. again: items that are done again.
+
+    cable_by: who takes cables away, `cable_at_s` after the start of a round; None: no one does.
+    """
 
     suites: tuple[Suite, ...] = SUITES
     servers: tuple[str, ...] = ()
     soak_s: float = 60.0
     duration_s: int | None = None
     drained: tuple[str, ...] = ()
-    pull: bool = False
+    cable_by: Literal["lab", "person"] | None = None
+    cable_at_s: int | None = None
     again: tuple[str, ...] = ()
+
+    @property
+    def failover(self) -> RdmaPlanOptions:
+        """Options of the suite in which cables are taken away."""
+        return RdmaPlanOptions(
+            duration_s=self.duration_s, cable_by=self.cable_by, cable_at_s=self.cable_at_s
+        )
 
 
 @dataclass(frozen=True)
@@ -179,7 +192,7 @@ def differing_hosts(rollout: RunHistory, hosts: Mapping[str, str]) -> list[str]:
 def reopened(
     record: Acceptance, request: AcceptanceRequest, *, elsewhere: bool = False
 ) -> Acceptance:
-    """Return the record with items open that are to be done again, or now with --pull.
+    """Return the record with items open that are to be done again, or now with a cable away.
 
     elsewhere: its hosts are not those of the rollout, so every measured item is open.
     Raises BadInput for an unknown item, or one that a person does.
@@ -192,7 +205,7 @@ def reopened(
         if known[name].done_by is DoneBy.PERSON:
             how = f"--passed {name}=TEXT, or --failed {name}=TEXT"
             raise BadInput(f"a person does {name}", where="--again", how=how)
-    names = {*request.again, *([FAILOVER] if request.pull else [])}
+    names = {*request.again, *([FAILOVER] if request.cable_by else [])}
     if elsewhere:
         names |= {item.name for item in record.items if item.done_by is DoneBy.MACHINE}
     items = tuple(item.reopened() if item.name in names else item for item in record.items)
@@ -251,6 +264,8 @@ class StageRun:
         if done.state is ItemState.OPEN:
             return done
         update = {"began": began, "ended": self.now(), "who": operator.user()}
+        if item.name == FAILOVER and done.run:
+            update["done_by"] = DoneBy.MACHINE if self.request.cable_by == LAB else DoneBy.PERSON
         if done.state is not ItemState.NOT_JUDGED:
             update["done_by"] = DoneBy.MACHINE  # no person replaces what was measured
         return done.model_copy(update=update).settled()
@@ -357,6 +372,8 @@ class StageRun:
         suite = Suite(name.split("-", 1)[0])
         servers, seconds = self.request.servers, self.request.duration_s
         options = RdmaPlanOptions(duration_s=seconds, covering=suite is Suite.MESH)
+        if suite is Suite.FAILOVER:
+            options = self.request.failover
         if suite is Suite.INCAST:
             rules = LoadRules.of(self.derived.fabric.rdma)
             names = allowed_servers(self.derived.network, rules, self.request.servers)
@@ -410,16 +427,17 @@ def judged_run(result: RdmaResult) -> tuple[ItemState, tuple[str, ...]]:
     wrong = [m.sentence for m in result.measurements if m.verdict in bad]
     wrong += [each.sentence for each in result.judged if each.ok is False]
     wrong += result.unmeasured
+    lost = tuple(_lost(result))
     if wrong:
-        return ItemState.FAILED, _first(wrong)
+        return ItemState.FAILED, _first([*wrong, *lost])
     titles = rate_titles(result.plan.rounds)
     rates = [each for each in result.judged if each.subject in titles]
     if unjudged := [each.sentence for each in rates if each.ok is None]:
         return ItemState.NOT_JUDGED, _first(unjudged)
     judged = [each.sentence for each in result.judged if each.ok]
-    if result.plan.suite is Suite.FAILOVER:  # what was lost is the result
+    if result.plan.suite is Suite.FAILOVER:
         state = ItemState.PASSED if judged else ItemState.NOT_JUDGED
-        return state, _first([*judged, *(m.sentence for m in result.measurements)])
+        return state, _first([*lost, *(judged or ("no limit of what may be lost is stated",))])
     passed = sum(m.verdict is MeasurementVerdict.PASSED for m in result.measurements)
     measured = count_of(len(result.measurements), "measurement")
     if not passed:
@@ -427,6 +445,20 @@ def judged_run(result: RdmaResult) -> tuple[ItemState, tuple[str, ...]]:
         return ItemState.NOT_JUDGED, (f"{measured} delivered; speed not judged: {reason}",)
     text = f"{passed} of {measured} judged by expectations, none too slow"
     return ItemState.PASSED, _first([text, *(each.sentence for each in rates)])
+
+
+def _lost(result: RdmaResult) -> Iterator[str]:
+    """Yield sentences on what was lost while cables were away, and on who took them."""
+    if result.plan.suite is not Suite.FAILOVER:
+        return
+    notes = {each.note for each in result.plan.rounds}
+    yield from (each.sentence for each in result.judged if each.subject in notes)
+    for event in result.cables:
+        if event.taken_at is not None:
+            back = f", and back at {event.back_at:%H:%M:%S}" if event.back_at else ", and not back"
+            who = "the lab" if event.by == LAB else "a person"
+            cables = f"{who} took {listing(event.cables)} away"
+            yield f"round {event.round}: {cables} at {event.taken_at:%H:%M:%S}{back} (UTC)"
 
 
 def _first(sentences: Sequence[str]) -> tuple[str, ...]:

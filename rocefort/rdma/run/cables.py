@@ -26,6 +26,7 @@ from rocefort.rdma.rdma_plan import RdmaPlan, Round
 from rocefort.rdma.results import CableEvent
 
 LABS = "rocefort.lab.cables"  # module with `cables_of`
+LAB = "lab"
 BACK_S = 60.0  # for a person who puts cables back, without a terminal; assumed
 ROUTES_S = 40.0  # until routes use the cables again, more than BGP's connect-retry; assumed
 LOOK_S = 0.2
@@ -89,13 +90,21 @@ def cable_control(
 ) -> CableControl | None:
     """Return who takes the cables of a plan; None if it takes none.
 
-    Raises BadInput if they belong to no lab of this machine, Refused if the lab has another fault.
+    Raises as `lab_cables`.
     """
     takers = {each.cable_by for each in plan.rounds if each.cable_by}
     if not takers:
         return None
-    if "lab" not in takers:
+    if LAB not in takers:
         return PersonalCables(say, stopped, sys.stdin if is_terminal(sys.stdin) else None)
+    return lab_cables(access)
+
+
+def lab_cables(access: Connections) -> CableControl:
+    """Return the cables of the lab that connections lead to.
+
+    Raises BadInput if it is no lab of this machine, Refused if it has another fault.
+    """
     module = optional_module(LABS, "a lab is to take cables away")
     return cast("CableControl", module.cables_of(access))
 

@@ -24,6 +24,10 @@ from rocefort.rollout.plan.acceptance import read_record
 Rocefort = Callable[..., Any]
 SERVERS = "leaf001-s01,leaf002-s01"
 WRONG = {
+    (
+        "--cable-at",
+        "8",
+    ): "--cable-at: it is not stated who takes the cable away; name it: --cable-by",
     ("--passed", "mesh=good"): "a machine does mesh; measure it again: --again mesh",
     ("--passed", "optics"): "--passed: 'optics' has no text; write ITEM=TEXT",
     ("--override", "mesh=why"): "'mesh' is no failed item; these failed: optics",
@@ -50,14 +54,22 @@ def confirmed(rocefort: Rocefort, tmp_path: Path) -> Iterator[tuple[Rehearsal, P
         yield lab, out
 
 
-def refused_elsewhere(lab: Rehearsal, file: Path) -> str:
-    """Write connections of no lab, with another host of a switch; returns how they are refused."""
-    known = lab.connections
+def check_that_only_the_network_of_the_rollout_is_measured(
+    rocefort: Rocefort, lab: Rehearsal, out: Path
+) -> None:
+    """Accept with connections of no lab, where a switch has another host than in the rollout."""
+    known, file = lab.connections, out.with_name("elsewhere.yaml")
     moved = known.devices[0].model_copy(update={"port": 9})
     update = {"emulated": False, "speed_note": "", "devices": (moved, *known.devices[1:])}
     save_connections(known.model_copy(update=update), file)
     before = known.devices[0].endpoint
-    return f"{moved.name}: the rollout reached it at {before}, {file} names 127.0.0.1:9"
+    refusal = f"{moved.name}: the rollout reached it at {before}, {file} names 127.0.0.1:9"
+    for words, code, sentence in (
+        ((), 4, refusal),
+        (("--cable-by", "lab"), 2, "leads to no lab that runs on this machine"),
+    ):
+        done = rocefort("accept", out, "--connections", file, "--servers", SERVERS, *words)
+        assert (done.code, sentence in done.err) == (code, True), done.err
 
 
 def test_a_stage_is_measured_once_and_a_failed_item_blocks_the_next_plan(
@@ -68,10 +80,7 @@ def test_a_stage_is_measured_once_and_a_failed_item_blocks_the_next_plan(
 ) -> None:
     lab, out = confirmed
     fabric, page = tmp_path / "plant", tmp_path / "acceptance.html"
-    elsewhere = refused_elsewhere(lab, tmp_path / "elsewhere.yaml")
-    there = ("--connections", tmp_path / "elsewhere.yaml", "--servers", SERVERS)
-    other = rocefort("accept", out, *there)
-    assert (other.code, elsewhere in other.err) == (4, True), other.err
+    check_that_only_the_network_of_the_rollout_is_measured(rocefort, lab, out)
     assert not (fabric / "acceptance").exists()
     words: list[object] = ["accept", out, "--connections", lab.file, "--servers", SERVERS]
     words += [
