@@ -19,7 +19,7 @@ from rocefort.design.load.profiles import Library
 from rocefort.models.change.plan import digest_of
 from rocefort.models.fabric.lossless import AiEcnProfile, StaticEcn
 from rocefort.models.fabric.types import Sourced
-from rocefort.tune.fabric_search import own_profiles_text
+from rocefort.tune.fabric_search import kept_profiles_text
 
 WHERE = "--factor"
 FORM = "KEY=VALUE,VALUE"
@@ -131,8 +131,8 @@ def _level(file: FabricFile, key: str, word: str) -> LevelFabric:
     value = edit.value(key)
     if not entries:
         return LevelFabric(word, value, f"{note} (as the fabric is)", file.text, file.start)
-    unlike = own_profiles_text(file.start) if (LOSSLESS,) in entries else ""
-    note = f"{note}; {unlike}, which stay as they are" if unlike else note
+    kept = kept_profiles_text(file.start) if (LOSSLESS,) in entries else ""
+    note = f"{note}; {kept}" if kept else note
     versions = versions_of(file, lambda: with_entries(file, entries))
     versions.refuse(())
     return LevelFabric(word, value, note, versions.edited.text, versions.end)

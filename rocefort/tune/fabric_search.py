@@ -270,6 +270,17 @@ def own_profiles_text(derived: DerivedNetwork) -> str:
     return f"{names_text(own)} {verb} {word} of {whose} own ({profiles})"
 
 
+def kept_profiles_text(derived: DerivedNetwork) -> str:
+    """Return which profiles a change of the fabric's leaves as they are; empty: none."""
+    own = own_profiles_text(derived)
+    end = (
+        "which stays as it is"
+        if len(derived.network.own_lossless) == 1
+        else ("which stay as they are")
+    )
+    return f"{own}, {end}" if own else ""
+
+
 def port_speeds(network: Network) -> tuple[int, ...]:
     """Return the speeds of the RoCE ports, Gb/s."""
     ports = (port for own in ports_by_device(network).values() for port in own)

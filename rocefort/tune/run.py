@@ -175,7 +175,7 @@ def _notes(plan: SearchPlan, result: SearchResult) -> Iterator[str]:
             "compared at the bounds of the vendor's sample"
         )
     if plan.fabric and (own := own_profiles_text(plan.fabric.derived)):
-        yield f"{own}: the search takes the fabric's there, too, and does not change them"
+        yield f"{own}: the search takes the fabric's profile there, too, and changes no other"
     base = plan.bases[0]
     if plan.fabric and base.scenario.congestion_control == "pfc_only":
         yield "the fabric names no DCQCN profile (congestion_control), so its senders ignore ECN"

@@ -9,7 +9,7 @@ from rocefort.base.errors import Problem, Refused
 from rocefort.change.edit import FabricFile, read_fabric, versions_of
 from rocefort.change.profile_edits import profile_with, with_entries
 from rocefort.design.remove import EditedFabric
-from rocefort.tune.fabric_search import FabricSearch, own_profiles_text
+from rocefort.tune.fabric_search import FabricSearch, kept_profiles_text
 from rocefort.tune.model import SearchResult
 from rocefort.tune.run import Searched
 from rocefort.tune.switch_values import ecn_thresholds
@@ -41,8 +41,8 @@ def write_choice(searched: Searched, measured: str = "") -> SearchResult:
     notes = [f"{file.path} now uses {kinds} profile {name}"]
     if result.chosen.settings.nic:
         notes[0] += ", and congestion control profile " + name
-    if unlike := own_profiles_text(own.derived):
-        notes.append(f"{unlike}, which stay as they are")
+    if kept := kept_profiles_text(own.derived):
+        notes.append(kept)
     notes += [f"new warning: {warning}" for warning in versions.warnings]
     notes.append(f"`rocefort diff HEAD:{file.path} {file.path} --patch` shows the commands")
     return result.model_copy(update={"written": tuple(notes)})

@@ -175,6 +175,21 @@ def test_a_bad_factor_is_one_error(heps: FabricFile, factor: str, sentence: str)
     assert str(refused.value) == sentence
 
 
+def test_a_level_names_the_switches_that_keep_their_own_profile(tmp_path: Path) -> None:
+    text = Path("inventory/heps/fabric.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "fabric.yaml"
+    own = text.replace("name: leaf02\n", "name: leaf02\n    lossless: heps-like\n")
+    path.write_text(own, encoding="utf-8")
+    file = read_fabric(path, REFUSAL)
+    kept = "; leaf02 has a lossless profile of its own (heps-like), which stays as it is"
+    assert levels(file, "xoff_kbytes=600,700") == [
+        "600: xoff_kbytes 600 in lossless profile heps (as the fabric is)",
+        f"700: xoff_kbytes 700 in lossless profile heps{kept}",
+    ]
+    for level in level_fabrics(file, "xoff_kbytes", ("600", "700")):
+        assert level.derived.lossless_of("leaf02").name == "heps-like"
+
+
 def test_a_level_that_check_refuses_names_the_rule(heps: FabricFile) -> None:
     with pytest.raises(RocefortError) as refused:
         levels(heps, "xon_kbytes=550,900")

@@ -233,6 +233,15 @@ def test_a_receiver_must_be_behind_the_canary_leaf(bench: Bench) -> None:
         bench.measure(target="leaf001-s01")
 
 
+def test_a_canary_leaf_with_a_profile_of_its_own_is_not_measured(bench: Bench) -> None:
+    text = bench.fabric.read_text(encoding="utf-8")
+    named = text.replace(f"name: {CANARY}\n", f"name: {CANARY}\n    lossless: heps-like\n", 1)
+    bench.fabric.write_text(named, encoding="utf-8")
+    with pytest.raises(Refused, match=f"{CANARY} has a lossless profile of its own .heps-like."):
+        bench.measure()
+    assert bench.seen == []
+
+
 # --- the window -----------------------------------------------------------------------------------
 
 

@@ -156,6 +156,20 @@ def test_a_choice_that_the_verdict_does_not_recommend_is_not_written(
     assert tiny.read_bytes() == before
 
 
+def test_leaves_keep_a_profile_of_their_own(tiny: Path, tmp_path: Path) -> None:
+    text, leaf = tiny.read_text(encoding="utf-8"), derive(tiny).fabric.leaves[-1].name
+    named = text.replace(f"name: {leaf}\n", f"name: {leaf}\n    lossless: ai-fabric-hpc\n", 1)
+    tiny.write_text(named, encoding="utf-8")
+    request = SearchRequest(fabric=tiny, method="annealing", evaluations=2, workers=1)
+    searched = search(replace(request, results=tmp_path / "results"))
+    own = f"{leaf} has a lossless profile of its own (ai-fabric-hpc)"
+    whole = f"{own}: the search takes the fabric's profile there, too, and changes no other"
+    assert whole in searched.result.notes
+    done = write_choice(searched, ", measured")
+    assert f"{own}, which stays as it is" in done.written
+    assert derive(tiny).lossless_of(leaf).name == "ai-fabric-hpc"
+
+
 def test_a_choice_with_todays_marks_keeps_the_ecn_profile(tiny: Path, tmp_path: Path) -> None:
     request = SearchRequest(fabric=tiny, method="annealing", evaluations=2, workers=1)
     searched = search(replace(request, results=tmp_path / "results"))

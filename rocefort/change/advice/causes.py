@@ -241,8 +241,9 @@ def _changed_profiles(network: Network, places: Mapping[str, str]) -> Iterator[t
     """Switches with the changed line that names their lossless profile: the nearest to them."""
     for node in network.nodes if places else ():
         group = "leaves" if node.role is SwitchRole.LEAF else "spines"
-        racks = (f"racks[{node.rack}]", f"racks[{node.rack}].lossless", "racks")
-        for path in (f"{group}[{node.name}].lossless", *racks, "lossless"):
+        rack = f"racks[{node.rack}]"
+        wide = ("racks",) if node.name in network.own_lossless else ("lossless",)
+        for path in (f"{group}[{node.name}].lossless", rack, f"{rack}.lossless", *wide):
             if path in places:
                 yield node.name, places[path]
                 break

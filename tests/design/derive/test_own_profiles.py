@@ -14,6 +14,7 @@ from rocefort.base.documents.read import Document, document_of, read_document
 from rocefort.base.documents.validate import validate
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import INVENTORY
+from rocefort.change.advice.causes import document_changes, origins
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.design.expand import GrowthRequest, NewSwitchModel, grow
@@ -218,6 +219,22 @@ def test_leaves_with_unlike_profiles_are_of_two_kinds(edit_heps: Edit) -> None:
         "for beamline with the usual profile (leaf05) and for beamline with lossless profile "
         "shallow (leaf08)"
     ) in str(caught.value)
+
+
+def test_a_review_names_the_line_of_the_leaf_or_rack(edit_heps: Edit) -> None:
+    """The lines of the profile that a switch now has are unchanged: they are no cause."""
+    before = derive(edit_heps((OWN, PROFILE), ("lossless: heps\n", "lossless: heps\n\n\n")))
+    path = edit_heps(*WITH_OWN)
+    after, lines = derive(path), path.read_text(encoding="utf-8").splitlines()
+    changes = tuple(document_changes(before.document, after.document))
+    assert [change.path for change in changes] == ["racks", "leaves[leaf08].lossless"]
+    beside = origins(after.sources, after.network, changes, {}, head=True).beside
+    causes = {name: lines[int(place.rpartition(":")[2]) - 1] for name, place in beside.items()}
+    assert causes == {
+        "leaf01": "racks:",
+        "leaf02": "racks:",
+        "leaf08": "    lossless: shallow",
+    }
 
 
 def sentences(path: Path) -> list[str]:
