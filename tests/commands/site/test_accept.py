@@ -149,6 +149,58 @@ def test_a_stage_is_measured_once_and_a_failed_item_blocks_the_next_plan(
         assert (wrong.code, sentence in wrong.err) == (2, True)
 
 
+WITH_BEAMLINE = {  # in the text of a new fabric: two blocks of two ports, one of them used
+    "  leaves: 128\n": "  leaves: 128\n  beamline_ports: 2\n  beamlines_per_leaf: 2\n",
+    "  - name: management  # out": "  - {name: beamline, role: beamline, vlan: 110, "
+    "prefix: 10.64.128.0/17, leaf_prefix_length: 24}\n  - name: management  # out",
+    "    segments: [compute]\n  - id: 2": "    segments: [compute, beamline]\n  - id: 2",
+    "    leaf: leaf001\n    port: 100GE1/0/1\n": "    leaf: leaf001\n    port: 100GE1/0/5\n",
+    "ntp: []": "ntp: [10.255.0.254]",
+    "\nsecurity:\n": """
+beamlines:
+  - id: 1
+    name: bl01
+    leaf: leaf001
+    ports: [100GE1/0/1-2]
+    segment: beamline
+    detectors: [{name: detector, rate: 100 Gb/s, duty: 0.1, burst_ms: 200}]
+    sends_to: [{to: compute}]
+
+security:
+""",
+}
+
+
+@pytest.mark.thorough
+def test_a_beamline_from_its_entry_to_an_accepted_stage(rocefort: Rocefort, tmp_path: Path) -> None:
+    small = ("--spines", 2, "--leaves", 2, "--servers-per-leaf", 1, "--directory", tmp_path)
+    assert rocefort("new", "plant", *small).code == 0
+    fabric, plan = tmp_path / "plant" / "fabric.yaml", tmp_path / "plan.json"
+    text = fabric.read_text()
+    for old, new in WITH_BEAMLINE.items():
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    fabric.write_text(text)
+    before = subject_of(fabric, None)
+    assert rocefort("beamline", "add", fabric, "bl02", "--like", "bl01").code == 0
+    full = rocefort("beamline", "add", fabric, "bl03", "--like", "bl01", "--dry-run")
+    assert (full.code, "2 ports of 100 Gb/s are missing; grow first: " in full.err) == (4, True)
+    options = LabOptions(keep=True, time_scale=100)
+    network = subject_of(fabric, None).network
+    with rehearse(network, before.texts, tmp_path / "lab", options) as lab:
+        access = ("--connections", lab.file)
+        assert rocefort("plan", fabric, *access, "--out", plan).code == 0
+        assert rocefort("apply", plan, *access).code == 0
+        servers = ("--servers", "bl01-1,bl02-1,bl02-2,leaf002-s01")
+        done = rocefort("accept", plan, *access, *servers, "--suite", "incast", "--soak", 2)
+    assert done.code == 0
+    assert "(1 switch of a lab): accepted" in done.words
+    record = read_record(next((fabric.parent / "acceptance").glob("*.json")))
+    states = {item.name: str(item.state) for item in record.items}
+    assert states["incast-bl02-compute"] == "not judged"
+    assert {states[name] for name in ("rollout", "hosts", "cabling", "errors")} == {"passed"}
+
+
 def test_each_rack_and_each_data_path_of_a_beamline_has_an_incast(heps: DerivedNetwork) -> None:
     network = heps.network
     names = [server.name for server in network.servers or ()]
