@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from rocefort.base.documents.read import document_of
+from rocefort.base.documents.suggest import nearest
+from rocefort.base.errors import BadInput
 from rocefort.base.options import SchemaDocument
 from rocefort.base.repository import FABRIC_FILE, SETTINGS_FILE, SHIPPED, TEMPLATES
 from rocefort.base.templating import text_templates
 from rocefort.design.derive.derive import derive_loaded
+from rocefort.design.git_revisions import git
 from rocefort.design.load.documents import loaded_fabric
 from rocefort.site.connections import connections_text
 from rocefort.site.schemas import schema_text
@@ -34,10 +39,62 @@ FILES: Final = {
     ".github/workflows/rocefort-comment.yml": "github-comment.yml",
     ".gitlab-ci.yml": "gitlab-ci.yml",
     ".pre-commit-config.yaml": "pre-commit-config.yaml.j2",
+    "renovate.json": "renovate.json",
     ".gitignore": "gitignore",
 }
 OTHERS = (SchemaDocument.OUTPUT, SchemaDocument.SCENARIO)  # not of the files in `inventory/`
 EDITED: Final = tuple(each for each in SchemaDocument if each not in OTHERS)
+
+
+# Steps of GitHub's jobs that the action of a source replaces, and what the files say of them.
+INSTALLED: Final = re.compile(
+    r" {6}- uses: actions/setup-python@.*\n {8}with:\n {10}python-version: .*\n"
+    r" {6}- name: Install\n {8}run: pip install .* requirements(?P<tests>-test)?\.txt\n"
+)
+SENTENCES: Final = (
+    ("requirements.txt names the wheel.", "Its action installs Rocefort."),
+    ("GitHub takes this file and requirements.txt", "GitHub takes this file, with its action,"),
+)
+OWNED: Final = re.compile(r"[\w.-]+[/:](?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(\.git)?/?$")
+
+
+class Source(NamedTuple):
+    """Git repository of Rocefort at a tag: what a site refers to instead of copies."""
+
+    url: str
+    tag: str
+    commit: str
+
+    def with_action(self, job: str) -> str:
+        """Return a file of jobs of GitHub whose steps install Rocefort by its action."""
+        for sentence, other in SENTENCES:
+            job = job.replace(sentence, other)
+        return INSTALLED.sub(self._step, job)
+
+    def _step(self, installed: re.Match[str]) -> str:
+        repository = OWNED.search(self.url)
+        name = f"{repository['owner']}/{repository['name']}" if repository else self.url
+        tests = '        with:\n          tests: "true"\n' if installed["tests"] else ""
+        return f"      - uses: {name}@{self.commit} # {self.tag}\n{tests}"
+
+
+def source_at(text: str) -> Source:
+    """Return the repository and the commit of `URL@TAG`; git reads the tags of the repository.
+
+    Raises BadInput for another text, and for an unknown tag; ServiceFailed without git.
+    """
+    url, _, tag = text.rpartition("@")
+    if not OWNED.search(url) or not tag:
+        how = "name the git repository of Rocefort, and a tag: https://HOST/OWNER/rocefort@v1.0.0"
+        raise BadInput(f"{text!r} is not URL@TAG", where="--source", how=how)
+    lines = git(Path(), "ls-remote", "--tags", "--", url).splitlines()
+    commits = {name: commit for commit, name in (line.split("\t") for line in lines)}
+    reference = f"refs/tags/{tag}"
+    if reference not in commits:
+        tags = [name.removeprefix("refs/tags/") for name in commits if not name.endswith("^{}")]
+        how = nearest(tag, tags) if tags else "it has no tag"
+        raise BadInput(f"no tag {tag!r} in {url}", where="--source", how=how)
+    return Source(url, tag, commits.get(f"{reference}^{{}}", commits[reference]))
 
 
 def schema_path(document: SchemaDocument) -> str:
@@ -45,11 +102,13 @@ def schema_path(document: SchemaDocument) -> str:
     return f"inventory/{document}.schema.json"
 
 
-def site_files(name: str, fabric: str, credential: str) -> dict[str, str]:
+def site_files(
+    name: str, fabric: str, credential: str, source: Source | None = None
+) -> dict[str, str]:
     """Return the text of every file of a new repository, by its path.
 
     name, fabric: of its fabric, with the text of fabric.yaml. credential: of the switches, by
-    reference. Raises BadInput.
+    reference. source: whose action and hook the files use. Raises BadInput.
     """
     page = f"inventory/{name}/{FABRIC_FILE}"
     document = document_of(fabric, page)
@@ -59,15 +118,16 @@ def site_files(name: str, fabric: str, credential: str) -> dict[str, str]:
         page: fabric,
         CONNECTIONS: connections_text(derived, credential, schema=schema),
         **{schema_path(each): schema_text(each) for each in EDITED},
-        **{path: _text(template, name) for path, template in FILES.items()},
+        **{path: _text(template, name, source) for path, template in FILES.items()},
     }
 
 
-def _text(template: str, name: str) -> str:
+def _text(template: str, name: str, source: Source | None) -> str:
     if template.endswith(".j2"):
-        prefix = rule_prefix(name)
-        return text_templates(SITE).get_template(template).render(name=name, prefix=prefix)
-    return (SITE / template).read_text(encoding="utf-8")
+        values = {"name": name, "prefix": rule_prefix(name), "source": source}
+        return text_templates(SITE).get_template(template).render(values)
+    text = (SITE / template).read_text(encoding="utf-8")
+    return source.with_action(text) if source and template.startswith("github") else text
 
 
 def rule_prefix(name: str) -> str:

@@ -47,6 +47,13 @@ def init(
     leaf_hardware: options.LeafHardware = options.LEAF_HARDWARE,
     spine_hardware: options.SpineHardware = options.SPINE_HARDWARE,
     credential: Credential = CREDENTIAL,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL@TAG",
+            help="Git repository of Rocefort: jobs and hooks then refer to its commit.",
+        ),
+    ] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Write a repository for the fabrics of a site.
@@ -57,8 +64,9 @@ def init(
     from rocefort.base.atomic_files import create_together
     from rocefort.design.new import Size, new_fabric
     from rocefort.reports.actions import written_files_report
-    from rocefort.site.init import site_files
+    from rocefort.site.init import site_files, source_at
 
+    origin = source_at(source) if source else None
     folder_name = directory.resolve().name
     if spines is None or leaves is None:
         _require_terminal(spines, leaves)
@@ -71,7 +79,7 @@ def init(
     name = name or folder_name
     size = Size(spines, leaves, servers_per_leaf, links_per_pair=links_per_pair)
     fabric = new_fabric(name, size, leaf_hardware, spine_hardware)
-    files = create_together(site_files(name, fabric, credential), directory)
+    files = create_together(site_files(name, fabric, credential, origin), directory)
     notes = ("README.md lists the first commands.",)
     done = WrittenFiles(files=tuple(map(str, files)), notes=notes)
     write_result(done, written_files_report, text=form is options.TraceFormat.TEXT)
