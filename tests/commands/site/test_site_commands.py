@@ -42,6 +42,7 @@ PATHS = {
     ".github/workflows/rocefort-comment.yml",
     ".gitlab-ci.yml",
     ".pre-commit-config.yaml",
+    "renovate.json",
     ".gitignore",
     *(f"inventory/{name}.schema.json" for name in SCHEMAS),
 }

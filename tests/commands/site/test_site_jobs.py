@@ -23,7 +23,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from rocefort.base.repository import ROOT, TEMPLATES
-from rocefort.site.init import FILES
+from rocefort.site.init import FILES, Source
 from rocefort.verification.review.review_files import MARK
 
 Rocefort = Callable[..., Any]
@@ -35,11 +35,19 @@ PLACES = (  # of the address and the digest of each wheel, in requirements.txt
     ("FILL-IN-THE-URL-OF-THE-WHEEL", "FILL-IN-ITS-SHA256"),
 )
 INSTALL = "pip install --require-hashes --requirement "
+ACTION = Source("https://git.example/owner/rocefort", "v0.2.0", "0123456789" * 4)
 SIZE = ("--spines", "2", "--leaves", "2", "--servers-per-leaf", "1")
 
 
 def job_file(name: str) -> dict[str, Any]:
     loaded = yaml.load((SITE / name).read_text(), yaml.BaseLoader)
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def with_action(name: str) -> dict[str, Any]:
+    """A job file of a site that refers to the action of Rocefort."""
+    loaded = yaml.load(ACTION.with_action((SITE / name).read_text()), yaml.BaseLoader)
     assert isinstance(loaded, dict)
     return loaded
 
@@ -311,15 +319,23 @@ def site(
         yield made
 
 
-def github_job(site: Site, file: str, job: str, event: object, platform: Platform) -> list[int]:
+def github_job(
+    site: Site,
+    file: str,
+    job: str,
+    event: object,
+    platform: Platform,
+    read: Callable[[str], dict[str, Any]] = job_file,
+) -> list[int]:
     """Run the steps of a job; returns the exit code of each command."""
     (site.top / "event.json").write_text(json.dumps(event))
     variables = platform.environment | {"GITHUB_EVENT_PATH": str(site.top / "event.json")}
     del variables["GITHUB_TOKEN"]  # a step gets it by its `env` only
     context = {"event": event, "token": GITHUB_TOKEN, "server_url": "https://github.com",
-               "repository": "a/b", "run_id": "5"}  # fmt: skip
+               "repository": "a/b", "run_id": "5", "action_path": str(ROOT)}  # fmt: skip
     codes: list[int] = []
-    for step in job_file(file)["jobs"][job]["steps"]:
+    steps = [part for step in read(file)["jobs"][job]["steps"] for part in parts_of(step)]
+    for step in steps:
         failed = any(codes) and step.get("if") != "always()"
         if failed:
             continue
@@ -331,8 +347,12 @@ def github_job(site: Site, file: str, job: str, event: object, platform: Platfor
         if action == "actions/checkout":
             site.check_out(given["ref"])
         elif action == "actions/upload-artifact":
-            if (site.work / given["path"]).exists():
-                shutil.copytree(site.work / given["path"], site.stored / given["name"])
+            files = site.work / given["path"]
+            if files.is_dir():
+                shutil.copytree(files, site.stored / given["name"])
+            elif files.exists():
+                (site.stored / given["name"]).mkdir(parents=True)
+                shutil.copy(files, site.stored / given["name"])
         elif action == "actions/download-artifact":
             assert given["github-token"] == GITHUB_TOKEN
             if (site.stored / given["name"]).exists():
@@ -347,6 +367,22 @@ def github_job(site: Site, file: str, job: str, event: object, platform: Platfor
             assert "Traceback" not in done.stdout + done.stderr
             codes.append(done.returncode)
     return codes
+
+
+def parts_of(step: dict[str, Any]) -> list[dict[str, Any]]:
+    """A step, or the steps of Rocefort's action that it uses, as the runner chooses them."""
+    if step.get("uses") != f"owner/rocefort@{ACTION.commit}":
+        return [step]
+    action = yaml.load((ROOT / "action.yml").read_text(), yaml.BaseLoader)
+    inputs = {name: about["default"] for name, about in action["inputs"].items()}
+    inputs |= step.get("with", {})
+    parts = []
+    for part in action["runs"]["steps"]:
+        condition = part.pop("if", "${{ inputs.tests == 'true' }}")
+        assert condition == "${{ inputs.tests == 'true' }}"
+        if "pytest" not in part.get("name", "") or inputs["tests"] == "true":
+            parts.append(part)
+    return parts
 
 
 def filled(text: str, contexts: Mapping[str, object]) -> str:
@@ -430,3 +466,152 @@ def test_the_jobs_of_gitlab_review_a_change_and_comment_on_it(site: Site) -> Non
         assert "new error" in body
         assert body == (site.work / "review/review.md").read_text()
         assert "https://gitlab.example/a/b/-/jobs/8/artifacts/file/review/review.html" in body
+
+
+# docs.github.com, "Metadata syntax for GitHub Actions", and pre-commit.com, "Creating new hooks"
+KEYS_OF_STEPS = {"run", "shell", "if", "name", "id", "env", "working-directory", "uses", "with"}
+KEYS_OF_HOOKS = {"id", "name", "entry", "language", "files", "exclude", "types", "types_or"} | {
+    *("exclude_types", "always_run", "fail_fast", "verbose", "pass_filenames", "require_serial"),
+    *("description", "language_version", "minimum_pre_commit_version", "args", "stages"),
+    "additional_dependencies",
+}
+# docs.renovatebot.com, "Configuration Options" and "Full Config Presets"
+KEYS_OF_RENOVATE = {"$schema", "description", "extends", "packageRules"}
+KEYS_OF_RULES = {"description", "matchManagers", "matchPackageNames", "enabled", "groupName"}
+PRESETS = {
+    *("config:recommended", "helpers:pinGitHubActionDigests", "docker:pinDigests"),
+    ":enablePreCommit",
+}
+
+
+def test_the_action_has_the_documented_form_and_pins_all() -> None:
+    action = yaml.load((ROOT / "action.yml").read_text(), yaml.BaseLoader)
+    assert action.keys() == {"name", "description", "inputs", "runs"}
+    for about in action["inputs"].values():
+        assert about.keys() == {"description", "required", "default"}
+    assert action["runs"].keys() == {"using", "steps"}
+    assert action["runs"]["using"] == "composite"
+    for step in action["runs"]["steps"]:
+        assert step.keys() <= KEYS_OF_STEPS
+        assert ("run" in step) == ("shell" in step) == ("uses" not in step)
+        assert "${{" not in step.get("run", "")  # an expression would be code of the shell
+        assert re.search(r"@[0-9a-f]{40}$", step.get("uses", "@" + "0" * 40))
+        for line in step.get("run", "").splitlines():
+            local = "--no-deps --no-build-isolation" in line
+            assert "pip install" not in line or local or "--require-hashes" in line
+    locked = blocks(ROOT / "requirements.lock")
+    assert any(each.startswith("hatchling==") for each in locked)  # it builds without isolation
+
+
+def test_the_hook_has_the_documented_form_and_a_site_names_it() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    for hook in hooks:
+        assert {"id", "name", "entry", "language"} <= hook.keys() <= KEYS_OF_HOOKS
+    (check,) = hooks
+    assert re.search(check["files"], "inventory/plant/fabric.yaml")
+    (driver,) = check["additional_dependencies"]
+    assert (ROOT / driver / "pyproject.toml").is_file()
+
+
+def test_renovate_has_documented_keys_and_leaves_the_lock_alone() -> None:
+    config = json.loads((SITE / "renovate.json").read_text())
+    assert config.keys() <= KEYS_OF_RENOVATE
+    assert {*config["extends"]} <= PRESETS
+    for rule in config["packageRules"]:
+        assert rule.keys() <= KEYS_OF_RULES
+    off = [rule for rule in config["packageRules"] if rule.get("enabled") is False]
+    assert [rule["matchManagers"] for rule in off] == [["pip_requirements"]]
+
+
+@pytest.mark.parametrize("name", [REVIEW, COMMENT])
+def test_the_action_replaces_only_the_installation(name: str) -> None:
+    text = ACTION.with_action((SITE / name).read_text())
+    used = f"      - uses: owner/rocefort@{ACTION.commit} # v0.2.0\n"
+    assert text.count(used) == {REVIEW: 2, COMMENT: 1}[name]
+    assert "requirements" not in text
+    assert "setup-python" not in text
+    before, after = job_file(name), with_action(name)
+    for jobs in (before["jobs"], after["jobs"]):
+        for job in jobs.values():
+            job["steps"] = [
+                step
+                for step in job["steps"]
+                if step.get("name") != "Install"
+                and not re.match(r"owner/rocefort@|actions/setup-python@", step.get("uses", ""))
+            ]
+    assert before == after  # permissions, tokens and ROCEFORT_SITE_RULES among all others
+
+
+@pytest.fixture
+def tag_of_rocefort(tmp_path: Path) -> tuple[str, str]:
+    """The address of a repository with the tag v0.2.0, and the commit of the tag."""
+    where = tmp_path / "owner/rocefort"
+    for words in ("init --quiet .", "commit --quiet --allow-empty -m x", "tag -a -m x v0.2.0"):
+        where.mkdir(parents=True, exist_ok=True)
+        run(f"git {words}", where, AUTHOR)
+    return where.as_uri(), run("git rev-parse HEAD", where, AUTHOR).stdout.strip()
+
+
+def test_a_new_site_refers_to_the_commit_of_a_tag(
+    rocefort: Rocefort, tmp_path: Path, tag_of_rocefort: tuple[str, str]
+) -> None:
+    url, commit = tag_of_rocefort
+    done = rocefort("init", tmp_path / "plant", *SIZE, "--source", f"{url}@v0.2.0")
+    assert (done.code, done.err) == (0, "")
+    text = (tmp_path / "plant/.pre-commit-config.yaml").read_text()
+    assert f"    rev: {commit} # frozen: v0.2.0\n" in text
+    (repository,) = yaml.safe_load(text)["repos"]
+    hooks = [{"id": "rocefort-check", "args": ["inventory/plant"]}]
+    assert repository == {"repo": url, "rev": commit, "hooks": hooks}
+    for name in ("rocefort.yml", "rocefort-comment.yml"):
+        jobs = (tmp_path / "plant/.github/workflows" / name).read_text()
+        assert f"      - uses: owner/rocefort@{commit} # v0.2.0\n" in jobs
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("{url}@v0.2", "no tag 'v0.2' in {url}; did you mean 'v0.2.0'?"),
+        (
+            "rocefort",
+            "'rocefort' is not URL@TAG; name the git repository of Rocefort, and a tag: "
+            "https://HOST/OWNER/rocefort@v1.0.0",
+        ),
+    ],
+)
+def test_a_source_without_the_tag_is_an_error(
+    rocefort: Rocefort, tmp_path: Path, tag_of_rocefort: tuple[str, str], source: str, message: str
+) -> None:
+    url, _ = tag_of_rocefort
+    done = rocefort("init", tmp_path / "plant", *SIZE, "--source", source.format(url=url))
+    assert (done.code, done.err) == (2, f"rocefort: --source: {message.format(url=url)}\n")
+    assert not (tmp_path / "plant").exists()
+
+
+@pytest.mark.thorough
+def test_the_jobs_with_the_action_review_test_and_comment(site: Site) -> None:
+    """In an environment that has nothing: the action installs all from this repository."""
+    (site.top / "venv").unlink()
+    subprocess.run([sys.executable, "-m", "venv", str(site.top / "venv")], check=True)
+    base, head = site.git("rev-parse", "main"), site.git("rev-parse", "narrow")
+    with serving("github") as platform:
+        platform.pulls = [{"number": 7, "head": {"label": "eve:narrow", "sha": head}}]
+        pull = {"number": 7, "base": {"sha": base}, "head": {"sha": head}}
+        event = {"pull_request": pull, "repository": {"default_branch": "main"}}
+        codes = github_job(site, REVIEW, "review", event, platform, with_action)
+        assert codes == [0, 0, 0, 1]  # two of the action; the change adds an error
+        assert github_job(site, REVIEW, "test", event, platform, with_action)[:3] == [0, 0, 0]
+        junit = (site.stored / "rocefort-junit/junit.xml").read_text()
+        assert "test_every_leaf_uses_every_spine" in junit
+        finished = {
+            "workflow_run": {
+                "id": 4, "head_branch": "narrow", "head_sha": head, "pull_requests": [],
+                "head_repository": {"full_name": "eve/b", "owner": {"login": "eve"}},
+                "html_url": "https://github.com/a/b/actions/runs/4",
+            },
+            "repository": {"default_branch": "main"},
+        }  # fmt: skip
+        assert github_job(site, COMMENT, "comment", finished, platform, with_action) == [0, 0, 0]
+        (body,) = platform.bodies().values()
+        assert "new error" in body
+    assert not any(GITHUB_TOKEN in call for call in site.calls)
