@@ -12,7 +12,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.base.errors import BadInput
+from rocefort.base.errors import BadInput, Refused
 
 PACKAGE = Path(__file__).resolve().parents[1]
 INVENTORY = (PACKAGE / "inventory").resolve()
@@ -128,6 +128,22 @@ class Site:
 
 
 SHIPPED = Site(ROOT)
+
+
+def refuse_shipped(path: Path) -> None:
+    """Raise Refused for a file that Rocefort ships: an update replaces it, and all sites have it.
+
+    In a clone, its inventory is edited from within the clone alone.
+    """
+    if not path.resolve().is_relative_to(INVENTORY):
+        return
+    if SHIPPED.is_clone and Path.cwd().is_relative_to(ROOT):
+        return
+    raise Refused(
+        "Rocefort ships it, and does not edit it",
+        where=str(path),
+        how="make a repository of your own with `rocefort init`, and copy the fabric there",
+    )
 
 
 def files_in(folder: Path, pattern: str) -> list[Path]:

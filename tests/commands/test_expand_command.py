@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.base.repository import INVENTORY
+from rocefort.base import repository
+from rocefort.base.errors import Refused
+from rocefort.base.repository import INVENTORY, Site, refuse_shipped
 
 Rocefort = Callable[..., Any]
 IDLE = "no port has VLAN 100: its gateway is down, and its prefix is not announced"
@@ -113,3 +115,49 @@ def test_a_leaf_ahead_of_its_servers_is_one_warning(
     assert sorted(new) == ["SEC013", "TOP008"]  # of every leaf: no ACL on its terminal lines
     assert (new["TOP008"]["severity"], new["TOP008"]["message"]) == ("warning", IDLE)
     assert new["TOP008"]["where"]["device"] == "leaf003"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("expand", "heps", "--add-spines", "1"),
+        ("rename", "heps", "leaf06", "leaf-b06"),
+        ("remove", "heps", "readout04"),
+        ("beamline", "add", "heps-phase1", "bl16", "--like", "bl15", "--leaf", "leaf07"),
+    ],
+)
+def test_a_fabric_that_rocefort_ships_is_not_edited_from_elsewhere(
+    rocefort: Rocefort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = INVENTORY / next(word for word in words if word.startswith("heps")) / "fabric.yaml"
+    before = file.read_bytes()
+    done = rocefort(*words)
+    assert (done.code, done.out) == (4, "")
+    assert (
+        "Rocefort ships it, and does not edit it; make a repository of your own with `rocefort "
+        "init`, and copy the fabric there"
+    ) in " ".join(done.err.split())
+    assert file.read_bytes() == before
+
+
+def test_an_installed_package_is_not_edited_from_within(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A wheel has no code beside its inventory; a clone has, and may be edited."""
+    inventory = tmp_path / "rocefort" / "inventory"
+    file = inventory / "heps" / "fabric.yaml"
+    file.parent.mkdir(parents=True)
+    root = inventory.parent
+    for name, value in (("INVENTORY", inventory), ("ROOT", root), ("SHIPPED", Site(root))):
+        monkeypatch.setattr(repository, name, value)
+    monkeypatch.chdir(root)
+    with pytest.raises(Refused):
+        refuse_shipped(file)
+    refuse_shipped(tmp_path / "inventory" / "heps" / "fabric.yaml")
+    (root / "rocefort").mkdir()
+    (root / "rocefort" / "__init__.py").touch()
+    refuse_shipped(file)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Refused):
+        refuse_shipped(file)

@@ -27,6 +27,7 @@ from rocefort.base.documents.yaml_text import (
     single,
 )
 from rocefort.base.errors import BadInput, Refused
+from rocefort.base.repository import refuse_shipped
 
 Item = Mapping[str, object]
 BOM = "\ufeff"
@@ -121,8 +122,10 @@ def comments_above(text: str, paths: Sequence[YamlPath]) -> list[str]:
 def replace_file(path: Path, before: str, after: str) -> None:
     """Replace a file with `after` atomically; a link stays, and its target changes.
 
-    Raises Refused if the file no longer contains `before`, BadInput if it cannot be written.
+    Raises Refused for a file that Rocefort ships, and if the file no longer contains `before`;
+    BadInput if it cannot be written.
     """
+    refuse_shipped(path)
     target, part = path.resolve(), ""
     try:
         if read_text(target) != before:
