@@ -44,6 +44,7 @@ from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import RdmaPlan, Suite
 from rocefort.rdma.results import RdmaResult
 from rocefort.rdma.run_suite import HistoryNotWritten, RunDialogue, run_tests
+from rocefort.rollout import operator
 from rocefort.rollout.apply.operate import holding
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.protocols import Baseline
@@ -58,9 +59,11 @@ from rocefort.tune.fabric_search import FabricSearch
 from rocefort.tune.model import MeasuredFigures, MeasuredSearch, MeasuredTrial, Option
 from rocefort.tune.run import Searched, SearchRequest, search
 from rocefort.tune.search.objectives import GOODPUT, P50, P99, PAUSES, score
+from rocefort.tune.trial_calendar import TrialCalendar, calendars_in_force
 from rocefort.tune.write import REFUSAL, candidate, write_choice
 
 TRIAL = "rocefort tune measure"
+OUTSIDE = "--outside-window"
 ROUND_S = 25.0  # to connect, start, end and read both ends of a round
 LEAST_TRIAL_S = 60  # of `commit trial`, V300R023C00
 RATES = {
@@ -80,7 +83,10 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class MeasureRequest:
-    """Request of measurements. minutes, trials: bounds of all measurements."""
+    """Request of measurements. minutes, trials: bounds of all measurements.
+
+    outside: reason to measure although a calendar of the fabric holds it; empty: none.
+    """
 
     search: SearchRequest
     servers: tuple[str, ...] = ()
@@ -90,17 +96,22 @@ class MeasureRequest:
     duration_s: int = 10
     history: Path = Path("tuning.db")
     write: bool = False
+    outside: str = ""
 
 
 def measure(request: MeasureRequest, access: Connections, say: Say) -> MeasuredSearch:
     """Search, then measure the best candidates; the canary leaf ends at the values it had.
 
-    Raises Refused outside an approved window, or if the leaf does not run the fabric; DeviceFailed
-    if it does not return to the values that it had.
+    Raises Refused outside an approved window, while a calendar holds it, or if the leaf does not
+    run the fabric; DeviceFailed if it does not return to the values that it had.
     """
     file = read_fabric(request.search.fabric or Path(), REFUSAL)
     window = approved_window(file)
     ready = _prepared(request, file, access)
+    calendar = _calendar(file, ready, access)
+    held = calendar.held(60 * request.minutes)
+    if held and not request.outside:
+        raise Refused(held, where=ready.canary, how=f"wait, or give a reason: {OUTSIDE} REASON")
     searched = search(request.search)
     own = searched.plan.fabric
     if own is None:
@@ -110,7 +121,7 @@ def measure(request: MeasureRequest, access: Connections, say: Say) -> MeasuredS
         stopped = opened.enter_context(stop_on_signals())
         fleet = opened.enter_context(open_fleet(file.start.network, access))
         require_credentials(fleet, [node.name for node in file.start.network.nodes])
-        bench = _Bench(request, file, window, ready, access, fleet, stopped, say)
+        bench = _Bench(request, file, window, ready, calendar, access, fleet, stopped, say)
         bench.refuse_unlike()
         result = bench.result(searched, own)
     return written(searched, result) if request.write and result.chosen else result
@@ -184,6 +195,25 @@ def _prepared(request: MeasureRequest, file: FabricFile, access: Connections) ->
     return _Ready(canary, names, target, plan)
 
 
+def one_measurement_s(ready: _Ready) -> float:
+    """Most time of one measurement, s of this machine."""
+    return ready.plan.least_seconds + ROUND_S * len(ready.plan.rounds)
+
+
+def timer_of(ready: _Ready, settle_s: float, time_scale: float) -> int:
+    """Timer of a trial, s of the switch: a measurement, and the checks around it."""
+    needed = one_measurement_s(ready) * time_scale + 2 * settle_s + LEAST_TRIAL_S
+    return min(LONGEST_TRIAL_S, max(LEAST_TRIAL_S, ceil(needed)))
+
+
+def _calendar(file: FabricFile, ready: _Ready, access: Connections) -> TrialCalendar:
+    """Calendars that hold the measurements."""
+    fabric, network = file.start.fabric, file.start.network
+    calendars = calendars_in_force(file.path, fabric.rollout)
+    timer_s = timer_of(ready, fabric.rollout.settle_s, access.time_scale) / access.time_scale
+    return TrialCalendar(network, calendars, ready.canary, ready.plan, fabric.rdma, timer_s)
+
+
 def rdma_request(request: MeasureRequest, names: tuple[str, ...], target: str) -> RdmaRequest:
     """Return the incast to the target."""
     options = RdmaPlanOptions(duration_s=request.duration_s, target=target)
@@ -198,6 +228,7 @@ class _Bench:
     file: FabricFile
     window: str
     ready: _Ready
+    calendar: TrialCalendar
     access: Connections
     fleet: Nornir
     stopped: Callable[[], bool]
@@ -217,15 +248,13 @@ class _Bench:
     @property
     def one_s(self) -> float:
         """Most time of one measurement, s of this machine."""
-        rounds = self.ready.plan.rounds
-        return self.ready.plan.least_seconds + ROUND_S * len(rounds)
+        return one_measurement_s(self.ready)
 
     @property
     def trial_s(self) -> int:
-        """Timer of a trial, s of the switch: a measurement, and the checks around it."""
+        """Timer of a trial, s of the switch."""
         settle_s = self.file.start.fabric.rollout.settle_s
-        needed = self.one_s * self.access.time_scale + 2 * settle_s + LEAST_TRIAL_S
-        return min(LONGEST_TRIAL_S, max(LEAST_TRIAL_S, ceil(needed)))
+        return timer_of(self.ready, settle_s, self.access.time_scale)
 
     def refuse_unlike(self) -> None:
         """Raise Refused if the leaf does not run what the fabric intends."""
@@ -267,6 +296,7 @@ class _Bench:
             target=self.ready.target,
             senders=tuple(name for name in self.ready.names if name != self.ready.target),
             window=self.window,
+            outside=self.request.outside and f"by {operator.user()}: {self.request.outside}",
             trial_s=self.trial_s,
             today=tuple(today),
             trials=tuple(trials),
@@ -290,7 +320,8 @@ class _Bench:
             return f"not begun: it would end after {self.request.minutes:g} minutes"
         load = Load(named=self.ready.names, begins=utc_now(), lasts_s=self.one_s)
         closed = load_verdict(LoadRules.of_tuning(self.file.start.fabric), load).reason
-        return f"not begun: {closed}" if closed else ""
+        held = "" if self.request.outside else self.calendar.held(self.one_s)
+        return f"not begun: {closed or held}" if closed or held else ""
 
     def _trial(self, searched: Searched, own: FabricSearch, option: Option) -> MeasuredTrial:
         """Measure a candidate on trial; the trial is aborted in any case."""

@@ -428,6 +428,7 @@ class MeasuredSearch(Frozen):
     target: str = Field(description="Server that receives.")
     senders: tuple[str, ...]
     window: str
+    outside: str = ""
     trial_s: int = Field(description="Timer of each trial, s of the switch.")
     today: tuple[MeasuredTrial, ...] = Field(description="Today's values, before and after.")
     trials: tuple[MeasuredTrial, ...]

@@ -344,6 +344,8 @@ def measured_report(result: MeasuredSearch) -> Iterator[Block]:
         noise = f"the two measurements of today's values differ by {result.noise_percent:g} %"
         yield Note(f"{noise} in the objective")
     yield Note(f"{result.canary} runs the values that it had; a trial lasts {result.trial_s} s")
+    if result.outside:
+        yield Note(f"measured outside the windows of its calendar {result.outside}", Tone.WARNING)
     for line in result.written:
         yield Note(line, Tone.GOOD)
 

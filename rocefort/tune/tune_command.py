@@ -198,6 +198,13 @@ def measure(
         "tuning.db"
     ),
     write: WriteChoice = False,
+    outside_window: Annotated[
+        str,
+        typer.Option(
+            metavar="REASON",
+            help="Measure although a calendar holds it; the reason is in the result.",
+        ),
+    ] = "",
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
@@ -205,7 +212,8 @@ def measure(
 
     Each candidate is one commit trial; the leaf always ends at the values it had.
 
-    Needs rollout.tuning_window in the fabric, RDMA servers, and one of them behind the leaf.
+    Needs rollout.tuning_window in the fabric, RDMA servers, and one of them behind the leaf. A
+    calendar of the fabric (rollout.calendar) holds it as a wave of a rollout.
     """
     from rocefort.fleet.connections import load_connections
     from rocefort.tune.measure import MeasureRequest
@@ -230,6 +238,7 @@ def measure(
         duration_s=duration,
         history=history,
         write=write,
+        outside=outside_window,
     )
     done = run(request, load_connections(connections), output.write_note)
     write_result(done, measured_report, text=form is options.TraceFormat.TEXT)

@@ -185,13 +185,16 @@ class WaveOccurrences:
 class WaveWindows:
     """Calendars of a rollout, by the clock of this machine.
 
-    longest_s: most time of a wave with its rollback, on this machine. now: aware.
+    longest_s: most time of a wave with its rollback, on this machine. now: aware. noun, test: what
+    may begin, and what loads its servers, in sentences.
     """
 
     network: Network
     calendars: Sequence[Calendar]
     longest_s: Callable[[Wave], float]
     now: Callable[[], datetime] = utc_now
+    noun: str = "wave"
+    test: str = "gate"
 
     @classmethod
     def of(
@@ -302,7 +305,7 @@ class WaveWindows:
             first, *more = events.closed
             rest = f" and {len(more)} more" if more else ""
             later = first.begin > begin
-            takes = f", and the wave may take {longest}" if later else ""
+            takes = f", and the {self.noun} may take {longest}" if later else ""
             return f"{self._named(first, wave)} is {span_text(first, zone)}{takes}{rest}"
         for windows in (events.windows or {}).values():
             periods = _merged(Period(each.begin, each.end) for each in windows)
@@ -312,9 +315,8 @@ class WaveWindows:
             if now.end < end:
                 last = next(each for each in windows if each.end == now.end)
                 ends = f"ends {moment_text(now.end.astimezone(zone))}"
-                return (
-                    f"its window {self._named(last, wave)} {ends}, and the wave may take {longest}"
-                )
+                takes = f"the {self.noun} may take {longest}"
+                return f"its window {self._named(last, wave)} {ends}, and {takes}"
         return ""
 
     def _closed(self, events: WaveOccurrences, at: datetime) -> str:
@@ -334,7 +336,7 @@ class WaveWindows:
             )
         elif not self._changes(wave, location):
             loaded = (name for name in wave.gate.servers if name in location.servers)
-            why = f" (the gate loads {names_text(loaded)})"
+            why = f" (the {self.test} loads {names_text(loaded)})"
         return f"{event.name}{at}{why}"
 
 
