@@ -138,3 +138,41 @@ def heps(
     with evaluators("processes", workers, results or results_folder()) as evaluator_of:
         result = algorithm_table(fabric, names, table_seeds(seeds), evaluator_of)
     write_result(result, algorithm_report, text=form is options.TraceFormat.TEXT)
+
+
+@cli.command(
+    **documented(
+        "rocefort tune compare stages heps-phase2",
+        "rocefort tune compare stages heps-phase2 --seeds 3 --html curve --format json",
+    )
+)
+def stages(
+    fabric: options.NamedFabric,
+    seeds: Seeds = 2,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Folder for a page with the curve.", **values.DIR)
+    ] = None,
+    workers: Workers = 0,
+    results: ResultsFolder = None,
+    _progress: options.StepProgress = options.ProgressOption.AUTO,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Compute the throughput of each stage: model, 1 and 16 queue pairs.
+
+    HEPS states that throughput grows linearly with spines. The fabric has a stages.yaml.
+
+    Takes 80 s of CPU time for 6 fabrics of up to 39 switches.
+    """
+    from rocefort.base.atomic_files import put_together
+    from rocefort.design.load.documents import find_fabric
+    from rocefort.tune.run import evaluators, results_folder
+    from rocefort.tune.stage_throughput import stage_curve, stage_curve_report, stage_page
+    from rocefort.verification.page.fabric_page import provenance_of
+
+    numbers = tuple(range(FIRST_SEED, FIRST_SEED + seeds))
+    with evaluators("processes", workers, results or results_folder()) as evaluator_of:
+        result = stage_curve(fabric, numbers, evaluator_of)
+    if html is not None:
+        page = stage_page(result, provenance_of(find_fabric(fabric)))
+        put_together({"index.html": page}, html)
+    write_result(result, stage_curve_report, text=form is options.TraceFormat.TEXT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
@@ -58,10 +57,6 @@ def fabric_ground(
     """
     pairs = tuple(_pairs(scenario, document, network, demand_of(fabric, demand, network).demand))
     cables = tuple(cables_of(scenario, network))
-    twice = [ends for ends, count in Counter((x.a, x.b) for x in cables).items() if count > 1]
-    if twice:
-        what = f"{twice[0][0]} and {twice[0][1]} have several cables"
-        raise _refused(document, what, "simulate a fabric with one cable for each pair")
     if slow := next((x for x in cables if x.gbps not in RESPONSE_QUANTA), None):
         what = f"{slow.a} and {slow.b} have a cable of {slow.gbps} Gb/s"
         raise _refused(document, what, "simulate a fabric of 10 Gb/s or more")

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from rocefort.tune.compare_model import AlgorithmTable, WatermarkTable
 from rocefort.tune.model import MeasuredSearch, SearchResult, Simulation
+from rocefort.tune.stage_throughput import StageCurve
 
 OUTPUTS: Final[Mapping[str, Any]] = {
     "tune simulate": Simulation,
@@ -14,4 +15,5 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "tune measure": MeasuredSearch,
     "tune compare bytetuning": WatermarkTable,
     "tune compare heps": AlgorithmTable,
+    "tune compare stages": StageCurve,
 }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise, repeat
 from random import Random
 
 from rocefort.tune.scenario import MAIN_GROUP, Scenario
 from rocefort.tune.traffic import Flows
+
+PortName = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class Ground:
 class FlowSpec:
     """Flow along nodes from its sender to its receiver; payload in bytes, None: endless.
 
-    bursts_us: length and period of its bursts, None: it sends without breaks.
+    bursts_us: length and period of its bursts, None: it sends without breaks. cables: number, from
+    0, of the cable of each hop, of those between its two nodes; empty: the first.
     """
 
     nodes: tuple[str, ...]
@@ -54,6 +59,38 @@ class FlowSpec:
     group: str = MAIN_GROUP
     tcp: bool = False
     bursts_us: tuple[float, float] | None = None
+    cables: tuple[int, ...] = ()
+
+    @property
+    def ports(self) -> tuple[PortName, ...]:
+        """Ports that it leaves by."""
+        hops = pairwise(self.nodes)
+        return tuple(map(port_name, hops, self.cables or repeat(0)))
+
+    @property
+    def ports_back(self) -> tuple[PortName, ...]:
+        """Ports of its way back, over the same cables."""
+        hops = pairwise(self.nodes[::-1])
+        return tuple(map(port_name, hops, self.cables[::-1] or repeat(0)))
+
+
+def port_name(ends: tuple[str, str], cable: int) -> PortName:
+    """Return the name of a port by its node, the node at its other end, and its cable's number."""
+    near, far = ends
+    return (near, f"{far}#{cable + 1}") if cable else (near, far)
+
+
+def port_names(cables: Sequence[Cable]) -> list[PortName]:
+    """Return the names of the ports at the first ends of all cables, then at the others."""
+    seen: Counter[tuple[str, str]] = Counter()
+    first: list[PortName] = []
+    other: list[PortName] = []
+    for cable in cables:
+        number = seen[cable.a, cable.b]
+        seen[cable.a, cable.b] += 1
+        first.append(port_name((cable.a, cable.b), number))
+        other.append(port_name((cable.b, cable.a), number))
+    return [*first, *other]
 
 
 @dataclass(frozen=True)
@@ -78,9 +115,10 @@ def layout_of(scenario: Scenario, ground: Ground, seed: int) -> RunLayout:
             most = min(pair.most_gbps / count, most or pair.most_gbps)
         for _ in range(count):
             start = random.random() * group.start_spread_us
-            nodes = ways.draw(pair.sender, pair.receiver, random)
+            nodes, cables = ways.draw(pair.sender, pair.receiver, random)
             tcp, bursts = group.transport == "tcp", group.bursts_us
-            flows.append(FlowSpec(nodes, group.bytes, start, most, pair.group, tcp, bursts))
+            own = cables if any(cables) else ()
+            flows.append(FlowSpec(nodes, group.bytes, start, most, pair.group, tcp, bursts, own))
     return RunLayout(ground, tuple(flows))
 
 
@@ -89,23 +127,30 @@ class _Ways:
 
     def __init__(self, ground: Ground) -> None:
         self._switches = set(ground.switches)
-        self._neighbors: dict[str, list[str]] = {}
+        self._neighbors: dict[str, list[tuple[str, int]]] = {}
+        seen: Counter[tuple[str, str]] = Counter()
         for cable in ground.cables:
-            self._neighbors.setdefault(cable.a, []).append(cable.b)
-            self._neighbors.setdefault(cable.b, []).append(cable.a)
+            number = seen[cable.a, cable.b]
+            seen[cable.a, cable.b] += 1
+            self._neighbors.setdefault(cable.a, []).append((cable.b, number))
+            self._neighbors.setdefault(cable.b, []).append((cable.a, number))
         self._distances: dict[str, dict[str, int]] = {}
 
-    def draw(self, sender: str, receiver: str, random: Random) -> tuple[str, ...]:
-        """Return a shortest path; KeyError if there is none."""
+    def draw(
+        self, sender: str, receiver: str, random: Random
+    ) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """Return the nodes and cables of a shortest path; KeyError if there is none."""
         distance = self._distances.get(receiver)
         if distance is None:
             distance = self._distances[receiver] = self._distances_to(receiver)
-        way = [sender]
+        way, cables = [sender], list[int]()
         while way[-1] != receiver:
             left = distance[way[-1]] - 1
-            ahead = [n for n in self._neighbors[way[-1]] if distance.get(n) == left]
-            way.append(ahead[0] if len(ahead) == 1 else random.choice(ahead))
-        return tuple(way)
+            ahead = [hop for hop in self._neighbors[way[-1]] if distance.get(hop[0]) == left]
+            node, cable = ahead[0] if len(ahead) == 1 else random.choice(ahead)
+            way.append(node)
+            cables.append(cable)
+        return tuple(way), tuple(cables)
 
     def _distances_to(self, receiver: str) -> dict[str, int]:
         """Return the number of cables from each node; servers forward nothing."""
@@ -114,7 +159,7 @@ class _Ways:
             node = edge.pop(0)
             if node != receiver and node not in self._switches:
                 continue
-            for other in self._neighbors[node]:
+            for other, _ in self._neighbors[node]:
                 if other not in distance:
                     distance[other] = distance[node] + 1
                     edge.append(other)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rocefort.base.errors import BadInput, install_command
@@ -222,7 +221,7 @@ def _flows(memory: Memory, members: Any, begin: int, end: int) -> FlowsUse:  # n
     gbps = _rates(memory, members, begin, end) * 8000
     queues = _port_queues(memory, max(1, end - begin))
     specs = [spec for spec, counts in zip(memory.specs, members, strict=True) if counts]
-    own = np.array([sum(queues.get(hop, 0) for hop in pairwise(spec.nodes)) for spec in specs])
+    own = np.array([sum(queues.get(port, 0) for port in spec.ports) for spec in specs])
     own = np.maximum(own, LEAST_KBYTES)
     return FlowsUse(
         count=len(own),

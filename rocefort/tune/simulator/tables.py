@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from math import ceil, log2
 
 import numpy as np
@@ -13,7 +12,7 @@ from rocefort.models.fabric.congestion_control import DcqcnParameters
 from rocefort.tune.scenario import KB, Buffer, Marking, Scenario, lowest_rate_mbps
 from rocefort.tune.simulator.kernel import columns as c
 from rocefort.tune.simulator.kernel.memory import Floats, Ints
-from rocefort.tune.simulator.layout import FlowSpec, Ground, RunLayout
+from rocefort.tune.simulator.layout import FlowSpec, Ground, PortName, RunLayout, port_names
 from rocefort.validators.facts.headroom import (
     INTERFACE_QUANTA,
     QUANTUM_BYTES,
@@ -47,7 +46,7 @@ class Memory:
     port_floats: Floats
     flows: Ints
     histograms: Ints
-    names: tuple[tuple[str, str], ...]
+    names: tuple[PortName, ...]
     specs: tuple[FlowSpec, ...]
 
 
@@ -86,10 +85,10 @@ def prepare(
 
     nic: the profile's parameters, with those of the scenario. spare: factor of the packets.
     """
-    names = [(x.a, x.b) for x in layout.ground.cables] + [(x.b, x.a) for x in layout.ground.cables]
-    number = {pair: n for n, pair in enumerate(names)}
-    specs = tuple(sorted(layout.flows, key=lambda flow: number[flow.nodes[0], flow.nodes[1]]))
-    ports, port_floats = _ports(scenario, layout, number)
+    names = port_names(layout.ground.cables)
+    number = {name: n for n, name in enumerate(names)}
+    specs = tuple(sorted(layout.flows, key=lambda flow: number[flow.ports[0]]))
+    ports, port_floats = _ports(scenario, layout)
     switches = np.zeros((len(layout.ground.switches), c.SWITCH_COLUMNS), np.int64)
     for place in range(len(layout.ground.switches)):
         inputs = ports[:, c.PEER] == place
@@ -246,25 +245,26 @@ def headroom_of(scenario: Scenario, gbps: int, delay_us: float) -> int:
     return headroom_of_terms(own, frame, cable + pause_quanta(buffer, gbps) * QUANTUM_BYTES)
 
 
-def _ports(
-    scenario: Scenario, layout: RunLayout, number: dict[tuple[str, str], int]
-) -> tuple[Ints, Floats]:
-    """Return the rows of all ports: both directions of each cable."""
+def _ports(scenario: Scenario, layout: RunLayout) -> tuple[Ints, Floats]:
+    """Return the rows of all ports: both directions of each cable, as `port_names` has them."""
     place = {name: n for n, name in enumerate(layout.ground.switches)}
-    ports = np.zeros((len(number), c.PORT_COLUMNS), np.int64)
-    floats = np.zeros((len(number), c.PORT_FLOATS))
-    for cable in layout.ground.cables:
-        for near, far in ((cable.a, cable.b), (cable.b, cable.a)):
-            row = ports[number[near, far]]
+    count = len(layout.ground.cables)
+    ports = np.zeros((2 * count, c.PORT_COLUMNS), np.int64)
+    floats = np.zeros((2 * count, c.PORT_FLOATS))
+    for position, cable in enumerate(layout.ground.cables):
+        both = (position, position + count)
+        ends = ((cable.a, cable.b), (cable.b, cable.a))
+        for own, other, (near, far) in zip(both, both[::-1], ends, strict=True):
+            row = ports[own]
             row[c.PS_PER_BYTE] = ps_per_byte(cable.gbps)
             row[c.DELAY] = round(cable.delay_us * PS_PER_US)
             row[c.SWITCH], row[c.PEER] = place.get(near, -1), place.get(far, -1)
-            row[c.REVERSE] = number[far, near]
+            row[c.REVERSE] = other
             quanta = pause_quanta(scenario.buffer, cable.gbps)
             row[c.RESPONSE] = quanta * QUANTUM_BYTES * row[c.PS_PER_BYTE]
             if far in place:
                 _set_buffer(scenario, row, cable.gbps, cable.delay_us)
-            _set_marking(scenario, row, floats[number[near, far]], cable.gbps)
+            _set_marking(scenario, row, floats[own], cable.gbps)
     for head in (c.DATA, c.CONTROL, c.FRAMES, c.FLIGHT, c.EFFECTS, c.LOSSY):
         ports[:, head] = -1
     return ports, floats
@@ -294,13 +294,13 @@ def _set_marking(scenario: Scenario, row: Ints, floats: Floats, gbps: int) -> No
     floats[c.THRESHOLD_ALPHA] = alpha
 
 
-def _paths(flows: tuple[FlowSpec, ...], number: dict[tuple[str, str], int]) -> tuple[Ints, Ints]:
+def _paths(flows: tuple[FlowSpec, ...], number: dict[PortName, int]) -> tuple[Ints, Ints]:
     """Return the ports of each flow's path, and of its way back."""
     longest = max(len(flow.nodes) for flow in flows) - 1
     paths = np.full((2, len(flows), longest), -1, np.int64)
     for position, flow in enumerate(flows):
-        for way, nodes in enumerate((flow.nodes, flow.nodes[::-1])):
-            ports = [number[pair] for pair in pairwise(nodes)]
+        for way, names in enumerate((flow.ports, flow.ports_back)):
+            ports = [number[name] for name in names]
             paths[way, position, : len(ports)] = ports
     return paths[0], paths[1]
 
