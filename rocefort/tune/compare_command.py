@@ -169,9 +169,8 @@ def stages(
     from rocefort.tune.stage_throughput import stage_curve, stage_curve_report, stage_page
     from rocefort.verification.page.fabric_page import provenance_of
 
-    numbers = tuple(range(FIRST_SEED, FIRST_SEED + seeds))
     with evaluators("processes", workers, results or results_folder()) as evaluator_of:
-        result = stage_curve(fabric, numbers, evaluator_of)
+        result = stage_curve(fabric, table_seeds(seeds), evaluator_of)
     if html is not None:
         page = stage_page(result, provenance_of(find_fabric(fabric)))
         put_together({"index.html": page}, html)
