@@ -33,7 +33,7 @@ from rocefort.models.network.network import End, Link, Network, Node, SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.validators.capacity.bisection import Bandwidth
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.routing.reachability_matrix import reachability_of
+from rocefort.validators.routing.reachability_matrix import denied_pairs, reachability_of
 from rocefort.validators.routing_results import Reachability, SessionStatus
 from rocefort.validators.rules.verification.growth_subject import prove
 
@@ -64,6 +64,7 @@ class _StageJudge:
         capacity = remaining_capacity(solution, self.start, {leaf.name for leaf in serving})
         up = sum(session.status is SessionStatus.ESTABLISHED for session in solution.sessions)
         least = spines * min((leaf.links_per_pair or 1 for leaf in serving), default=1)
+        allowed = capacity.now.pairs - denied_pairs(network, capacity.now)
         wrong = [f"{count_of(capacity.lost, 'server pair')} lost"] if capacity.lost else []
         if capacity.widths and capacity.least < least:
             wrong.append(f"ECMP width {capacity.least} instead of {least}")
@@ -72,7 +73,7 @@ class _StageJudge:
             sessions=(up, len(solution.sessions)),
             in_service=(spines, len(serving)),
             widths=capacity.widths,
-            pairs=(capacity.now.delivered, capacity.now.pairs),
+            pairs=(capacity.now.delivered, allowed),
             lost=capacity.lost,
             wrong=tuple(wrong),
         )

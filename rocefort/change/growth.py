@@ -54,7 +54,8 @@ class ListedCable(Frozen):
 class GrowthStage(Frozen):
     """Stage of a growth, as the routing engine judged it; `wrong`: its errors.
 
-    sessions: ends established, and configured. lost: pairs of servers that are no longer delivered.
+    sessions: ends established, and configured. pairs: of servers, delivered by every path, and all
+    that the policy does not deny. lost: pairs that are no longer delivered.
     """
 
     title: str

@@ -118,6 +118,7 @@ def verify(
     from rocefort.reports.formats.json_report import findings_output
     from rocefort.validators import engine_choice
     from rocefort.validators.checks import titles
+    from rocefort.validators.routing.reachability_matrix import denied_pairs
     from rocefort.verification.failures import failures_report
     from rocefort.verification.findings import findings_report, write_findings
     from rocefort.verification.judged import judged_subject
@@ -144,8 +145,9 @@ def verify(
     if form is options.Format.TEXT:
         pairs = segment_pairs_of(subject, verified)
         unsure = uncertain_answers(verified)
+        denied = denied_pairs(subject.network, verified.state.reachability)
         blocks.append(
-            verified_report(verified.state, verified.engines, verified.note, pairs, unsure)
+            verified_report(verified.state, verified.engines, verified.note, pairs, unsure, denied)
         )
         blocks += [change_report(change, against or "") for change in verified.changes]
         blocks += [failures_report(study) for study in done.studies[:1]]

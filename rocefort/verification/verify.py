@@ -192,16 +192,18 @@ def _compared_studies(
 SEGMENTS = 8  # side by side
 
 
-def verified_report(
+def verified_report(  # noqa: PLR0913, PLR0917 - what the report is about, and what it takes off
     state: RoutingState,
     engines: Sequence[str],
     note: str = "",
     segment_pairs: tuple[int, int] | None = None,
     uncertain: NotCertain | None = None,
+    denied: int = 0,
 ) -> Section:
     """Show the verified state and the engines.
 
-    segment_pairs: delivered, and all; of texts, between gateways. uncertain: to take off.
+    segment_pairs: delivered, and all; of texts, between gateways. uncertain: to take off. denied:
+    pairs of servers that are not delivered, as the policy requires.
     """
     unsure = uncertain or NotCertain()
     up = sum(s.status is SessionStatus.ESTABLISHED for s in state.sessions)
@@ -212,7 +214,7 @@ def verified_report(
         f"verified by: {' and '.join(engines)}" + (f" ({note})" if note else ""),
         f"BGP sessions established: {_certain(up, len(state.sessions), unsure.sessions, ' ends')}",
         f"BGP routes: {len(state.routes)} ({shares or 'none'})",
-        *_pairs(reached, segment_pairs, unsure),
+        *_pairs(reached, segment_pairs, unsure, denied),
     )
     return Section("", (*map(Note, sentences), *segments(reached)))
 
@@ -224,11 +226,12 @@ def _certain(good: int, total: int, uncertain: int, unit: str = "") -> str:
 
 
 def _pairs(
-    reached: Reachability, segment_pairs: tuple[int, int] | None, unsure: NotCertain
+    reached: Reachability, segment_pairs: tuple[int, int] | None, unsure: NotCertain, denied: int
 ) -> Iterator[str]:
     """Pairs of servers and of segments that were probed, each kind in a sentence."""
     if reached.pairs:
-        share = _certain(reached.delivered, reached.pairs, unsure.pairs)
+        unit = " that the policy allows" if denied else ""
+        share = _certain(reached.delivered, reached.pairs - denied, unsure.pairs, unit)
         yield f"server pairs delivered by every path: {share}"
     else:
         yield "server pairs: none, no two servers are known"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from outputs import fields_of
+from shipped import own_policy
 from typer.testing import CliRunner
 
 from rocefort.base.errors import BadInput
@@ -87,7 +88,7 @@ def test_what_is_down_is_not_on_the_way(
 
 
 def test_the_rule_that_decides_is_named_with_its_line(edit_heps: EditHeps) -> None:
-    subject = subject_of(edit_heps(("\nsecurity:\n", POLICY)), None)
+    subject = subject_of(edit_heps(own_policy(POLICY)), None)
     allowed = trace_between(subject, ("readout01", "storage01"), Flow())
     (judged,) = allowed.paths[0].hops[0].judged
     assert (judged.direction, judged.permitted, allowed.delivered) == ("inbound", True, True)

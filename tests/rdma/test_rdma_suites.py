@@ -278,12 +278,48 @@ def test_incast_shares_the_receiver() -> None:
     assert len({run.port for run in many.runs}) == 11
 
 
+@pytest.mark.parametrize("suite", [s for s in PLANNERS if s is not Suite.STORAGE])
+def test_no_suite_measures_what_the_policy_denies(suite: Suite) -> None:
+    server = {each.name: each for each in NETWORK.servers or ()}
+    for covering in (False, True):
+        runs = plan(suite, covering=covering).runs
+        used = [list(run.ranks) or [run.client, run.server] for run in runs]
+        pairs = {pair for names in used for pair in combinations(names, 2)}
+        assert pairs
+        assert all(NETWORK.lets_rdma(server[a], server[b or a]) for a, b in pairs)
+
+
+def test_suites_report_what_the_policy_excludes() -> None:
+    assert plan(Suite.MESH).unmeasured == (
+        "4 pairs: the policy denies RDMA between beamline and transfer",
+    )
+    incast = plan(Suite.INCAST)
+    assert ({run.server for run in incast.runs}, incast.unmeasured) == ({"k8sgn08"}, ())
+    assert plan(Suite.INCAST, target="transfer01").unmeasured == (
+        "in no pair, because no RDMA of theirs may reach transfer01 through a switch: "
+        "readout01, readout02, readout03, readout04",
+    )
+    assert plan(Suite.MPI).unmeasured == (
+        "in no pair, because the policy denies RDMA between them and other members: transfer01",
+    )
+    apart = hosts_of(NETWORK, "transfer01", "readout01", "readout02")
+    assert plan_suite(NETWORK, EXPECTED, Suite.WRITE, apart).unmeasured == (
+        "in no pair, because the policy lets RDMA of no other server reach them: transfer01",
+    )
+    for suite, sentence in (
+        (Suite.MPI, "heps: the policy lets RDMA pass among 1 servers, 2 are needed; name others"),
+    ):
+        with pytest.raises(BadInput) as caught:
+            plan_suite(NETWORK, EXPECTED, suite, apart[:2])
+        assert str(caught.value) == sentence
+
+
 def test_mixed_takes_the_weights_of_the_receiver_s_port() -> None:
     alone, beside = plan(Suite.MIXED).rounds
     rdma, tcp = beside.runs
     assert alone.runs[0].reach_gbps == 100
     assert rdma.reach_gbps == pytest.approx(100 * 65 / 70)
-    assert rdma.reach_why == "leaf01 100GE1/0/1 weighs RDMA 65 against TCP 5"
+    assert rdma.reach_why == "leaf01 100GE1/0/2 weighs RDMA 65 against TCP 5"
     assert (tcp.program, tcp.traffic_class, tcp.reach_gbps) == (Program.IPERF3, 0, None)
     assert tcp.client != rdma.client
     assert plan(Suite.MIXED, tcp_dscp=8).rounds[1].runs[0].reach_gbps == pytest.approx(81.25)
@@ -293,7 +329,7 @@ def test_mixed_knows_no_share_where_a_queue_is_strict() -> None:
     rdma = plan(Suite.MIXED, tcp_dscp=48).rounds[1].runs[0]
     assert (rdma.reach_gbps, rdma.reach_why) == (
         None,
-        "leaf01 100GE1/0/1 does not serve both queues by weight: no share is sure",
+        "leaf01 100GE1/0/2 does not serve both queues by weight: no share is sure",
     )
 
 
@@ -314,7 +350,7 @@ def test_storage_and_mpi_follow_eantc() -> None:
     assert [run.collective for run in made.runs] == [
         "alltoall", "allgather", "allreduce", "gather", "reduce",
     ]  # fmt: skip
-    assert all(len(run.ranks) == 12 for run in made.runs)
+    assert all(len(run.ranks) == 11 for run in made.runs)
 
 
 @pytest.mark.parametrize("suite", list(PLANNERS))

@@ -11,7 +11,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.network.network import Network, Sources, SwitchRole
 from rocefort.validators.facts.links import uplink_gbps
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.routing.reachability_matrix import reachability_of
+from rocefort.validators.routing.reachability_matrix import denied_pairs, reachability_of
 
 
 def bandwidth(network: Network, sources: Sources | None = None) -> Bandwidth:
@@ -34,7 +34,8 @@ def bandwidth(network: Network, sources: Sources | None = None) -> Bandwidth:
     except Refused as error:
         return totals.model_copy(update={"refused": str(error)})
     reached = reachability_of(solution.trips)
-    results = {"widths": widths(solution), "pairs": (reached.delivered, reached.pairs)}
+    allowed = reached.pairs - denied_pairs(network, reached)
+    results = {"widths": widths(solution), "pairs": (reached.delivered, allowed)}
     return totals.model_copy(update=results)
 
 
@@ -89,7 +90,8 @@ class Bandwidth(Frozen):
 
     bisection_gbps: between the half of the leaves with the least uplinks and all others.
     widths: least and most equal-cost paths from leaf to leaf. pairs: of servers, delivered by
-    every path, and all. None: unknown, or refused by the routing engine, with `refused` as reason.
+    every path, and all that the policy does not deny. None: unknown, or refused by the routing
+    engine, with `refused` as reason.
     """
 
     spines: int

@@ -227,6 +227,17 @@ def is_denied(network: Network, source: ServerClass, destination: ServerClass) -
     )
 
 
+def denied_pairs(network: Network, reached: Reachability) -> int:
+    """Ordered pairs of servers that are not delivered, as the policy requires."""
+    if network.policy is None:
+        return 0
+    return sum(
+        reached.count(a, b)
+        for a, b in reached.lost_classes()
+        if is_denied(network, reached.classes[a], reached.classes[b])
+    )
+
+
 @dataclass(frozen=True)
 class Gateway:
     """Gateway of a segment: the only interface with its subnet."""

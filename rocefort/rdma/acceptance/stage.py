@@ -25,7 +25,7 @@ from rocefort.models.wording import count_of, listing, names_text
 from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.judge.measurement import rate_titles
 from rocefort.rdma.plan.load_rules import LoadRules, allowed_servers
-from rocefort.rdma.plan.site import RdmaPlanOptions, TooFewServers
+from rocefort.rdma.plan.site import RdmaPlanOptions, TooFewServers, best_sink
 from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
 from rocefort.rdma.run.cables import LAB
@@ -112,8 +112,9 @@ class IncastSink:
 def incast_sinks(network: Network, names: Sequence[str]) -> Iterator[IncastSink]:
     """One incast for each rack, or leaf without a rack, and for each beamline.
 
-    All servers send to the fastest of a rack. The servers of a beamline send to the fastest of the
-    segment that its data goes to, and to as many of it as they are themselves.
+    All servers that the policy lets send to it send to the fastest of a rack. The servers of a
+    beamline send to the fastest of the segment that its data goes to, and to as many of it as they
+    are themselves.
     """
     servers = [s for s in network.servers or () if s.name in names and s.roce]
     parts: dict[tuple[str, str], list[Server]] = {}
@@ -122,8 +123,10 @@ def incast_sinks(network: Network, names: Sequence[str]) -> Iterator[IncastSink]
         where = ("rack", rack) if rack else ("leaf", server.port.device)
         parts.setdefault(where, []).append(server)
     for (kind, part), members in parts.items():
-        sink = max(members, key=lambda server: server.flow_gbps)
-        title = f"all servers to {sink.name} in {kind} {part}"
+        sink = best_sink(members, lambda server: len(_senders(network, servers, server)))
+        senders = len(_senders(network, servers, sink))
+        who = "all servers" if senders == len(servers) - 1 else count_of(senders, "server")
+        title = f"{who} to {sink.name} in {kind} {part}"
         yield IncastSink(f"{Suite.INCAST}-{part}", title, sink.name)
     for beamline in network.beamlines:
         own = tuple(s.name for s in servers if s.name in beamline.servers)
@@ -136,6 +139,11 @@ def incast_sinks(network: Network, names: Sequence[str]) -> Iterator[IncastSink]
                 others = spread_over_leaves([s for s in there if s is not sink])[: len(own) - 1]
                 takes_part = (*own, sink.name, *(server.name for server in others))
                 yield IncastSink(name, title, sink.name, takes_part, beamline.name)
+
+
+def _senders(network: Network, servers: Sequence[Server], sink: Server) -> list[Server]:
+    """Return the servers that the policy lets send RDMA to one."""
+    return [s for s in servers if s is not sink and network.lets_rdma(s, sink)]
 
 
 def new_record(

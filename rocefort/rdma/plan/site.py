@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -53,6 +53,38 @@ class RdmaPlanOptions(Frozen):
     tcp_gbps: float | None = None  # mpi and mixed: rate of each TCP sender
     cable_by: Literal["lab", "person"] | None = None  # failover and mpi
     cable_at_s: int | None = None
+
+
+def best_sink(servers: Iterable[Server], senders: Callable[[Server], int]) -> Server:
+    """Return the first of the fastest servers that the most others may send to.
+
+    senders: number of servers that may send to one.
+    """
+    return max(servers, key=lambda server: (server.flow_gbps, senders(server)))
+
+
+def mutual_servers(network: Network, servers: Iterable[Server]) -> tuple[Server, ...]:
+    """Return servers that may all exchange RDMA with each other by the policy; all without one.
+
+    Of the groups that begin with a segment and take the segments with the most servers first, the
+    one with the most servers. A segment that does not reach itself gives one server.
+    """
+    members: dict[str, list[Server]] = {}
+    for server in servers:
+        members.setdefault(server.segment, []).append(server)
+    usable = [
+        own if network.lets_rdma(own[0], own[0]) else own[:1]
+        for own in sorted(members.values(), key=len, reverse=True)
+    ]
+    groups = []
+    for seed in usable:
+        group = [seed]
+        for own in usable:
+            if own is not seed and all(network.lets_rdma(own[0], other[0]) for other in group):
+                group.append(own)
+        groups.append({server.name for own in group for server in own})
+    largest = max(groups, key=len, default=set())
+    return tuple(server for own in members.values() for server in own if server.name in largest)
 
 
 @dataclass(frozen=True)
@@ -246,6 +278,15 @@ class RdmaSite:
         machine = self._machines.get(one.name)
         is_same = bool(machine) and machine == self._machines.get(other.name)
         return not is_same and self.network.lets_rdma(one, other)
+
+    def senders_to(self, sink: Server) -> list[Server]:
+        """Usable servers whose RDMA reaches a sink through a switch."""
+        return [s for s in self.servers.values() if s is not sink and self.are_separate(s, sink)]
+
+    @cached_property
+    def mutual(self) -> tuple[Server, ...]:
+        """Usable servers that may all exchange RDMA with each other."""
+        return mutual_servers(self.network, self.servers.values())
 
     @cached_property
     def _machines(self) -> dict[str, str]:

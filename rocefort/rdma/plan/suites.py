@@ -8,12 +8,18 @@ from itertools import combinations
 from rocefort.base.errors import BadInput, Problem
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
-from rocefort.models.wording import names_text
+from rocefort.models.wording import count_of, names_text
 from rocefort.rdma.plan.beamline_suites import BeamlineEnds, beamline_incast, beamline_mesh
 from rocefort.rdma.plan.gate_pairs import plan_pairs
 from rocefort.rdma.plan.message_sizes import SizeSeries
 from rocefort.rdma.plan.shared_links import disjoint_rounds, miss_probability, qps_for, tournament
-from rocefort.rdma.plan.site import RdmaPlanOptions, RdmaSite, TooFewServers, numbered
+from rocefort.rdma.plan.site import (
+    RdmaPlanOptions,
+    RdmaSite,
+    TooFewServers,
+    best_sink,
+    numbered,
+)
 from rocefort.rdma.plan.work_suites import TCP_LOAD, mpi, storage
 from rocefort.rdma.rdma_plan import (
     Coverage,
@@ -33,9 +39,10 @@ def incast(site: RdmaSite) -> RdmaPlan:
     """Plan one sender to one server as the reference, then all senders at the same time."""
     site.require(3, Suite.INCAST)
     sink = _target(site)
-    senders = [s for s in site.servers.values() if s is not sink and site.are_separate(s, sink)]
+    senders = site.senders_to(sink)
     if not senders:
-        raise TooFewServers(f"all servers are one machine with {sink.name}", how="name others")
+        what = f"no RDMA from another machine may reach {sink.name}"
+        raise TooFewServers(what, how="name others")
     offered = sum(site.load.rate_gbps(s.flow_gbps) for s in senders)
     rounds = [
         site.round([site.run(Program.WRITE_BW, senders[0], sink)], f"one to {sink.name}"),
@@ -49,10 +56,10 @@ def incast(site: RdmaSite) -> RdmaPlan:
 
 
 def _target(site: RdmaSite) -> Server:
-    """Return the server that all send to: the named one, otherwise the first of the fastest."""
+    """Return the server that all send to: the named one, otherwise the best of all."""
     if site.options.target is not None:
         return site.server(site.options.target)
-    return max(site.servers.values(), key=lambda server: server.flow_gbps)
+    return best_sink(site.servers.values(), lambda server: len(site.senders_to(server)))
 
 
 # --- beside TCP -----------------------------------------------------------------------------------
@@ -63,9 +70,10 @@ def mixed(site: RdmaSite) -> RdmaPlan:
     site.require(3, Suite.MIXED)
     queue, roce = site.tcp_queue(), site.lossless.queue
     sink = _target(site)
-    others = [s for s in site.servers.values() if s is not sink and site.are_separate(s, sink)]
+    others = site.senders_to(sink)
     if len(others) < 2:
-        raise TooFewServers(f"fewer than two machines beside {sink.name}", how="name others")
+        what = f"fewer than two machines beside {sink.name} may reach it"
+        raise TooFewServers(what, how="name others")
     sender, talker = others[:2]
     alone = site.run(Program.WRITE_BW, sender, sink)
     tcp = site.tcp_run(talker, sink)
@@ -240,12 +248,26 @@ def _assumed(site: RdmaSite) -> Iterator[str]:
 
 
 def _resting(site: RdmaSite, plan: RdmaPlan) -> Iterator[str]:
-    """Report servers that a suite over all servers leaves out."""
+    """Report servers that a suite over all servers leaves out, and why."""
     if plan.suite in FEW or site.options.beamline or not plan.rounds:
         return
     used_names = {name for run in plan.runs for name in run.servers}
-    if unused := [name for name in site.servers if name not in used_names]:
-        yield f"in no pair, because their leaf is in one already: {', '.join(unused)}"
+    unused: dict[str, list[str]] = {}
+    for name in site.servers:
+        if name not in used_names:
+            unused.setdefault(_unused_reason(site, plan, name), []).append(name)
+    for reason, names in unused.items():
+        yield f"in no pair, because {reason}: {', '.join(names)}"
+
+
+def _unused_reason(site: RdmaSite, plan: RdmaPlan, name: str) -> str:
+    if plan.suite is Suite.MPI:
+        return "the policy denies RDMA between them and other members"
+    if plan.suite is Suite.INCAST:
+        return f"no RDMA of theirs may reach {plan.runs[0].server} through a switch"
+    if not site.senders_to(site.servers[name]):
+        return "the policy lets RDMA of no other server reach them"
+    return "their leaf is in one already"
 
 
 # --- pairs across the spines ----------------------------------------------------------------------
@@ -302,7 +324,20 @@ def _mesh(site: RdmaSite) -> RdmaPlan:
         if group
     ]
     coverage = _coverage(site, pairs, qps)
-    return site.plan(Suite.MESH, rounds, coverage=coverage, notes=_notes(pairs))
+    denied = () if covering else tuple(_denied(site))
+    return site.plan(Suite.MESH, rounds, coverage=coverage, notes=_notes(pairs), unmeasured=denied)
+
+
+def _denied(site: RdmaSite) -> Iterator[str]:
+    """Report the pairs of servers that the policy excludes, by segments."""
+    counts: dict[tuple[str, ...], int] = {}
+    for one, other in combinations(site.servers.values(), 2):
+        if not site.network.lets_rdma(one, other):
+            between = tuple(sorted({one.segment, other.segment}))
+            counts[between] = counts.get(between, 0) + 1
+    if counts:
+        listed = ", ".join(" and ".join(between) for between in sorted(counts))
+        yield f"{count_of(sum(counts.values()), 'pair')}: the policy denies RDMA between {listed}"
 
 
 def _spread(site: RdmaSite, program: Program, pair: Pair, qps: int) -> RdmaRun:

@@ -11,7 +11,7 @@ from rocefort.base.errors import BadInput
 from rocefort.models.network.network import Server
 from rocefort.models.wording import count_of, listing
 from rocefort.rdma.plan.message_sizes import WHERE, is_power_of_two, ladders
-from rocefort.rdma.plan.site import FAR, NEAR, RdmaPlanOptions, RdmaSite
+from rocefort.rdma.plan.site import FAR, NEAR, RdmaPlanOptions, RdmaSite, TooFewServers
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round, StorageJob, Suite
 
 STORAGE_S = 100  # EANTC's storage bed
@@ -114,16 +114,20 @@ def _job(site: RdmaSite, server: Server, directory: str, block: int, depth: int)
 
 
 def mpi(site: RdmaSite) -> RdmaPlan:
-    """Plan EANTC's collectives over all servers.
+    """Plan EANTC's collectives over all servers, or those that the policy lets exchange RDMA.
 
     With groups, each has another collective at the same time. With a rate of TCP, every second
     server sends TCP instead.
     """
     groups, tcp = site.options.groups, site.options.tcp_gbps is not None
-    site.require(2 * groups * (2 if tcp else 1), Suite.MPI)
+    least = 2 * groups * (2 if tcp else 1)
+    site.require(least, Suite.MPI)
     site.unlimited(Suite.MPI, "MPI sends as fast as it can")
-    ordered = [server for servers in site.by_leaf.values() for server in servers]
-    members = ordered[::2] if tcp else list(site.servers.values())
+    if len(site.mutual) < least:
+        what = f"the policy lets RDMA pass among {len(site.mutual)} servers, {least} are needed"
+        raise TooFewServers(what, where=site.network.name, how="name others")
+    ordered = [s for servers in site.by_leaf.values() for s in servers if s in site.mutual]
+    members = ordered[::2] if tcp else [s for s in site.servers.values() if s in site.mutual]
     load = _tcp_load(site, ordered[1::2]) if tcp else ()
     collectives = _collectives(site)
     works: list[Work]

@@ -53,7 +53,7 @@ class FailuresChange(Frozen):
 
 
 class VerifiedState(Frozen):
-    """Figures of one verification."""
+    """Figures of one verification. pairs: of servers, without those that the policy denies."""
 
     sessions: int
     established: int

@@ -17,6 +17,7 @@ from rocefort.validators import engine_choice
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.engine_choice import Engine, StudyOptions, VerificationResult
 from rocefort.validators.routing.engine import Solution, analyse, change_since, common_switches
+from rocefort.validators.routing.reachability_matrix import denied_pairs
 from rocefort.validators.routing_results import (
     FailureEffect,
     FailureStudy,
@@ -161,12 +162,13 @@ def _figures(state: RoutingState, solution: Solution | None) -> VerifiedState:
         widths = solution.width_counts
     else:
         widths = Counter(map(len, map(itemgetter(2), state.routes)))  # a million: iterate in C
+    denied = denied_pairs(solution.underlay.network, state.reachability) if solution else 0
     return VerifiedState(
         sessions=len(state.sessions),
         established=sum(s.status is SessionStatus.ESTABLISHED for s in state.sessions),
         routes=sum(widths.values()),
         widths=tuple(sorted(widths.items())),
-        pairs=state.reachability.pairs,
+        pairs=state.reachability.pairs - denied,
         delivered=state.reachability.delivered,
     )
 

@@ -10,6 +10,7 @@ import yaml
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shipped import own_policy
 
 from rocefort.base.documents.read import document_of
 from rocefort.base.errors import BadInput
@@ -105,7 +106,7 @@ def test_a_rate_keeps_its_digits(edit_heps: EditHeps) -> None:
 
 
 def test_policy_of_beamlines_allows_their_data_paths_alone(edit_heps: EditHeps) -> None:
-    fabric = derive(edit_heps((BEFORE, BEAMLINES + POLICY)))
+    fabric = derive(edit_heps(with_text(BEAMLINES), own_policy(POLICY)))
     policy = fabric.network.policy
     assert policy is not None
     assert [(entry.id, entry.source, entry.destination) for entry in policy.entries] == [
@@ -115,8 +116,8 @@ def test_policy_of_beamlines_allows_their_data_paths_alone(edit_heps: EditHeps) 
 
 
 def test_a_beamline_with_the_same_data_path_changes_no_filter(edit_heps: EditHeps) -> None:
-    one = derive(edit_heps((BEFORE, f"\nbeamlines:{IMAGING}{POLICY}"))).network
-    both = derive(edit_heps((BEFORE, BEAMLINES + POLICY))).network
+    one = derive(edit_heps(with_text(f"\nbeamlines:{IMAGING}"), own_policy(POLICY))).network
+    both = derive(edit_heps(with_text(BEAMLINES), own_policy(POLICY))).network
     for node in one.nodes:
         assert {*node.device.filters.acls} <= {*both.by_name[node.name].device.filters.acls}
         if node.name != "leaf03":
@@ -236,5 +237,5 @@ def test_bad_beamlines(edit_heps: EditHeps, old: str, new: str, message: str) ->
 )
 def test_a_policy_that_denies_a_data_path(edit_heps: EditHeps, entry: str, message: str) -> None:
     with pytest.raises(BadInput) as raised:
-        derive(edit_heps((BEFORE, f"\nbeamlines:{IMAGING}{POLICY}{entry}")))
+        derive(edit_heps(with_text(f"\nbeamlines:{IMAGING}"), own_policy(f"{POLICY}{entry}")))
     assert message in str(raised.value.problems[0])

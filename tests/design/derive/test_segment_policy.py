@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import own_policy
 
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive
@@ -67,7 +68,6 @@ security:
       - {id: 2, action: allow, source: [compute], destination: [storage], protocol: tcp, ports: [2049]}
       - {id: 7, action: allow, source: [beamline, transfer], destination: [storage]}
 """
-SECURITY = "\nsecurity:\n"
 
 
 def acl(network: Network, device: str, name: str) -> list[str]:
@@ -80,7 +80,7 @@ def acl(network: Network, device: str, name: str) -> list[str]:
 
 
 def test_the_acls_of_a_leaf(edit_heps: EditHeps) -> None:
-    network = derive(edit_heps((SECURITY, POLICY))).network
+    network = derive(edit_heps(own_policy(POLICY))).network
     compute, storage = "10.65.0.0 0.0.255.255", "10.66.0.0 0.0.255.255"
     assert acl(network, "leaf04", "VLAN120") == [
         f"rule 10130 permit udp source {compute} destination {storage} destination-port eq 4791",
@@ -109,7 +109,7 @@ def test_the_acls_of_a_leaf(edit_heps: EditHeps) -> None:
 
 def test_without_a_policy_or_where_it_says_nothing_there_is_no_filter(edit_heps: EditHeps) -> None:
     silent = POLICY.split("    entries", maxsplit=1)[0].replace("deny", "allow")
-    network = derive(edit_heps((SECURITY, silent))).network
+    network = derive(edit_heps(own_policy(silent))).network
     assert all("traffic" not in text for text in render_all(network).values())
 
 
@@ -129,11 +129,11 @@ NEW_SEGMENT = """  - name: archive
 
 
 def test_law_3_another_leaf_and_segment_only_add_lines(edit_heps: EditHeps) -> None:
-    before = render_all(derive(edit_heps((SECURITY, POLICY))).network)
+    before = render_all(derive(edit_heps(own_policy(POLICY))).network)
     after = render_all(
         derive(
             edit_heps(
-                (SECURITY, POLICY),
+                own_policy(POLICY),
                 ("\nservers:\n", f"\n{NEW_LEAF}"),
                 ("  - name: management ", NEW_SEGMENT),
             )
@@ -182,7 +182,7 @@ def test_law_3_another_leaf_and_segment_only_add_lines(edit_heps: EditHeps) -> N
     ],
 )
 def test_bad_policies(edit_heps: EditHeps, entries: str, sentence: str) -> None:
-    path = edit_heps((SECURITY, f"{SECURITY}  policy:\n    entries:\n{entries}"))
+    path = edit_heps(own_policy(f"  policy:\n    entries:\n{entries}"))
     with pytest.raises(BadInput) as caught:
         derive(path)
     assert sentence in str(caught.value)
@@ -190,7 +190,7 @@ def test_bad_policies(edit_heps: EditHeps, entries: str, sentence: str) -> None:
 
 def test_a_gateway_outside_its_segment_cannot_be_filtered(edit_heps: EditHeps) -> None:
     pinned = "segments: [compute, storage]\n    pins: {gateways: {storage: 10.99.0.1/24}}\n"
-    path = edit_heps((SECURITY, POLICY), ("segments: [compute, storage]\n", pinned))
+    path = edit_heps(own_policy(POLICY), ("segments: [compute, storage]\n", pinned))
     with pytest.raises(BadInput) as caught:
         derive(path)
     assert (
@@ -200,7 +200,7 @@ def test_a_gateway_outside_its_segment_cannot_be_filtered(edit_heps: EditHeps) -
 
 
 def test_gates_pair_servers_that_the_policy_lets_talk(edit_heps: EditHeps) -> None:
-    fabric = derive(edit_heps((SECURITY, POLICY)))
+    fabric = derive(edit_heps(own_policy(POLICY)))
     servers = {server.name: server.segment for server in fabric.network.servers or ()}
     gate = plan_gate(fabric.network, fabric.fabric.rdma)
     pairs = {(servers[pair.client], servers[pair.server]) for pair in gate.pairs}

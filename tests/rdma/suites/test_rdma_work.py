@@ -69,7 +69,7 @@ def test_half_of_the_servers_send_tcp_beside_mpi(heps: Any) -> None:
     for each in made.rounds:
         work, *load = each.runs
         assert not set(work.ranks) & {name for run in load for name in run.servers}
-        assert (len(work.ranks), len(load), work.after_s) == (6, 6, 1)
+        assert (len(work.ranks), len(load), work.after_s) == (6, 5, 1)  # 11 may exchange RDMA
         assert {run.limit_gbps for run in load} == {20.0}
         assert Counter(run.client for run in load) == Counter(run.server for run in load)
     line = " ".join(argv(made.rounds[0].runs[1], "client", made.by_host))
@@ -135,7 +135,7 @@ def test_tcp_that_ends_before_mpi_is_a_fault(heps: Any) -> None:
     ]
     result = RdmaResult(id="1", plan=made, began=BEGAN, measurements=tuple(measurements))
     assert [(each.ok, each.sentence) for each in simultaneous(result)] == [
-        (None, "6 TCP senders: 19.90 Gb/s each in 6 runs, 20 stated"),
+        (None, "5 TCP senders: 19.90 Gb/s each in 5 runs, 20 stated"),
         (
             False,
             "TCP did not run during all of MPI in 1 of 1 round, at worst for 59.0 s of 90.0 s: "

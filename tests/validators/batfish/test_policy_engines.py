@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from shipped import own_policy
 
 from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import derive
@@ -67,7 +68,7 @@ FAULTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
 @pytest.fixture
 def case(edit_heps: EditHeps, fault: str) -> tuple[Network, Sources]:
     """HEPS with a policy, parsed from its text, one text edited by hand."""
-    network = derive(edit_heps(("\nsecurity:\n", POLICY))).network
+    network = derive(edit_heps(own_policy(POLICY))).network
     device, old, new, _ = FAULTS[fault]
     texts = render_all(network)
     assert old in texts[device]

@@ -12,6 +12,7 @@ import pytest
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shipped import own_policy
 
 from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import derive
@@ -475,11 +476,10 @@ security:
       - {id: 1, action: allow, source: [beamline, compute], destination: [storage], protocol: rdma}
       - {id: 2, action: allow, source: [transfer], destination: [compute, storage]}
 """
-SECURITY = "\nsecurity:\n"
 
 
 def test_pairs_that_a_policy_denies_are_not_lost(edit_heps: Callable[..., Path]) -> None:
-    derived = derive(edit_heps((SECURITY, POLICY)))
+    derived = derive(edit_heps(own_policy(POLICY)))
     network = read_back(derived.network, render_all(derived.network))
     both = next(f for f in chosen_failures(single_failures(network, analyse(network)), "2")[0]
                 if f.nodes == ("spine01", "spine02"))  # fmt: skip

@@ -11,6 +11,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from shipped import own_policy
 
 from rocefort.design.derive.derive import derive
 from rocefort.models.device.packet_filters import FilterAcl, FilterRule, Flow, PortRange
@@ -154,7 +155,7 @@ def _server(part: Segment) -> IPv4Address:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_fault_of_an_acl_is_found(edit_heps: EditHeps, policy: str) -> None:
-    network = derive(edit_heps(("\nsecurity:\n", POLICIES[policy]))).network
+    network = derive(edit_heps(own_policy(POLICIES[policy]))).network
     assert _verdicts(network) == []
     seen, denials, found = set[FilterAcl](), 0, 0
     for node in network.nodes:
@@ -182,7 +183,7 @@ EXPECTED = {"beamlines": (26, 150), "denials": (16, 84)}  # removed or open deni
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_policy_that_one_gateway_lacks_is_named_there(edit_heps: EditHeps, policy: str) -> None:
-    network = derive(edit_heps(("\nsecurity:\n", POLICIES[policy]))).network
+    network = derive(edit_heps(own_policy(POLICIES[policy]))).network
     for node in network.nodes:
         for port in node.device.interfaces:
             if port.filter_in is None:
@@ -207,7 +208,7 @@ def test_a_policy_that_one_gateway_lacks_is_named_there(edit_heps: EditHeps, pol
 
 def test_an_engine_is_asked_more_than_the_allowed_rdma(edit_heps: EditHeps) -> None:
     """RDMA and NFS of compute to storage are allowed: only other packets show a lost denial."""
-    network = derive(edit_heps(("\nsecurity:\n", POLICIES["beamlines"]))).network
+    network = derive(edit_heps(own_policy(POLICIES["beamlines"]))).network
     compute = {one.port.device: one for one in network.servers or () if one.segment == "compute"}
     assert _sec101(network) == []
     for leaf, server in compute.items():
@@ -242,7 +243,7 @@ FAULTS_BESIDE_FLOWS = {
 @pytest.mark.parametrize("fault", FAULTS_BESIDE_FLOWS)
 def test_packets_that_no_flow_shows_are_verified(edit_heps: EditHeps, fault: str) -> None:
     """Servers and ports of the engine's flows are right: other packets show the line."""
-    network = derive(edit_heps(("\nsecurity:\n", POLICIES["beamlines"]))).network
+    network = derive(edit_heps(own_policy(POLICIES["beamlines"]))).network
     number, edits = FAULTS_BESIDE_FLOWS[fault]
     node = network.by_name["leaf01"]
     (acl,) = (acl for acl in node.device.filters.acls if acl.name == "VLAN120")
