@@ -283,12 +283,13 @@ class _BlastRadiusStudy:
         return {rack for rack in racks if rack is not None}
 
     def _pairs(self, servers: list[Server], links: list[Link]) -> tuple[int, int]:
-        """Number of RoCE server pairs on different leaves: affected, and all."""
+        """Number of RoCE server pairs on different leaves: affected, and all that may exchange."""
         felt = {server.name for server in servers}
         behind = {end.device for link in links for end in _ends(link)} & self._leaves
         roce = [server for server in self.before.servers or () if server.roce]
         rest = [s for s in roce if s.name not in felt and s.port.device not in behind]
-        return _across(roce) - _across(rest), _across(roce)
+        every = _across(self.before, roce)
+        return every - _across(self.before, rest), every
 
     @cached_property
     def _leaves(self) -> frozenset[str]:
@@ -375,10 +376,20 @@ def _service(server: Server) -> tuple[object, ...]:
     return server.port, server.segment, server.address, server.nic, server.roce
 
 
-def _across(servers: list[Server]) -> int:
-    """Number of unordered pairs on different leaves."""
-    on_leaf = Counter(server.port.device for server in servers)
-    return (len(servers) ** 2 - sum(count * count for count in on_leaf.values())) // 2
+def _across(network: Network, servers: list[Server]) -> int:
+    """Number of unordered pairs on different leaves that the policy lets exchange RDMA."""
+    on_leaf: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    first: dict[str, Server] = {}
+    for server in servers:
+        on_leaf[server.segment][server.port.device] += 1
+        first.setdefault(server.segment, server)
+    ordered = sum(
+        here.total() * there.total() - sum(count * there[leaf] for leaf, count in here.items())
+        for a, here in on_leaf.items()
+        for b, there in on_leaf.items()
+        if network.lets_rdma(first[a], first[b])
+    )
+    return ordered // 2
 
 
 ITSELF = "the switch itself"

@@ -135,7 +135,7 @@ def _verify(
         "verify",
         f"by {' and '.join(done.engines)}{f' ({done.note})' if done.note else ''}: "
         f"{len(state.sessions)} BGP session ends established, {len(state.routes)} routes, ECMP "
-        f"width {widest} from leaf to leaf, {state.reachability.pairs} server pairs reach each "
+        f"width {widest} from leaf to leaf, {state.reachability.delivered} server pairs reach each "
         "other by every path",
     )
 

@@ -467,7 +467,9 @@ def test_heps_uses_both_spines_everywhere(heps: DerivedNetwork) -> None:
     assert {s.status for s in state.sessions} == {SessionStatus.ESTABLISHED}
     assert len(state.sessions) == 2 * 2 * 8
     assert {found[leaf, prefix] for leaf, _, prefix in leaf_prefixes(heps.network)} == {2}
-    assert state.reachability.lost == ()
+    segments = {s.name: s.segment for s in heps.network.servers or ()}
+    lost = {frozenset({segments[a], segments[b]}) for a, b in state.reachability.lost_pairs()}
+    assert lost == {frozenset({"beamline", "transfer"})}  # the policy denies it
     assert verify(heps.network, state).findings == ()
 
 
