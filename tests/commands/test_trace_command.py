@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from outputs import fields_of
-from shipped import own_policy
+from planned import own_policy
 from typer.testing import CliRunner
 
 from rocefort.base.errors import BadInput

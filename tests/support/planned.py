@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rollout_events import make_event
 
+from rocefort.base.repository import INVENTORY
 from rocefort.change.effects.switch_configs import sides_of
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.models.change.plan import Change, ChangeKind, Plan, Wave
@@ -150,3 +151,12 @@ def calendar_text(*events: str) -> bytes:
     """A calendar of these components."""
     head = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//facility//operation//EN\r\n"
     return f"{head}{''.join(events)}END:VCALENDAR\r\n".encode()
+
+
+_HEPS = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")
+_POLICY = _HEPS[_HEPS.index("  policy:\n") : _HEPS.index("\nservices:\n")]
+
+
+def own_policy(security: str = "") -> tuple[str, str]:
+    """Return the edit of HEPS that replaces its policy by that of a `security` block, or by none."""
+    return _POLICY, security.removeprefix("\nsecurity:\n")

@@ -10,7 +10,7 @@ import yaml
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shipped import own_policy
+from planned import own_policy
 
 from rocefort.base.documents.read import document_of
 from rocefort.base.errors import BadInput

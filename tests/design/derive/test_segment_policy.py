@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shipped import own_policy
+from planned import own_policy
 
 from rocefort.base.errors import BadInput
 from rocefort.design.derive.derive import derive

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from shipped import own_policy
+from planned import own_policy
 
 from rocefort.base.errors import Refused
 from rocefort.design.derive.derive import derive

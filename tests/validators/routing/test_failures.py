@@ -12,7 +12,7 @@ import pytest
 from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shipped import own_policy
+from planned import own_policy
 
 from rocefort.base.errors import BadInput, Refused
 from rocefort.design.derive.derive import derive

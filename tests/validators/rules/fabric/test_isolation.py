@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from shipped import own_policy
+from planned import own_policy
 
 from rocefort.design.derive.derive import derive
 from rocefort.models.device.packet_filters import FilterAcl, FilterRule, Flow, PortRange
