@@ -51,7 +51,7 @@ def paper(
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Print the tables of a published system beside figures of Rocefort.
+    """Print published tables beside our figures.
 
     Printed figures are those of inventory/references. Beside them are figures of the packet
     simulator, of stored runs between guests, and of stored runs between real servers. An empty cell

@@ -157,7 +157,9 @@ def stages(
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Compute the throughput of each stage: model, 1 and 16 queue pairs.
+    """Compute the throughput of each stage.
+
+    Of the model, and of the packet simulator with 1 and with 16 queue pairs of each flow.
 
     HEPS states that throughput grows linearly with spines. The fabric has a stages.yaml.
 

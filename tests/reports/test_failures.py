@@ -75,5 +75,5 @@ def test_verify_studies_single_failures_unasked_and_nothing_on_request() -> None
     assert SINGLE in CliRunner().invoke(cli, base).output
     without = CliRunner().invoke(cli, [*base, "--failures", "none"]).output
     assert "failure" not in without
-    assert "heps: 5 rules, 0 errors" in without
+    assert "heps: 6 rules, 0 errors" in without
     assert '"BGP108"' in CliRunner().invoke(cli, [*base, "--format", "json"]).output

@@ -12,7 +12,10 @@ import pytest
 from rocefort.base.repository import INVENTORY
 
 Rocefort = Callable[..., Any]
-TABLES = "known here: addresses, bonds, cabling, devices, exits, links, ports, profiles"
+TABLES = (
+    "known here: addresses, bonds, cabling, devices, exits, kubernetes-labels, links, lossless, ports, "
+    "profiles, slurm-blocks, slurm-topology"
+)
 
 
 @pytest.fixture(autouse=True)

@@ -101,7 +101,7 @@ def test_the_page_of_a_mesh(make: Make) -> None:
     assert page.count('class="heat"') == 1
     links = set(re.findall(r'<a href="#(run-[^"]+)">', page))
     assert links == set(re.findall(r'<tr id="(run-[^"]+)">', page)) & links
-    assert len(links) == 66
+    assert len(links) == 62
     assert len(re.findall(r'<td class="lost"', page)) == 1
     pairs = {m.run.pair for m in result.measurements if SLOW in m.run.servers}
     assert len(re.findall(r'<td class="slow" style="--share', page)) == len(pairs)
@@ -163,7 +163,7 @@ def test_the_text_fits_a_terminal(make: Make, suite: Suite) -> None:
 def test_the_text_says_what_is_bad_first(make: Make) -> None:
     text = text_of(*result_report(make(Suite.MESH)), width=80)
     assert text.splitlines()[0] == (
-        "heps, mesh, run 20261120-220500-c0de: 1 of 66 runs not measured, 11 too slow"
+        "heps, mesh, run 20261120-220500-c0de: 1 of 62 runs not measured, 11 too slow"
     )
     assert (
         text.index("too slow:") < text.index("not measured:") < text.index("reported, not judged:")
