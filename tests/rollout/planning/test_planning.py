@@ -193,7 +193,7 @@ def test_a_spine_whose_other_is_broken_is_refused_or_with_leave_changed_undraine
     first, second = plan(edit_heps(RAISED, leave), SHUT).waves[-2:]
     assert first.drained == ()
     assert first.warnings[-1].startswith(
-        "not drained: it would lose traffic that it must keep: ECMP width 0-1, 40 server pairs lost"
+        "not drained: it would lose traffic that it must keep: ECMP width 0-1, 32 server pairs lost"
     )
     assert [drained.device for drained in second.drained] == ["spine02"]
 
