@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from planned import unchanged
-from rollout_events import make_event
+from planned import make_event, unchanged
 
 from rocefort.models.change.plan import Gate, Plan, Wave
 from rocefort.rollout.journal.events import Act, ActPhase, Event

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rollout_events import make_event
+from planned import make_event
 
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.controller.config import APPLY_AGAIN

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rollout_events import make_event
+from planned import make_event
 
 from rocefort.base import processes
 from rocefort.emulator.emulated_site import Rehearsal

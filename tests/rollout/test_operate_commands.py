@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from outputs import refusals
-from rollout_events import make_event
+from planned import make_event
 
 from rocefort.emulator.emulated_site import Rehearsal
 from rocefort.emulator.switch.switch import EmulatedSwitch

@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from rollout_events import make_event
-
 from rocefort.base.repository import INVENTORY
 from rocefort.change.effects.switch_configs import sides_of
 from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
@@ -22,6 +20,7 @@ from rocefort.rollout.journal.events import (
     Event,
     HealthEvent,
     RunStarted,
+    event_of,
 )
 from rocefort.rollout.journal.history import RunProgress
 from rocefort.rollout.journal.runs import JournalContents, RolloutStatus, Run
@@ -53,6 +52,20 @@ def unreached(network: Network) -> Connections:
     )
     devices = tuple(SshAccess(name=node.name, **one) for node in network.nodes)
     return Connections(known_hosts=Path("known_hosts"), devices=devices, servers=servers)
+
+
+def make_event(
+    wave: str,
+    device: str,
+    act: str,
+    phase: ActPhase,
+    detail: str = "",
+    code: int = 0,
+    **values: object,
+) -> Event:
+    """Return an event of any kind; values: fields of that kind."""
+    step = {"wave": wave, "device": device, "act": act, "phase": phase}
+    return event_of({**step, "detail": detail, "code": code, **values})
 
 
 def wave_events(plan: Plan, wave: Wave) -> Iterator[Event]:

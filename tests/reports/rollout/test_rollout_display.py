@@ -8,9 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from planned import unchanged
+from planned import make_event, unchanged
 from rich.console import Console
-from rollout_events import make_event
 
 from rocefort.base.json_output import OUTPUT_VERSION
 from rocefort.models.change.plan import Gate, Plan, Wave

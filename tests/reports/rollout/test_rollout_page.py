@@ -11,8 +11,7 @@ from itertools import pairwise
 
 import pytest
 from page_contents import LOOKS
-from planned import begun, run_of, status_of, wave_events
-from rollout_events import make_event
+from planned import begun, make_event, run_of, status_of, wave_events
 
 from rocefort.models.change.plan import Plan
 from rocefort.rollout.journal.events import ActPhase, ApplyRules, Event, RunEnded

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from rollout_events import make_event
+from planned import make_event
 
 from rocefort.base.errors import Refused, RocefortError, ServiceFailed
 from rocefort.rollout import operator

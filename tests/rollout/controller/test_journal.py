@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from rollout_events import make_event
+from planned import make_event
 
 from rocefort.base.errors import Refused, RocefortError, ServiceFailed
 from rocefort.rollout.journal import runs as status_module

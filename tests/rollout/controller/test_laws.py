@@ -24,7 +24,7 @@ from model_switches import (
     plan_of,
     switches_of,
 )
-from rollout_events import make_event
+from planned import make_event
 
 from rocefort.base.errors import RocefortError, ServiceFailed
 from rocefort.models.change.plan import Plan, Wave

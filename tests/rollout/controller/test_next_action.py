@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_switches import plan_of
-from rollout_events import make_event
+from planned import make_event
 
 from rocefort.models.change.plan import Plan, Soak
 from rocefort.rollout.controller.next_action import (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rollout_events import make_event
+from planned import make_event
 
 from rocefort.base.errors import BadInput, ExitCode, Refused
 from rocefort.design.derive.derive import DerivedNetwork

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rollout_events import make_event
+from planned import make_event
 
 from rocefort.rollout.journal.events import Act, ActPhase
 from rocefort.rollout.journal.runs import JournalContents, Run, TimedEvent
