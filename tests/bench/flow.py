@@ -72,6 +72,7 @@ def fabric_text(switches: int) -> str:
         for p in range(1, SERVERS_PER_LEAF + 1)
     ]
     data["congestion_control"] = "connectx-dcqcn"
+    del data["security"]["policy"]  # of segments that it does not have
     data["rollout"] = {"canary": "leaf0001"}
     data.pop("links", None)
     return yaml.safe_dump(data, sort_keys=False)
