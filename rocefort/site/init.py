@@ -55,7 +55,7 @@ SENTENCES: Final = (
     ("requirements.txt names the wheel.", "Its action installs Rocefort."),
     ("GitHub takes this file and requirements.txt", "GitHub takes this file, with its action,"),
 )
-OWNED: Final = re.compile(r"[\w.-]+[/:](?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(\.git)?/?$")
+NAMED: Final = re.compile(r"[\w.-]+")  # part of a URL
 
 
 class Source(NamedTuple):
@@ -72,10 +72,16 @@ class Source(NamedTuple):
         return INSTALLED.sub(self._step, job)
 
     def _step(self, installed: re.Match[str]) -> str:
-        repository = OWNED.search(self.url)
-        name = f"{repository['owner']}/{repository['name']}" if repository else self.url
+        name = repository_of(self.url) or self.url
         tests = '        with:\n          tests: "true"\n' if installed["tests"] else ""
         return f"      - uses: {name}@{self.commit} # {self.tag}\n{tests}"
+
+
+def repository_of(url: str) -> str:
+    """Return `OWNER/NAME`, the end of a repository's URL; empty: it names none."""
+    prefix, _, name = url.removesuffix("/").removesuffix(".git").rpartition("/")
+    *_, host, owner = ["", *re.split("[/:]", prefix)]
+    return f"{owner}/{name}" if all(map(NAMED.fullmatch, (host[-1:], owner, name))) else ""
 
 
 def source_at(text: str) -> Source:
@@ -84,7 +90,7 @@ def source_at(text: str) -> Source:
     Raises BadInput for another text, and for an unknown tag; ServiceFailed without git.
     """
     url, _, tag = text.rpartition("@")
-    if not OWNED.search(url) or not tag:
+    if not repository_of(url) or not tag:
         how = "name the git repository of Rocefort, and a tag: https://HOST/OWNER/rocefort@v1.0.0"
         raise BadInput(f"{text!r} is not URL@TAG", where="--source", how=how)
     lines = git(Path(), "ls-remote", "--tags", "--", url).splitlines()
