@@ -8,13 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from napalm_cloudengine.displays.lines import DisplayAnswer, Rows, UnreadLine, is_interface
-from napalm_cloudengine.displays.table import DisplayTable, Form, Row
+from napalm_cloudengine.displays.table import REFERENCE, DisplayTable, Form, Row
 
-_REFERENCE = 'command reference V300R023C00, "{}"'
 _V200_SOURCE = "outputs of V200 switches that the public driver napalm-ce is tested with"
 
 OPTICS_COMMAND = "display interface transceiver brief"
-OPTICS_SOURCE = _REFERENCE.format("display interface transceiver")
+OPTICS_SOURCE = REFERENCE.format("display interface transceiver")
 _MODULE = "{} transceiver diagnostic information:"
 _MODULE_LINE = re.compile(r"(\S+) transceiver diagnostic information:?")
 _OPTICS_RULE = "-" * 67
@@ -108,7 +107,7 @@ FANS = DisplayTable(
     "display device fan",
     {
         "": Form(
-            source=_REFERENCE.format("display device fan"),
+            source=REFERENCE.format("display device fan"),
             head=f"""\
 Fan module:
 {_FAN_RULE}
@@ -137,7 +136,7 @@ POWER = DisplayTable(
     "display device power",
     {
         "": Form(
-            source=_REFERENCE.format("display device power"),
+            source=REFERENCE.format("display device power"),
             head=f"""\
 {_POWER_RULE}
 Slot   PowerNo  Present Mode State     Current    Voltage   ActualPower   RatedPower
@@ -168,7 +167,7 @@ TEMPERATURES = DisplayTable(
     TEMPERATURE_COMMANDS[0],
     {
         "": Form(
-            source=_REFERENCE.format("display device temperature"),
+            source=REFERENCE.format("display device temperature"),
             head=f"""\
   Base-Board, Unit: celsius, Slot {{slot}}, Fru {{fru}}
 {_TEMPERATURE_RULE}

@@ -10,9 +10,7 @@ from napalm_cloudengine.displays.lines import (
     Rows,
     is_interface,
 )
-from napalm_cloudengine.displays.table import Row
-
-_REFERENCE = 'command reference V300R023C00, "{}"'
+from napalm_cloudengine.displays.table import REFERENCE, Row
 
 PEERS_COMMAND = "display bgp peer verbose"
 PEER_COMMAND = "display bgp peer {} verbose"
@@ -35,13 +33,13 @@ BGP Peer is {address},  remote AS {remote_as}
  Authentication type configured: {authentication}
  Import route policy is: {import_policy}
  Export route policy is: {export_policy}""",
-    source=_REFERENCE.format("display bgp peer verbose")
+    source=REFERENCE.format("display bgp peer verbose")
     + '; policies: "display bgp ipv6 unnumbered peer verbose"',
 )
 MULTIHOP = "Multi-hop ebgp has been enabled"
 _MESSAGES = LabelledDisplay(
     " Total {total:d}\n Update messages {updates:d}",
-    source=_REFERENCE.format("display bgp peer verbose"),
+    source=REFERENCE.format("display bgp peer verbose"),
 )
 _LEAST = ("address", "remote_as", "state")
 _AS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
@@ -130,7 +128,7 @@ Destination: {destination}
  RelayNextHop: {relay:<16} Interface: {interface}
      TunnelID: {tunnel:<20} Flags:  {flags:*}
    RouteColor: {color}""",
-    source=_REFERENCE.format("display ip routing-table (All views)"),
+    source=REFERENCE.format("display ip routing-table (All views)"),
 )
 _SUMMARY = re.compile(r"Summary [Cc]ount\s*:\s*(\d+)", re.ASCII)
 _LEAST_OF_ROUTE = ("destination", "protocol", "preference", "next_hop", "state", "age", "interface")
@@ -167,7 +165,7 @@ VPN-Instance Name and ID : {name}, {id:d}
 Address family {family}
   Vrf Status : {status}
   Route Distinguisher : {distinguisher}""",
-    source=_REFERENCE.format("display ip vpn-instance"),
+    source=REFERENCE.format("display ip vpn-instance"),
 )
 INSTANCES_HEAD = """\
 Total VPN-Instances configured : {total}

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from napalm_cloudengine.displays.lines import DisplayAnswer, DisplayLine, Rows, UnreadLine
-from napalm_cloudengine.displays.table import DisplayTable, Form, Row
+from napalm_cloudengine.displays.table import REFERENCE, DisplayTable, Form, Row
 
-_REFERENCE = 'command reference V300R023C00, "{}"'
 INCOMPLETE = "Incomplete"  # in place of the MAC address, until the neighbour replies
 _MAC = re.compile(rf"(?:[0-9A-Fa-f]{{4}}-){{2}}[0-9A-Fa-f]{{4}}|{INCOMPLETE}", re.ASCII)
 _RULE = "-" * 88
@@ -19,7 +18,7 @@ ARP = DisplayTable(
     "display arp",
     {
         "": Form(
-            source=_REFERENCE.format("display arp (All views)"),
+            source=REFERENCE.format("display arp (All views)"),
             head=f"""\
 ARP Entry Types: D - Dynamic, S - Static, I - Interface, O - OpenFlow, RD - Redirect
 EXP: Expire-time VLAN: VLAN or Bridge Domain
@@ -53,7 +52,7 @@ MAC_ADDRESSES = DisplayTable(
     "display mac-address",
     {
         "": Form(
-            source=_REFERENCE.format("display mac-address dynamic"),
+            source=REFERENCE.format("display mac-address dynamic"),
             head=f"""\
 Flags: * - Backup
        # - forwarding logical interface, operations cannot be performed based

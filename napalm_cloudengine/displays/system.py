@@ -6,9 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 from napalm_cloudengine.displays.block import LabelledDisplay
 from napalm_cloudengine.displays.lines import DisplayAnswer, DisplayLine, PrintedLine
-from napalm_cloudengine.displays.table import DisplayTable, Form
-
-_REFERENCE = 'command reference V300R023C00, "{}"'
+from napalm_cloudengine.displays.table import REFERENCE, DisplayTable, Form
 
 VERSION_COMMAND = "display version"
 # Lines of the system only: LLDP shows the first two of them for a neighbour, too.
@@ -19,7 +17,7 @@ YunShan OS, Version {version} ({release:*})
 Copyright (C) {years} Huawei Technologies Co., Ltd.
 HUAWEI {model:*} uptime is {uptime:*}""",
     also="YunShan OS, Version {version} ({release:*}){rest:*}",
-    source=_REFERENCE.format("display version"),
+    source=REFERENCE.format("display version"),
 )
 VERSION_V200 = LabelledDisplay(
     VERSION_V300.text.replace("YunShan OS,", "VRP (R) software,"),
@@ -45,7 +43,7 @@ BOARDS = DisplayTable(
     "display device",
     {
         "": Form(
-            source=_REFERENCE.format("display device") + ", first example",
+            source=REFERENCE.format("display device") + ", first example",
             head=f"""\
 {_STATUS}
 {_RULE}
@@ -65,7 +63,7 @@ CLOCK = LabelledDisplay(
 {time:*}
 {weekday}
 Time Zone({zone:*}) : UTC{offset:*}""",
-    source=_REFERENCE.format("display clock"),
+    source=REFERENCE.format("display clock"),
 )
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)?(?: ?([+-]\d\d:\d\d))?", re.ASCII)
 _OFFSET = re.compile(r"(?:([+-])(\d\d):(\d\d)(?::\d\d)?)?", re.ASCII)
@@ -74,7 +72,7 @@ FILES = DisplayTable(
     "dir",
     {
         "": Form(
-            source=_REFERENCE.format("dir"),
+            source=REFERENCE.format("dir"),
             head="Directory of {folder}\n\n"
             "  Idx  Attr     Size(Byte)  Date        Time       FileName",
             row="{index:>5d}  {attributes}  {size:>13}  {at:*}   {name}",
@@ -85,7 +83,7 @@ FILES = DisplayTable(
 FREE = LabelledDisplay(
     "{total:,d} KB total ({free:,d} KB free)",
     also="{total:,d} KB total available ({free:,d} KB free)",  # older VRP8
-    source=_REFERENCE.format("dir"),
+    source=REFERENCE.format("dir"),
 )
 
 _THRESHOLDS = (
@@ -109,7 +107,7 @@ Dataplane CPU Using Percentage :   {{dataplane:d}}%
 {_USAGE}\
 State: {{state}}
 {_THRESHOLDS} {{duration}}""",
-    source=_REFERENCE.format("display cpu-usage"),
+    source=REFERENCE.format("display cpu-usage"),
 )
 CPU_V200 = LabelledDisplay(  # without the usage of each service and core
     f"""\
@@ -133,7 +131,7 @@ State: {{state}}
 {_THRESHOLDS}{{duration}}
 {"-" * 89}""",
     also="Total Physical Memory: {total:d} Kbytes",  # in `display health` of the same reference
-    source=_REFERENCE.format("display memory"),
+    source=REFERENCE.format("display memory"),
 )
 MEMORY_V200 = LabelledDisplay(  # without the memory of each service
     f"""\

@@ -24,6 +24,7 @@ from napalm_cloudengine.displays.lines import (
 )
 
 Row = dict[str, Any]
+REFERENCE = 'command reference V300R023C00, "{}"'  # source of most forms
 
 _COUNT = re.compile(r"\d[\d,]*", re.ASCII)
 _TITLE = re.compile(r"(?<!\S)(?<!\S[ ])(\S+(?:[ ]\S+)*)")  # titles are two blanks apart

@@ -8,7 +8,7 @@ are like the last one of their kind, and get the next ids, names and ports. The 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -29,7 +29,6 @@ from rocefort.beamline.entry import (
     used_ports,
     with_items,
 )
-from rocefort.change.effects.drain import with_drained
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, grow, numbered_on
 from rocefort.design.load.documents import LoadedFabric, find_fabric, load_catalogue, loaded_fabric
@@ -41,9 +40,8 @@ from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.hardware.media import whole_port
 from rocefort.models.network.network import SwitchRole
 from rocefort.models.wording import named
-from rocefort.validators.capacity.capacity_results import CapacityReport
 from rocefort.validators.rules.verification.growth_subject import prove
-from rocefort.verification.capacity import DemandFile, capacity_of, demand_of
+from rocefort.verification.capacity import capacity_of, demand_of, maintenance_of
 
 STAGES_FILE = "stages.yaml"
 FABRIC_FILE = "fabric.yaml"
@@ -51,7 +49,7 @@ SERVER_OF_ONE = ("name", "leaf", "port", "bond", "address", "description", "host
 BEAMLINE_OF_ONE = ("id", "name", "assumed")  # keys that a stage does not mark as assumed
 
 
-class Stage(Frozen):
+class StageAdditions(Frozen):
     """Numbers of items that one stage adds."""
 
     name: Name = Field(description="The stage's name; a folder is called after it.")
@@ -69,7 +67,7 @@ class StagePlan(Frozen):
     fabric: Name = Field(description="Name of the fabric in all stages.")
     base: Name = Field(description="Fabric that the first stage is added to.")
     title: str = Field(description="First lines of the fabric.yaml of each stage, as comments.")
-    stages: tuple[Stage, ...] = Field(min_length=1)
+    stages: tuple[StageAdditions, ...] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,7 @@ class _StageGrowth:
     document: Document
     at: YamlPath
 
-    def add(self, stage: Stage) -> None:
+    def add(self, stage: StageAdditions) -> None:
         """Add the items of a stage: switches, then servers, then beamlines."""
         if stage.spines:
             self._grow(GrowthRequest(spines=stage.spines))
@@ -303,7 +301,7 @@ def _row(stage: StageFabric, before: StageFabric | None) -> StageRow:
             "no beamline, so no demand", where=stage.name, how="add beamlines to the base"
         )
     report = capacity_of(subject, given, scope="single")
-    apart = list(_drained(subject, given, report))
+    apart = maintenance_of(subject, given, report)
     worst = report.worst
     after = worst.utilisation if worst else report.utilisation
     row = StageRow(
@@ -316,10 +314,10 @@ def _row(stage: StageFabric, before: StageFabric | None) -> StageRow:
         demand_gbps=round(given.demand.peak, 3),
         whole=report.utilisation,
         after=after,
-        drained=max((share for share, _ in apart), default=after),
+        drained=apart.worst.utilisation if apart else after,
         fits=report.fits
         and all(one.fits for one in report.failures)
-        and all(fits for _, fits in apart),
+        and (apart is None or apart.worst.fits),
     )
     if before is None:
         return row
@@ -333,21 +331,6 @@ def _row(stage: StageFabric, before: StageFabric | None) -> StageRow:
             "moved": tuple(f"{one.where}: {one.message}" for one in findings),
         }
     )
-
-
-def _drained(
-    subject: ReadNetwork, given: DemandFile, report: CapacityReport
-) -> Iterator[tuple[float, bool]]:
-    """Yield the share of the fullest cable with a spine drained and any cable lost, and if it fits.
-
-    One spine of each group of spines whose loss has the same effect is drained.
-    """
-    for group in (one for one in report.failures if one.kind == "spine"):
-        apart = replace(subject, network=with_drained(subject.network, group.failures[:1]))
-        cables = [
-            one for one in capacity_of(apart, given, scope="single").failures if one.kind == "link"
-        ]
-        yield max(one.utilisation for one in cables), all(one.fits for one in cables)
 
 
 def write_stages(stages: Sequence[StageFabric], directory: Path) -> tuple[str, ...]:

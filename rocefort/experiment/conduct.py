@@ -21,6 +21,7 @@ from rocefort.experiment.factor import (
     parsed_factor,
 )
 from rocefort.experiment.model import (
+    PROCESSES,
     End,
     ExperimentPlan,
     ExperimentResult,
@@ -30,13 +31,12 @@ from rocefort.experiment.model import (
     PlannedRun,
 )
 from rocefort.experiment.page import experiment_page
-from rocefort.experiment.store import PAGE, RESULT, ExperimentFolder
+from rocefort.experiment.store import FOLDERS, PAGE, RESULT, ExperimentFolder
 from rocefort.models.change.plan import digest_of
 from rocefort.models.wording import listing
 from rocefort.verification.page.fabric_page import provenance_of
 
 MPI = "mpi"
-FOLDERS = Path("experiments")  # of all experiments, by default
 DEPENDENT = "tests share servers and links, so p over all tests is lower than of independent ones"
 
 
@@ -52,7 +52,7 @@ class ExperimentRequest:
     directory: Path | None = None
     # of a simulation
     sizes: tuple[int, ...] = ()
-    processes: tuple[int, ...] = (1, 36)
+    processes: tuple[int, ...] = PROCESSES
     workers: int = 0
     results: Path | None = None
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from rocefort.models.base import Frozen
 
 End = Literal["", "low", "high"]
+PROCESSES = (1, 36)  # a server, simulated; EANTC's test does not state them
 
 
 class Level(Frozen):

@@ -25,6 +25,7 @@ from rocefort.experiment.model import ExperimentPlan, ExperimentRun, PlannedRun
 PLAN, JOURNAL, LOCK, RUNS, LEVELS = "experiment.json", "journal.jsonl", "lock", "runs", "levels"
 PAGE, RESULT = "index.html", "result.json"
 FABRIC = "fabric.yaml"
+FOLDERS = Path("experiments")  # of all experiments, by default
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,7 @@ PAPERS: Final[Mapping[str, tuple[str, ...]]] = {
     "bytetuning": ("bytetuning",),
     "lanl": ("lanl-400g",),
 }
-# Fabrics whose configuration a document prints; for HEPS in its Figures 3 and 4.
-DESCRIBED: Final = {"heps-paper": Path("heps")}
+CONFIGURED: Final = "heps-paper"  # prints the configuration of its fabric in Figures 3 and 4
 LOSSLESS = re.compile(r"\b(dcb|pfc|ai-ecn|ecn)\b")
 PORTS = "ports"
 
@@ -56,7 +55,6 @@ def paper_of(name: str, request: SimulationRequest, runs: StoredRuns) -> Paper:
     """Return a document with its cells; raises BadInput."""
     publication = load_reference(name)
     simulated = simulated_figures(publication, request)
-    fabric = request.fabric or DESCRIBED.get(name)
     return Paper(
         reference=name,
         title=publication.title,
@@ -65,7 +63,7 @@ def paper_of(name: str, request: SimulationRequest, runs: StoredRuns) -> Paper:
         apparatus=tuple(_apparatus(publication, runs)),
         tables=tuple(_tables(publication, simulated, runs)),
         sentences=simulated.sentences,
-        configuration=tuple(configured_lines(fabric)) if fabric and name in DESCRIBED else (),
+        configuration=tuple(configured_lines(request.fabric)) if name == CONFIGURED else (),
         errors=tuple(printed_errors(publication)),
         missing=tuple(f"{m.at}: {m.figures}; {m.reason}" for m in publication.missing),
         assumptions=simulated.assumptions,
@@ -88,20 +86,14 @@ def _tables(
             for printed, figure in table.printed_figures()
         )
         yield PaperTable(name=table.table, title=table.title, rows=tuple(rows))
-    of_tables = {id(f) for f in publication.figures[: _figures_of_tables(publication)]}
+    of_tables = sum(1 for table in publication.tables for _ in table.figures())
     single: dict[str, list[PaperRow]] = {}
-    for figure in publication.figures:
-        if id(figure) not in of_tables:
-            about = f"about {figure.text}" if figure.approximate else figure.text
-            row = _row(publication, about, figure, simulated, runs)
-            single.setdefault(figure.source, []).append(row)
+    for figure in publication.figures[of_tables:]:  # those of tables are first
+        about = f"about {figure.text}" if figure.approximate else figure.text
+        row = _row(publication, about, figure, simulated, runs)
+        single.setdefault(figure.source, []).append(row)
     for source, own in single.items():
         yield PaperTable(name=source, title="", rows=tuple(own))
-
-
-def _figures_of_tables(publication: Publication) -> int:
-    """Return how many of the figures, the first ones, are of tables."""
-    return sum(1 for table in publication.tables for _ in table.figures())
 
 
 def _row(

@@ -10,6 +10,7 @@ import typer
 from rocefort.base import options
 from rocefort.base.command_line import values
 from rocefort.base.command_line.help import Topic, documented
+from rocefort.rdma.options import HISTORY, HistoryFile
 from rocefort.reports.output import write_result
 from rocefort.tune.options import ResultsFolder, Seeds, Workers, table_seeds
 
@@ -30,21 +31,19 @@ def paper(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show all documents.")] = False,
     fabric: Annotated[
-        Path | None,
-        typer.Option(help="Fabric that is simulated for HEPS; by default heps.", **values.FABRIC),
-    ] = None,
+        Path, typer.Option(help="Fabric that is simulated for HEPS.", **values.FABRIC)
+    ] = Path("heps"),
     seeds: Seeds = 5,
     workers: Workers = 0,
     results: ResultsFolder = None,
-    history: Annotated[Path, typer.Option(help="Database of RDMA runs.", **values.FILE)] = Path(
-        "rdma.db"
-    ),
+    history: HistoryFile = HISTORY,
     run: Annotated[
         str, typer.Option(metavar="RUN", help="Only this stored run; by default the latest.")
     ] = "",
-    experiments: Annotated[Path, typer.Option(help="Folder of experiments.", **values.DIR)] = Path(
-        "experiments"
-    ),
+    experiments: Annotated[
+        Path | None,
+        typer.Option(help="Folder of experiments; by default experiments.", **values.DIR),
+    ] = None,
     html: Annotated[
         Path | None, typer.Option(help="File for the tables as a page.", **values.FILE)
     ] = None,
@@ -59,6 +58,7 @@ def paper(
     """
     from rocefort.base.errors import BadInput
     from rocefort.design.subject import write_files
+    from rocefort.experiment.store import FOLDERS
     from rocefort.paper.model import Papers
     from rocefort.paper.paper import paper_of, references_of
     from rocefort.paper.report import papers_page, papers_report
@@ -75,7 +75,7 @@ def paper(
         table_seeds(seeds),
         lambda: evaluators("processes", workers, folder),
         fabric,
-        experiments,
+        experiments or FOLDERS,
     )
     papers = tuple(paper_of(name, request, runs) for name in references)
     done = Papers(papers=papers, page=str(html or ""))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from rocefort.experiment.collectives import COLLECTIVES, EXCHANGE, CollectiveCell
-from rocefort.experiment.model import ExperimentResult
-from rocefort.experiment.store import RESULT
+from rocefort.experiment.model import PROCESSES, ExperimentResult
+from rocefort.experiment.store import FOLDERS, RESULT
 from rocefort.models.wording import count_of
 from rocefort.paper.model import PaperCell
 from rocefort.rdma.publications import Publication, PublishedFigure
@@ -39,8 +39,8 @@ class SimulationRequest:
 
     seeds: tuple[int, ...]
     simulator: Callable[[], AbstractContextManager[EvaluatorOf]]
-    fabric: Path | None = None
-    experiments: Path = Path("experiments")
+    fabric: Path
+    experiments: Path = FOLDERS
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,8 @@ def simulated_figures(publication: Publication, request: SimulationRequest) -> S
 
 
 def _heps(_publication: Publication, request: SimulationRequest) -> SimulatedFigures:
-    fabric = request.fabric or Path("heps")
     with request.simulator() as evaluator_of:
-        table = algorithm_table(fabric, ALGORITHMS, request.seeds, evaluator_of)
+        table = algorithm_table(request.fabric, ALGORITHMS, request.seeds, evaluator_of)
     return SimulatedFigures(
         dict(_algorithm_cells(table)),
         _heps_reason,
@@ -161,14 +160,13 @@ NAMES: Final = {
     "allgather": EXCHANGE,
     **{name.lower(): name for name in COLLECTIVES if name != EXCHANGE},
 }
-PROCESSES: Final = (1, 36)  # a server; the document states none
 STATIC, DYNAMIC = "static", "ai"  # levels of the factor
 
 
-def _eantc(_publication: Publication, request: SimulationRequest) -> SimulatedFigures:
+def _eantc(publication: Publication, request: SimulationRequest) -> SimulatedFigures:
     results = [*_experiments(request.experiments)]
     cells: dict[Key, PaperCell] = {}
-    for figure in _publication.figures:
+    for figure in publication.figures:
         for result in results:
             if (cell := _collective_cell(result, figure)) and _key(figure) not in cells:
                 cells[_key(figure)] = cell

@@ -46,8 +46,8 @@ def stored_runs(file: Path, run: str = "") -> StoredRuns:
         ids = [run] if run else [line.id for line in past.runs()[:MOST_RUNS]]
         results = [past.load(each) for each in ids]
     real = [each for each in results if not each.emulated]
-    guests = tuple(each for each in real if between_guests(each))
-    return StoredRuns(str(file), tuple(each for each in real if each not in guests), guests)
+    site, guests = ([r for r in real if between_guests(r) is kind] for kind in (False, True))
+    return StoredRuns(str(file), tuple(site), tuple(guests))
 
 
 def between_guests(result: RdmaResult) -> bool:

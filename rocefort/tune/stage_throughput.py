@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice, zip_longest
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from pydantic import Field
 from rocefort.beamline.stages import StageFabric, stage_fabrics
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.congestion_control import Dcqcn
+from rocefort.models.network.beamlines import spread_over_leaves
 from rocefort.models.network.network import Network, Server, SwitchRole
 from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Items, Note, Section, Table, TableColumn
@@ -133,13 +134,11 @@ def pairs_of(network: Network) -> Iterator[tuple[Server, Server]]:
     """Yield each server of a beamline with a receiver; receivers of all leaves take turns."""
     senders = {name for beamline in network.beamlines for name in beamline.servers}
     targets = {path.to for beamline in network.beamlines for path in beamline.sends_to}
-    by_leaf: dict[str, list[Server]] = {}
-    for server in network.servers or ():
-        if server.segment in targets and server.name not in senders and server.roce:
-            by_leaf.setdefault(server.port.device, []).append(server)
-    turns = zip_longest(*by_leaf.values())
-    receivers = [server for turn in turns for server in turn if server is not None]
-    own = [server for server in network.servers or () if server.name in senders and server.roce]
+    servers = [server for server in network.servers or () if server.roce]
+    own = [server for server in servers if server.name in senders]
+    receivers = spread_over_leaves(
+        [server for server in servers if server.segment in targets and server.name not in senders]
+    )
     yield from zip(own, islice(cycle(receivers), len(own)), strict=False)
 
 

@@ -59,7 +59,7 @@ def _rows(paper: Paper) -> dict[str, PaperRow]:
 
 def _without_simulation(name: str, runs: StoredRuns, monkeypatch: pytest.MonkeyPatch) -> Paper:
     monkeypatch.setattr("rocefort.paper.paper.simulated_figures", lambda *_: SimulatedFigures())
-    request = SimulationRequest((1,), lambda: pytest.fail("nothing is simulated"))
+    request = SimulationRequest((1,), lambda: pytest.fail("nothing is simulated"), Path("heps"))
     return paper_of(name, request, runs)
 
 
@@ -128,7 +128,7 @@ def test_a_simulated_cell_moves_with_the_seed_and_with_the_fabric_s_ecn(tmp_path
                 seeds, lambda: evaluators("processes", 2, tmp_path / "results"), fabric
             ),
         )
-        for seeds, fabric in (((1,), None), ((2,), None), ((1,), other))
+        for seeds, fabric in (((1,), Path("heps")), ((2,), Path("heps")), ((1,), other))
     )
     loaded = ("Table 2", "bandwidth with DCQCN")
     assert first.cells[loaded].text != seed.cells[loaded].text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, repeat
 from random import Random
@@ -82,15 +82,17 @@ def port_name(ends: tuple[str, str], cable: int) -> PortName:
 
 def port_names(cables: Sequence[Cable]) -> list[PortName]:
     """Return the names of the ports at the first ends of all cables, then at the others."""
+    numbered = [*numbered_cables(cables)]
+    first = [port_name((cable.a, cable.b), number) for cable, number in numbered]
+    return [*first, *(port_name((cable.b, cable.a), number) for cable, number in numbered)]
+
+
+def numbered_cables(cables: Iterable[Cable]) -> Iterator[tuple[Cable, int]]:
+    """Yield each cable with its number, from 0, of those between its two nodes."""
     seen: Counter[tuple[str, str]] = Counter()
-    first: list[PortName] = []
-    other: list[PortName] = []
     for cable in cables:
-        number = seen[cable.a, cable.b]
+        yield cable, seen[cable.a, cable.b]
         seen[cable.a, cable.b] += 1
-        first.append(port_name((cable.a, cable.b), number))
-        other.append(port_name((cable.b, cable.a), number))
-    return [*first, *other]
 
 
 @dataclass(frozen=True)
@@ -128,10 +130,7 @@ class _Ways:
     def __init__(self, ground: Ground) -> None:
         self._switches = set(ground.switches)
         self._neighbors: dict[str, list[tuple[str, int]]] = {}
-        seen: Counter[tuple[str, str]] = Counter()
-        for cable in ground.cables:
-            number = seen[cable.a, cable.b]
-            seen[cable.a, cable.b] += 1
+        for cable, number in numbered_cables(ground.cables):
             self._neighbors.setdefault(cable.a, []).append((cable.b, number))
             self._neighbors.setdefault(cable.b, []).append((cable.a, number))
         self._distances: dict[str, dict[str, int]] = {}
