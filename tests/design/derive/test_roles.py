@@ -98,6 +98,17 @@ def test_eantc_s_bed_is_sound(links: int, tmp_path: Path) -> None:
     assert {session.status for session in sessions} == {SessionStatus.ESTABLISHED}
 
 
+def test_eantc_s_storage_bed_derives_and_is_sound() -> None:
+    """11 compute nodes and 4 storage servers at 25G, each on one leaf."""
+    network = derive(INVENTORY / "eantc-storage" / "fabric.yaml").network
+    servers = network.servers or ()
+    assert Counter(server.segment for server in servers) == {"compute": 11, "storage": 4}
+    assert {server.speed_gbps for server in servers} == {25}
+    assert [f.message for f in check(network).findings if f.severity is Severity.ERROR] == []
+    sessions = analyse(network).sessions
+    assert {session.status for session in sessions} == {SessionStatus.ESTABLISHED}
+
+
 def test_a_second_link_a_pair_moves_nothing(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     before, after = derive(EANTC).network, derive(eantc(2, tmp_path / "two")).network
