@@ -62,14 +62,15 @@ class LaneScheduling(WorkStealingScheduling):  # type: ignore[misc]  # xdist has
             works = [i for i in self.pending if not everything[i].startswith(WAITING)]
             *workers, waiter = self.nodes
             longest = [i for i in works if everything[i].startswith(LONG)]
+            self.pending = waits
+            self._send_tests(waiter, len(waits))
             self.pending = works[len(longest) :]
             for position, worker in enumerate(workers):
                 first = longest[position :: len(workers)]
                 part = len(self.pending) // (len(workers) - position)
-                self.pending[:0] = first
+                # A short test before the long ones: tests with guests wait for those that run.
+                self.pending[1:1] = first
                 self._send_tests(worker, len(first) + part)
-            self.pending = waits
-            self._send_tests(waiter, len(waits))
         super().check_schedule()
 
 
