@@ -24,6 +24,7 @@ from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.experiment.factor import LevelFabric
 from rocefort.experiment.model import CellValue, End, ExperimentRun, PlannedRun
 from rocefort.models.fabric.lossless import AiEcnProfile, StaticEcn
+from rocefort.models.network.network import SwitchRole
 from rocefort.models.wording import count_of
 from rocefort.reports.wording import bytes_words
 from rocefort.tune.fabric_search import (
@@ -55,7 +56,11 @@ EXCHANGE, ALL_REDUCE, GATHER, REDUCE = COLLECTIVES = (
 )
 SIZES = (256, 262_144)  # those of EANTC's examples of AllGather and AllToAll (Huawei AI Fabric)
 MOST_BYTES = 5_000_000_000  # payload of one simulation: seconds of CPU time
+# Counters of a cell: of the leaf with the most marks, of the busiest spine, and of all spines.
+LEAF_MARKS, SPINE_GBPS, SPINES_GBPS = "marks of a leaf", "Gb/s of a spine", "Gb/s of all spines"
+TCP_DROPS = "TCP drops"
 MOST_FLOWS, MOST_OF_PAIR = 8_192, 256  # the latter: of a group of flows
+TCP_STREAMS = 4  # of each sender, as in the suite mpi
 FIRST_SEED = 2001  # those of searches and tables are smaller
 AI_LOW = "huawei-delay-sensitive"
 
@@ -163,6 +168,52 @@ def servers_of(derived: DerivedNetwork, names: Sequence[str] = ()) -> list[str]:
     return list(names) or own
 
 
+TCP = "tcp"  # group of flows
+
+
+@dataclass(frozen=True)
+class TcpLoad:
+    """TCP beside the collectives, as the suite mpi has it: sender and receiver of each pair."""
+
+    gbps: float
+    pairs: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """Load in words."""
+        return f"{count_of(len(self.pairs), 'TCP sender')} at {self.gbps:g} Gb/s"
+
+    @property
+    def flows(self) -> dict[str, Any]:
+        """Group of a scenario; the ground has its pairs."""
+        return {
+            "transport": "tcp",
+            "pattern": "between",
+            "senders": [sender for sender, _ in self.pairs],
+            "receivers": [receiver for _, receiver in self.pairs],
+            "queue_pairs": TCP_STREAMS,
+            "gbps": self.gbps / TCP_STREAMS,
+        }
+
+
+def divided(
+    servers: Sequence[str], tcp_gbps: float | None
+) -> tuple[tuple[str, ...], TcpLoad | None]:
+    """Return the servers of MPI, and the load: with TCP every second server sends it instead.
+
+    Raises BadInput.
+    """
+    if tcp_gbps is None:
+        return tuple(servers), None
+    if len(servers) < 4:
+        what = f"{count_of(len(servers), 'server')}, and half of them send TCP"
+        raise BadInput(what, where="--tcp-gbps", how="name four servers or more: --servers")
+    senders = servers[1::2]
+    away = len(senders) // 2
+    pairs = zip(senders, [*senders[away:], *senders[:away]], strict=True)
+    return tuple(servers[::2]), TcpLoad(tcp_gbps, tuple(pairs))
+
+
 def cells_of(
     sizes: Sequence[int], processes: Sequence[int], servers: int
 ) -> tuple[list[CollectiveCell], list[str]]:
@@ -195,8 +246,10 @@ class CollectiveRuns:
         levels: Sequence[SimulatedLevel],
         cells: Sequence[CollectiveCell],
         servers: Sequence[str],
+        load: TcpLoad | None = None,
     ) -> None:
-        self.cells, self.servers = cells, servers
+        self.cells, self.servers, self.load = cells, servers, load
+        self.roles = {node.name: node.role for node in levels[0].fabric.derived.network.nodes}
         self.joined = False
         self.bases: list[Base] = []
         self._numbers: dict[str, list[list[int]]] = {}
@@ -234,6 +287,7 @@ class CollectiveRuns:
                     "queue_pairs": flows,
                     "bytes": max(1, -(-step.pair_bytes // flows)),
                 },
+                **({"beside": {TCP: self.load.flows}} if self.load else {}),
             }
         )
 
@@ -253,8 +307,9 @@ class CollectiveRuns:
         names = tuple(node.name for node in network.nodes)
         pairs = tuple(Pair(a, b) for a in self.servers for b in self.servers if a != b)
         to_first = tuple(pair for pair in pairs if pair.receiver == self.servers[0])
-        ground = Ground(names, cables, pairs, buffers_of(network))
-        return {True: ground, False: replace(ground, pairs=to_first)}
+        beside = tuple(Pair(*ends, group=TCP) for ends in (self.load.pairs if self.load else ()))
+        ground = Ground(names, cables, (*pairs, *beside), buffers_of(network))
+        return {True: ground, False: replace(ground, pairs=(*to_first, *beside))}
 
     def carry_out(self, run: PlannedRun, evaluator: Evaluator) -> ExperimentRun:
         """Simulate all cells of a run."""
@@ -270,7 +325,7 @@ class CollectiveRuns:
             began=began,
             ended=datetime.now(UTC),
             values=tuple(
-                _value(cell, [by_number[number] for number in row])
+                _value(cell, [by_number[number] for number in row], self.roles)
                 for cell, row in zip(self.cells, rows, strict=True)
             ),
         )
@@ -284,8 +339,21 @@ def _keys(level: SimulatedLevel) -> tuple[dict[str, Any], Any]:
     return scenario_keys(derived, file, dcqcn, base_gbps), dcqcn
 
 
-def _value(cell: CollectiveCell, steps: Sequence[Simulation]) -> CellValue:
-    """Return the time until the last flow of the last step has ended, and counters over all."""
+def _value(
+    cell: CollectiveCell, steps: Sequence[Simulation], roles: Mapping[str, SwitchRole | None]
+) -> CellValue:
+    """Return the time until the last flow of the last step has ended, and counters over all.
+
+    roles: of the switches. Rates are those of the busiest step.
+    """
+    marks: dict[str, float] = {}
+    for use in (use for step in steps for use in step.switches):
+        marks[use.switch] = marks.get(use.switch, 0) + use.marks
+    leaves = [n for name, n in marks.items() if roles.get(name) is SwitchRole.LEAF]
+    rates = [
+        [use.sent_gbps for use in step.switches if roles.get(use.switch) is SwitchRole.SPINE]
+        for step in steps
+    ]
     times = [step.completion_us.max for step in steps if step.completion_us and not step.unfinished]
     return CellValue(
         cell=cell.label,
@@ -295,6 +363,10 @@ def _value(cell: CollectiveCell, steps: Sequence[Simulation]) -> CellValue:
             "marks": sum(step.marks for step in steps),
             "pauses": sum(step.pauses for step in steps),
             "drops": sum(step.drops for step in steps),
+            LEAF_MARKS: max(leaves, default=0),
+            SPINE_GBPS: max((max(step, default=0) for step in rates), default=0),
+            SPINES_GBPS: max(map(sum, rates), default=0),
+            TCP_DROPS: sum(step.tcp_drops for step in steps),
         },
     )
 
@@ -340,6 +412,12 @@ def assumptions(runs: CollectiveRuns, levels: Sequence[SimulatedLevel]) -> Itera
         "time: until the last flow has its last acknowledgment. Software, PCIe and memory take no "
         "time, so that small messages are faster than measured ones"
     )
+    if runs.load is not None:
+        yield (
+            f"TCP: {runs.load.text}, {TCP_STREAMS} streams each, to a server half a list away. It "
+            "begins with the collective, so that it is in slow start during a short one; "
+            "the published test names no receivers"
+        )
     yield "paths are drawn by the seed; the runs of a repetition have the same seed and paths"
 
 

@@ -37,6 +37,7 @@ from rocefort.models.wording import listing
 from rocefort.verification.page.fabric_page import provenance_of
 
 MPI = "mpi"
+BESIDE = "beside"  # option of a plan: load beside the collectives
 DEPENDENT = "tests share servers and links, so p over all tests is lower than of independent ones"
 
 
@@ -53,6 +54,7 @@ class ExperimentRequest:
     # of a simulation
     sizes: tuple[int, ...] = ()
     processes: tuple[int, ...] = PROCESSES
+    tcp_gbps: float | None = None
     workers: int = 0
     results: Path | None = None
 
@@ -200,13 +202,14 @@ def simulated_experiment(request: ExperimentRequest) -> ExperimentResult:
     from rocefort.tune.run import evaluators, results_folder  # noqa: PLC0415 - the same
 
     prepared = PreparedExperiment.of(request)
-    servers = collectives.servers_of(prepared.file.start, request.servers)
+    named = collectives.servers_of(prepared.file.start, request.servers)
+    servers, load = collectives.divided(named, request.tcp_gbps)
     cells, left_out = collectives.cells_of(request.sizes, request.processes, len(servers))
     if not cells:
         what = "every collective is too large to simulate"
         raise BadInput(what, where="--sizes", how="name smaller sizes")
     simulated = collectives.simulated_levels(prepared.fabrics)
-    bench = collectives.CollectiveRuns(simulated, cells, servers)
+    bench = collectives.CollectiveRuns(simulated, cells, servers, load)
     levels = [
         prepared.level(x.fabric, x.note, x.end, x.settings.model_dump(mode="json"))
         for x in simulated
@@ -214,6 +217,7 @@ def simulated_experiment(request: ExperimentRequest) -> ExperimentResult:
     options = {
         "servers": ", ".join(servers),
         "cells": "; ".join(cell.label for cell in cells),
+        **({BESIDE: load.text} if load else {}),
     }
     plan = prepared.plan(levels, options, simulated=True)
     folder = prepared.folder

@@ -13,6 +13,7 @@ import typer
 from rocefort.base import options, output
 from rocefort.base.command_line import values
 from rocefort.base.command_line.help import Topic, documented
+from rocefort.rdma.options import CableBy, Groups, TcpGbps
 from rocefort.reports.output import write_result
 
 MOST = 10**12  # bytes of a message
@@ -83,6 +84,9 @@ def experiment(
         str,
         typer.Option(metavar="N,..", help="Suite storage: numbers of targets, as of `rdma run`."),
     ] = "",
+    tcp_gbps: TcpGbps = None,
+    groups: Groups = 1,
+    cable_by: CableBy = None,
     drained: options.Drained = None,
     history: Annotated[
         Path | None,
@@ -132,6 +136,7 @@ def experiment(
         repeat=repeat,
         servers=values.comma_separated(servers),
         directory=directory,
+        tcp_gbps=tcp_gbps,
         workers=workers,
         results=results,
     )
@@ -143,6 +148,8 @@ def experiment(
         "--iterations": iterations,
         "--storage-directory": storage_directory,
         "--targets": targets,
+        "--groups": groups > 1,
+        "--cable-by": cable_by,
         "--drained": drained,
         "--history": history,
         "--restore": restore,
@@ -167,6 +174,9 @@ def experiment(
             "iterations": iterations,
             "storage_directory": storage_directory,
             "targets": targets,
+            "tcp_gbps": tcp_gbps,
+            "groups": groups,
+            "cable_by": cable_by.value if cable_by else None,
         }
         number = _numbers(processes, "--processes-per-server")
         tests = tests_of(request, sizes, tuple(drained or ()), number, chosen)

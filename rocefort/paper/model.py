@@ -33,6 +33,16 @@ class PaperTable(Frozen):
     rows: tuple[PaperRow, ...]
 
 
+class PaperSeries(Frozen):
+    """Figure whose numbers the document does not print, with our points, or the reason for none."""
+
+    name: str = Field(description="Its number in the document: `Figure 2`.")
+    title: str
+    origin: str = Field(description="Where the points come from, or why there are none.")
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
 class Apparatus(Frozen):
     """Apparatus of a document, beside that of the site."""
 
@@ -58,6 +68,9 @@ class Paper(Frozen):
     caution: str = ""
     apparatus: tuple[Apparatus, ...]
     tables: tuple[PaperTable, ...]
+    series: tuple[PaperSeries, ...] = Field(
+        default=(), description="Figures that are drawn, and print no numbers."
+    )
     sentences: tuple[str, ...] = Field(
         default=(), description="What the simulated figures show, such as their order."
     )

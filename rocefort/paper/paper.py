@@ -22,7 +22,7 @@ from rocefort.paper.model import (
     PaperTable,
 )
 from rocefort.paper.simulated import SimulatedFigures, SimulationRequest, simulated_figures
-from rocefort.paper.stored_runs import StoredRuns
+from rocefort.paper.stored_runs import StoredRuns, drawn_figures
 from rocefort.rdma.publications import (
     Publication,
     PublishedFigure,
@@ -62,6 +62,7 @@ def paper_of(name: str, request: SimulationRequest, runs: StoredRuns) -> Paper:
         caution=publication.caution or "",
         apparatus=tuple(_apparatus(publication, runs)),
         tables=tuple(_tables(publication, simulated, runs)),
+        series=(*simulated.series, *drawn_figures(publication, runs)),
         sentences=simulated.sentences,
         configuration=tuple(configured_lines(request.fabric)) if name == CONFIGURED else (),
         errors=tuple(printed_errors(publication)),

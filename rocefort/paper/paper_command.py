@@ -69,7 +69,7 @@ def paper(
     if bool(names) == every:
         raise BadInput("one document or all", where="NAME", how="name one, or add --all")
     references = references_of(names or ())
-    runs = stored_runs(history, run)
+    runs = stored_runs(history, run, experiments or FOLDERS)
     folder = results or results_folder()
     request = SimulationRequest(
         table_seeds(seeds),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from rocefort.models.wording import count_of
-from rocefort.paper.model import Paper, PaperCell, PaperRow, Papers, PaperTable
+from rocefort.paper.model import Paper, PaperCell, PaperRow, Papers, PaperSeries, PaperTable
 from rocefort.reports.blocks import Block, Cell, Items, Note, Section, Table, TableColumn, Tone
 from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 
@@ -39,6 +39,8 @@ def paper_blocks(paper: Paper) -> Iterator[Block]:
         yield Section("Apparatus", (Table(columns, tuple(rows)),))
     for table in paper.tables:
         yield _table(table)
+    for series in paper.series:
+        yield _series(series)
     if paper.sentences:
         yield Section("Order", (Items(paper.sentences),))
     if paper.configuration:
@@ -76,6 +78,13 @@ def _table(table: PaperTable) -> Section:
         *(TableColumn(name, align="right", wraps=True) for name in columns[1:]),
     )
     return Section(title, (Table(right, tuple(rows)), Items(notes)))
+
+
+def _series(series: PaperSeries) -> Section:
+    first, *others = series.columns or ("",)
+    heads = (TableColumn(first, wraps=True), *(TableColumn(n, align="right") for n in others))
+    points = (Table(heads, series.rows),) if series.rows else ()
+    return Section(f"{series.name}, {series.title}", (*points, Items((series.origin,))))
 
 
 def _cell(row: PaperRow, column: str) -> PaperCell:

@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from rocefort.experiment.collectives import COLLECTIVES, EXCHANGE, CollectiveCell
-from rocefort.experiment.model import PROCESSES, ExperimentResult
-from rocefort.experiment.store import FOLDERS, RESULT
+from rocefort.experiment.store import FOLDERS
 from rocefort.models.wording import count_of
-from rocefort.paper.model import PaperCell
+from rocefort.paper.experiments import (
+    FIGURE_2,
+    FIGURE_4,
+    series_of,
+    simulated_cell,
+    stored_experiments,
+)
+from rocefort.paper.model import PaperCell, PaperSeries
 from rocefort.rdma.publications import Publication, PublishedFigure
+from rocefort.reports.wording import UNITS
 from rocefort.tune.algorithm_table import ALGORITHMS, REFERENCE, algorithm_table
 from rocefort.tune.compare_model import AlgorithmTable, WatermarkTable
 from rocefort.tune.compare_report import with_half
 from rocefort.tune.run import EvaluatorOf
 from rocefort.tune.watermark_table import (
+    BUFFER_CELLS,
     DCTCP,
     EXPERIENCE,
     MANUFACTURER,
@@ -52,6 +61,7 @@ class SimulatedFigures:
     sentences: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
+    series: tuple[PaperSeries, ...] = ()
 
     def of(self, figure: PublishedFigure) -> PaperCell:
         """Return the cell of a figure."""
@@ -126,18 +136,85 @@ PRINTED_ROWS: Final = {
     "queue, mean": "queue",
     "packets marked": "ECN-marked",
 }
-UNITS: Final = {"IOPS": "K IOPS", "packets marked": "K marks"}
+PRINTED_UNITS: Final = {"IOPS": "K IOPS", "packets marked": "K marks"}
 
 
-def _byte_tuning(_publication: Publication, request: SimulationRequest) -> SimulatedFigures:
+def _byte_tuning(publication: Publication, request: SimulationRequest) -> SimulatedFigures:
     with request.simulator() as evaluator_of:
         table = watermark_table(TableRequest(seeds=request.seeds), evaluator_of)
     cells = dict(_watermark_cells(table))
-    combinations = ("search space", "combinations of the search space")
-    cells[combinations] = PaperCell(
-        text=f"{table.combinations:,} runs", origin="search space of `tune compare bytetuning`"
+    cells |= {
+        ("search space", name): PaperCell(text=text, origin=SEARCH_SPACE)
+        for name, text in _search_space(table)
+    }
+    pool = PaperCell(text=f"{BUFFER_CELLS:,} cells", origin="input of the simulation")
+    cells["queue display", "cells of the shared pool"] = pool
+    return SimulatedFigures(
+        cells,
+        _byte_tuning_reason,
+        (_throughput_order(publication, table),),
+        table.assumptions,
+        table.not_modelled,
+        (_loss_series(table), TWO_TO_ONE),
     )
-    return SimulatedFigures(cells, lambda _: NO_SCENARIO, (), table.assumptions, table.not_modelled)
+
+
+def _throughput_order(publication: Publication, table: WatermarkTable) -> str:
+    """Return the order of the columns by throughput: published, and ours."""
+    values = {figure.name: figure.value for figure in publication.figures}
+    row = next(row for row in table.rows if row.measure == "throughput")
+    ours = {PRINTED_COLUMNS[c.name]: v for c, v in zip(table.columns, row.values, strict=True)}
+    here = sorted(ours, key=lambda name: -ours[name].mean)
+    printed = sorted(ours, key=lambda name: -values[f"throughput, {name}"])
+    equal = [
+        f"{a} = {b}"
+        for a, b in pairwise(here)
+        if ours[a].low <= ours[b].high and ours[b].low <= ours[a].high
+    ]
+    within = f" (within their intervals: {', '.join(equal)})" if equal else ""
+    return (
+        f"throughput, highest first: published {', '.join(printed)}; "
+        f"here {', '.join(here)}{within}. "
+        "DCTCP here is a transport of RDMA at line rate, that of the document is TCP of servers"
+    )
+
+
+SEARCH_SPACE = "search space of `rocefort tune compare bytetuning`"
+TWO_TO_ONE = PaperSeries(
+    name="Figures of 2-to-1",
+    title="throughput, latency and queue by watermark",
+    origin="simulated: `rocefort tune search --method grid` writes them to its page (--html)",
+)
+
+
+def _search_space(table: WatermarkTable) -> Iterator[tuple[str, str]]:
+    """Yield the cells of the search space that the search has: ends of each axis, and its step."""
+    yield "combinations of the search space", f"{table.combinations:,} runs"
+    for axis in table.axes:
+        values = axis.values
+        steps = dict.fromkeys(f"{b - a:g}" for a, b in pairwise(values))
+        ends = {"smallest": values[0], "largest": values[-1]}
+        for column, value in ends.items():
+            yield f"{axis.name}, {column}", f"{Fraction(value).limit_denominator(64)} {axis.unit}"
+        yield f"{axis.name}, step", f"{', '.join(steps)} {axis.unit}"
+
+
+def _loss_series(table: WatermarkTable) -> PaperSeries:
+    """Return the throughput by loss rate."""
+    return PaperSeries(
+        name="Figure 2",
+        title="throughput by loss rate",
+        origin=f"packet simulator, {count_of(len(table.seeds), 'seed')}: {table.loss_text}",
+        columns=("packets lost, %", "Gb/s", "payload sent again, %"),
+        rows=tuple(
+            (f"{row.percent:g}", with_half(row.gbps), with_half(row.resent_percent))
+            for row in table.losses
+        ),
+    )
+
+
+def _byte_tuning_reason(figure: PublishedFigure) -> str:
+    return NO_SOFTWARE if "TCP" in figure.name or "QP" in figure.name else NO_SCENARIO
 
 
 def _watermark_cells(table: WatermarkTable) -> Iterator[tuple[Key, PaperCell]]:
@@ -148,97 +225,59 @@ def _watermark_cells(table: WatermarkTable) -> Iterator[tuple[Key, PaperCell]]:
         for column, value in zip(table.columns, row.values, strict=True):
             if row.measure in PRINTED_ROWS:
                 name = f"{PRINTED_ROWS[row.measure]}, {PRINTED_COLUMNS[column.name]}"
-                unit = UNITS.get(row.measure, row.unit)
+                unit = PRINTED_UNITS.get(row.measure, row.unit)
                 cell = PaperCell(text=f"{with_half(value)} {unit}", origin=origin)
                 yield ("Table V", name), cell
 
 
 # --- EANTC ----------------------------------------------------------------------------------------
 
-NAMES: Final = {
-    "alltoall": EXCHANGE,
-    "allgather": EXCHANGE,
-    **{name.lower(): name for name in COLLECTIVES if name != EXCHANGE},
-}
-STATIC, DYNAMIC = "static", "ai"  # levels of the factor
-
 
 def _eantc(publication: Publication, request: SimulationRequest) -> SimulatedFigures:
-    results = [*_experiments(request.experiments)]
+    stored = [e for e in stored_experiments(request.experiments) if e.result.plan.simulated]
     cells: dict[Key, PaperCell] = {}
     for figure in publication.figures:
-        for result in results:
-            if (cell := _collective_cell(result, figure)) and _key(figure) not in cells:
-                cells[_key(figure)] = cell
-    where = request.experiments
+        filled = (cell for each in stored if (cell := simulated_cell(each, figure)))
+        if (first := next(filled, None)) is not None:
+            cells[figure.source, figure.name] = first
+    where, results = request.experiments, [each.result for each in stored]
     return SimulatedFigures(
         cells,
         lambda figure: _collective_reason(figure, where),
         tuple(c.sentence for each in results for c in each.comparisons),
         tuple(dict.fromkeys(text for each in results for text in each.assumptions)),
         tuple(dict.fromkeys(text for each in results for text in each.not_modelled)),
+        (*(tuple(series_of(stored)) or _no_series(where)), CABLE_AWAY),
     )
 
 
-def _key(figure: PublishedFigure) -> Key:
-    return figure.source, figure.name
-
-
-def _experiments(folder: Path) -> Iterator[ExperimentResult]:
-    """Yield simulated experiments on ECN that have ended."""
-    for file in sorted(folder.glob(f"*/{RESULT}")):
-        result = ExperimentResult.model_validate_json(file.read_bytes())
-        plan = result.plan
-        if plan.simulated and plan.factor == "ecn" and result.state == "complete":
-            yield result
-
-
-def _collective_cell(result: ExperimentResult, figure: PublishedFigure) -> PaperCell | None:
-    """Return the times of one collective at one level, for each number of processes."""
-    if figure.conditions.get("background", "none") != "none" or figure.size_bytes is None:
-        return None
-    collective = NAMES.get(figure.collective)
-    ecn = {"static": STATIC, "dynamic": DYNAMIC}.get(figure.conditions.get("ecn", ""))
-    if collective is None or ecn is None:
-        return None
-    levels = [level.name for level in result.plan.levels if level.word == ecn]
-    parts = []
-    for processes in PROCESSES:
-        label = CollectiveCell(collective, processes, figure.size_bytes).label
-        means = [mean for level in levels if (mean := _mean(result, level, label)) is not None]
-        if means:
-            ends = dict.fromkeys(f"{mean:,.0f}" for mean in (min(means), max(means)))
-            parts.append(f"{' to '.join(ends)} us ({count_of(processes, 'process')})")
-    if not parts:
-        return None
-    fixed = "; fixed thresholds stand for the ends of AI-ECN" if ecn == DYNAMIC else ""
-    origin = (
-        f"simulated experiment on {result.plan.fabric}, {count_of(result.plan.repeat, 'seed')}, "
-        f"processes a server are not published{fixed}"
+def _no_series(experiments: Path) -> tuple[PaperSeries, ...]:
+    none = f"simulated: none, no such experiment in {experiments}/: {EXPERIMENT}`"
+    return tuple(
+        PaperSeries(name=name, title=title, origin=none) for name, title in (FIGURE_2, FIGURE_4)
     )
-    return PaperCell(text=", ".join(parts), origin=origin)
 
 
-def _mean(result: ExperimentResult, level: str, label: str) -> float | None:
-    values = [
-        value.value
-        for run in result.runs
-        if run.run.level == level
-        for value in run.values
-        if value.cell == label and value.value is not None
-    ]
-    return sum(values) / len(values) if values else None
+CABLE_AWAY = PaperSeries(
+    name="Figure 7",
+    title="unlike groups while cables are away",
+    origin="simulated: none, the simulated collectives have no failures",
+)
+EXPERIMENT = "`rocefort experiment eantc-hpc --factor ecn=static,ai --simulate"
 
 
 def _collective_reason(figure: PublishedFigure, experiments: Path) -> str:
+    if figure.unit == "%":
+        return NO_SOFTWARE
+    size = f" --sizes {figure.size_bytes}" if figure.size_bytes is not None else ""
     if figure.conditions.get("background", "none") != "none":
-        return "TCP is not simulated"
-    if figure.collective in NAMES and figure.size_bytes is not None:
-        return (
-            f"no simulated experiment with this size in {experiments}/: `rocefort experiment "
-            f"eantc-hpc --factor ecn=static,ai --sizes {figure.size_bytes} --simulate`"
-        )
-    return NO_SCENARIO
+        return f"no such experiment in {experiments}/: {EXPERIMENT} --tcp-gbps 20{size}`"
+    if figure.source == FIGURE_4[0]:
+        return "its message size is not known; Figure 4 below has all sizes"
+    if message := figure.conditions.get("message"):
+        count, unit = message.split()
+        size = f" --sizes {int(count) * {name: n for n, name in UNITS}.get(unit, 1)}"
+    return f"no such experiment in {experiments}/: {EXPERIMENT}{size}`"
 
 
 # --- others ---------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ PROCESSES = "processes_per_server"  # no reference states it yet
 # such as the NIC, stay beside a comparison as differences.
 DECISIVE = (
     *("congestion_control", "ecn", "network", "mtu", "qps", "queue_pairs", "processes"),
-    *("depth", "targets", "background", PROCESSES),
+    *("depth", "targets", "background", "streams", PROCESSES),
 )
 EMULATED = "the figures of this run are constants of an emulator"
 NO_SUCH_RUN = "the run has no measurement of this kind"
@@ -239,7 +239,10 @@ def _value(measurement: Measurement, figure: PublishedFigure) -> float | None:
         theirs = figure.conditions.get(name)
         if None not in (theirs, run.storage) and theirs != str(getattr(run.storage, name)):
             return None
-    return {"Gb/s": ours.gbps, "us": ours.latency_us, "IOPS": ours.iops}.get(figure.unit)
+    values = {"Gb/s": ours.gbps, "us": ours.latency_us, "IOPS": ours.iops}
+    if figure.program is not None:
+        values["%"] = ours.cpu_percent
+    return values.get(figure.unit)
 
 
 def _nearest(values: list[Valued], figure: PublishedFigure) -> list[Valued]:
@@ -279,6 +282,8 @@ def _conditions(result: RdmaResult, measurements: Iterable[Measurement]) -> dict
         own.setdefault("background", set()).add(_background(run, rounds.get(run.id)))
         if run.program.is_perftest:
             own.setdefault("qps", set()).add(str(run.qps))
+        if run.program is Program.IPERF3:
+            own.setdefault("streams", set()).add(str(run.qps))
         if run.ranks:
             own.setdefault("processes", set()).add(f"{len(run.ranks)} servers")
             own.setdefault(PROCESSES, set()).add(str(run.processes_per_server))

@@ -182,9 +182,9 @@ def _counter_row(
 ) -> tuple[str | int | None, ...]:
     if end is None:
         return (start.name, *[None] * 6)
-    sent = _grown(start, end, StateTopic.QUEUES, "passed_bytes", queue)
+    sent = grown(start, end, StateTopic.QUEUES, "passed_bytes", queue)
     pauses = [
-        _grown(start, end, StateTopic.PFC_COUNTERS, name, queue)
+        grown(start, end, StateTopic.PFC_COUNTERS, name, queue)
         for name in ("rx_frames", "tx_frames")
     ]
     return (
@@ -192,13 +192,13 @@ def _counter_row(
         None if end.cpu is None else end.cpu.one_minute,
         None if end.memory is None else f"{end.memory.percent:.0f}",
         None if sent is None else f"{sent / 1e9:.2f}",
-        _grown(start, end, StateTopic.QUEUES, "dropped_packets", queue),
+        grown(start, end, StateTopic.QUEUES, "dropped_packets", queue),
         None if None in pauses else sum(each or 0 for each in pauses),
-        _grown(start, end, StateTopic.ECN_MARKS, "marked_packets", None),
+        grown(start, end, StateTopic.ECN_MARKS, "marked_packets", None),
     )
 
 
-def _grown(
+def grown(
     start: DeviceSeen, end: DeviceSeen, topic: StateTopic, name: str, queue: int | None
 ) -> int | None:
     """Growth of a counter over all ports; None: not read twice, or cleared meanwhile."""

@@ -49,7 +49,8 @@ class Figures(Frozen):
     p999_us: float | None = None
     iops: float | None = None
     iterations: int | None = None
-    cpu_percent: float | None = None  # of the client, over all its CPUs, as perftest prints it
+    # Of the client: perftest prints a share of all its CPUs, iperf3 one of a single CPU.
+    cpu_percent: float | None = None
     server_cpu_percent: float | None = None
 
 

@@ -31,6 +31,24 @@ class WatermarkRow(Frozen):
     values: tuple[ConfidenceInterval, ...]
 
 
+class SearchAxis(Frozen):
+    """Parameter of the search space, as the document names it."""
+
+    name: str
+    unit: str
+    values: tuple[float, ...]
+
+
+class LossRow(Frozen):
+    """One flow whose packets are lost at a rate."""
+
+    percent: float = Field(description="Share of its packets that arrive corrupted.")
+    gbps: ConfidenceInterval = Field(description="Payload that the receiver got, Gb/s.")
+    resent_percent: ConfidenceInterval = Field(
+        description="Payload that was sent again, percent of what the receiver got."
+    )
+
+
 class WatermarkTable(Frozen):
     """Result of `tune compare bytetuning`."""
 
@@ -40,12 +58,15 @@ class WatermarkTable(Frozen):
     gamma: float
     method: str
     combinations: int
+    axes: tuple[SearchAxis, ...]
     refused: dict[str, int] = Field(description="Combinations that rules refuse, by reason.")
     evaluated: int
     search_seed: int = Field(description="Seed of the candidates; no seed of the table.")
     seeds: tuple[int, ...] = Field(description="Seeds of the table.")
     columns: tuple[WatermarkColumn, ...]
     rows: tuple[WatermarkRow, ...]
+    losses: tuple[LossRow, ...] = Field(description="Throughput by loss rate.")
+    loss_text: str = Field(description="Traffic of the losses, as a sentence.")
     assumptions: tuple[str, ...]
     not_modelled: tuple[str, ...]
     simulated: int = Field(description="Simulations that this command ran.")

@@ -50,6 +50,12 @@ def watermark_report(result: WatermarkTable) -> Iterator[Block]:
         lead=f"Sizes in cells; objectives by switch ({THROUGHPUT}) and by flow ({LATENCY}), "
         f"0 to 1, beta {result.beta:g}, gamma {result.gamma:g}",
     )
+    losses: list[tuple[Cell, ...]] = [
+        (f"{row.percent:g}", with_half(row.gbps), with_half(row.resent_percent))
+        for row in result.losses
+    ]
+    heads = _right("packets lost, %", "Gb/s", "payload sent again, %")
+    yield Section("Loss rate", (Table(heads, tuple(losses)),), lead=result.loss_text)
     counts = (
         (
             f"{count_of(result.evaluated, 'candidate')} of "

@@ -68,6 +68,10 @@ class SwitchUse(Frozen):
     switch: str
     goodput_gbps: float = Field(description="Payload of the flows that cross it, Gb/s.")
     queue_kbytes: float = Field(description="Mean of its data queues, added up, kbytes.")
+    sent_gbps: float = Field(
+        default=0, description="Packets of RoCE and TCP that it sent, over the whole run, Gb/s."
+    )
+    marks: float = Field(default=0, description="Packets that it marked.")
 
 
 class FlowsUse(Frozen):
@@ -124,7 +128,10 @@ class Measures(Frozen):
     )
     drops: float = Field(description="Packets of RoCE that switches dropped.")
     tcp_drops: float = Field(description="Packets of TCP that switches dropped.")
-    resent_kbytes: float = Field(description="Payload that was sent again after drops, kbytes.")
+    corrupted: float = Field(default=0, description="Packets that arrived corrupted.")
+    resent_kbytes: float = Field(
+        description="Payload that was sent again after drops and corruption, kbytes."
+    )
     switches: tuple[SwitchUse, ...] = Field(description="Traffic by switch.")
     flows: FlowsUse = Field(description="Traffic by flow, as statistics over the flows.")
 

@@ -341,6 +341,12 @@ class Scenario(Frozen):
     buffer: Buffer = Field(default_factory=Buffer, description="Buffer of the switches, and PFC.")
     nic: Nic = Field(default_factory=Nic, description="Congestion control of the NICs.")
     topology: Topology = Field(default_factory=Topology, description="Servers and switches.")
+    corrupted_percent: Percent = Field(
+        default=0,
+        examples=[0.1],
+        description="Share of RoCE's data packets that arrive corrupted, percent: the receiver "
+        "discards them, and go-back-N sends again from there.",
+    )
     duration_ms: float | None = Field(
         default=None,
         gt=0,

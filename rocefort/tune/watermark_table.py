@@ -7,13 +7,20 @@ not publish is assumed here, and listed in the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import this_site
 from rocefort.design.load.profiles import profiles_of
 from rocefort.models.fabric.congestion_control import Dcqcn
-from rocefort.tune.compare_model import WatermarkColumn, WatermarkRow, WatermarkTable
+from rocefort.tune.compare_model import (
+    LossRow,
+    SearchAxis,
+    WatermarkColumn,
+    WatermarkRow,
+    WatermarkTable,
+)
 from rocefort.tune.fabric_search import HEADERS, byte_tuning_start
 from rocefort.tune.model import Measures, Settings, Simulation
 from rocefort.tune.options import PUBLISHED_BUDGET, PUBLISHED_NIC
@@ -141,6 +148,22 @@ def space_of(base: Base) -> Space:
     )
 
 
+AXES: Final = {
+    "kmin_kbytes": ("Kmin", "cells", CELL_KBYTES),
+    "width_kbytes": ("Kmax above Kmin", "cells", CELL_KBYTES),
+    "pmax_percent": ("Pmax", "%", 1.0),
+    "alpha": ("alpha", "x", 1.0),
+    "headroom_kbytes": ("headroom", "cells", CELL_KBYTES),
+}
+
+
+def _axes(space: Space) -> Iterator[SearchAxis]:
+    for axis in space.axes:
+        name, unit, size = AXES[axis.name]
+        values = tuple(round(value / size, 6) for value in axis.values)
+        yield SearchAxis(name=name, unit=unit, values=values)
+
+
 @dataclass
 class Tuner:
     """ByteTuning's search: it measures a candidate once, and takes the best by its objective."""
@@ -212,6 +235,8 @@ def watermark_table(request: TableRequest, evaluator_of: EvaluatorOf) -> Waterma
     default = start.like(ecn=_cells_marking(100, 1000, 10))
     every = (start, default, best)
     measured = evaluator.evaluate(every, request.seeds, "simulate the columns")
+    lossy = evaluator_of(_loss_bases(dcqcn))
+    (losses,) = lossy.evaluate([start], request.seeds, "simulate the loss rates")
     plain = start.like(ecn=None)
     results = [other.evaluate([plain], request.seeds, "simulate DCTCP")[0], *measured]
     for own in measured:
@@ -236,6 +261,7 @@ def watermark_table(request: TableRequest, evaluator_of: EvaluatorOf) -> Waterma
         gamma=request.weights.gamma,
         method=request.method,
         combinations=space.combinations,
+        axes=tuple(_axes(space)),
         refused=space.refused,
         evaluated=len(tuner.table),
         search_seed=SEARCH_SEED,
@@ -245,10 +271,12 @@ def watermark_table(request: TableRequest, evaluator_of: EvaluatorOf) -> Waterma
             for n, column in enumerate(columns)
         ),
         rows=tuple(_rows([own[0] for own in results])),
+        losses=tuple(_losses(losses)),
+        loss_text=LOSS_TEXT,
         assumptions=(*ASSUMPTIONS, _nic_words(dcqcn)),
         not_modelled=MISSING,
-        simulated=evaluator.simulated + other.simulated,
-        reused=evaluator.reused + other.reused,
+        simulated=sum(each.simulated for each in (evaluator, other, lossy)),
+        reused=sum(each.reused for each in (evaluator, other, lossy)),
     )
 
 
@@ -289,6 +317,52 @@ def _column(
         objectives={},
     )
 
+
+# --- loss rate ------------------------------------------------------------------------------------
+
+LOSS_PERCENTS = (0, 0.001, 0.01, 0.1, 1, 5)
+LOSS_MS, LOSS_FROM_MS = 10, 1
+LOSS_TEXT = (
+    "one flow between servers of both access switches; packets arrive corrupted at this rate, and "
+    "the NICs send again from the lost one (go-back-N, as in the HPCC simulator)"
+)
+
+
+def _loss_bases(base: Base) -> tuple[Base, ...]:
+    """Return one flow of the bed at each loss rate."""
+    pair = Pair(f"server{SERVERS:02}", base.ground.pairs[0].receiver)
+    ground = replace(base.ground, pairs=(pair,))
+    keys = {
+        "flows": {"count": 1},
+        "duration_ms": LOSS_MS,
+        "measure_from_ms": LOSS_FROM_MS,
+    }
+    plain = base.scenario.model_dump(exclude_unset=True) | keys
+    return tuple(
+        replace(
+            base,
+            scenario=Scenario.model_validate(plain | {"corrupted_percent": percent}),
+            ground=ground,
+        )
+        for percent in LOSS_PERCENTS
+    )
+
+
+def _losses(results: Sequence[Simulation]) -> Iterator[LossRow]:
+    for percent, result in zip(LOSS_PERCENTS, results, strict=True):
+        span_s = (LOSS_MS - LOSS_FROM_MS) / 1000
+        shares = [
+            100 * run.resent_kbytes * 8e3 / max(1.0, run.goodput_gbps * 1e9 * span_s)
+            for run in result.runs
+        ]
+        yield LossRow(
+            percent=percent,
+            gbps=interval_of([run.goodput_gbps for run in result.runs], CONFIDENCE),
+            resent_percent=interval_of(shares, CONFIDENCE),
+        )
+
+
+# --- rows -----------------------------------------------------------------------------------------
 
 Reader = Callable[[Measures], float]
 READERS: tuple[tuple[str, str, Reader], ...] = (

@@ -46,6 +46,8 @@ def test_iperf3_over_two_streams() -> None:
     assert found.received_gbps == pytest.approx(6.0, abs=0.2)
     assert found.received_gbps <= found.sent_gbps
     assert found.retransmits == 12
+    assert found.cpu_percent == pytest.approx(19.23, abs=0.01)
+    assert found.server_cpu_percent == pytest.approx(17.68, abs=0.01)
     assert [round(piece.end_s) for piece in found.intervals] == [1, 2]
     assert found.intervals[0].gbps == pytest.approx(6.6887, abs=1e-3)
 

@@ -145,3 +145,15 @@ def test_without_pfc_lost_packets_are_sent_again() -> None:
     assert result.drops > 0
     assert result.resent_kbytes > 0
     assert result.goodput_gbps < 23.8
+
+
+def test_corrupted_packets_are_sent_again_and_cost_throughput() -> None:
+    """Go-back-N: a lost packet costs all that are under way behind it."""
+    rates, shares = [], (0, 0.1, 3)
+    for percent in shares:
+        result = run_scenario(flows={"count": 1}, corrupted_percent=percent, duration_ms=3)
+        line = 25e9 / 8 * 2.7e-3 / 1048  # packets in the measured time, first and again
+        assert result.corrupted == pytest.approx(line * percent / 100, rel=0.5)
+        assert result.resent_kbytes >= result.corrupted
+        rates.append(result.goodput_gbps)
+    assert rates[0] > rates[1] > 1.2 * rates[2]

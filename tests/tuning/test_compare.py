@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,9 @@ def test_the_table_has_its_columns_and_rows(compare: Compare) -> None:
     for value in rows["completion, mean"].values:
         assert value.mean < 3 * 23 * 2**20 * 8 / 25e6
     assert all(value.mean > 0 for value in rows["packets marked"].values)
+    rates = [row.gbps.mean for row in table.losses]
+    assert rates == sorted(rates, reverse=True) and rates[0] > 3 * rates[-1] > 0
+    assert prod(len(axis.values) for axis in table.axes) == table.combinations == 3300
     assert table.columns[0].objectives == {}
     for column in table.columns[1:]:
         assert set(column.objectives) == set(BYTE_TUNING)

@@ -66,6 +66,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         "packet_bytes": draw(st.sampled_from([256, 1048, 4200])),
         "buffer": buffer,
         "topology": {"kind": kind, "leaves": 3, "spines": 2, "uplink_gbps": 100},
+        "corrupted_percent": draw(st.sampled_from([0, 0, 3])),
         "duration_ms": 0.3,
         "measure_from_ms": 0,
     }

@@ -388,7 +388,12 @@ def _iperf3(run: RdmaRun, client: CommandResult) -> Measurement:
     _ended_well(client)
     resent = "" if tcp.retransmits is None else f", {tcp.retransmits} segments resent"
     sentence = f"{tcp.received_gbps:.2f} Gb/s of TCP over {tcp.streams} streams{resent}"
-    return run_measurement(run, Figures(gbps=tcp.received_gbps), sentence)
+    figures = Figures(
+        gbps=tcp.received_gbps,
+        cpu_percent=tcp.cpu_percent,
+        server_cpu_percent=tcp.server_cpu_percent,
+    )
+    return run_measurement(run, figures, sentence)
 
 
 def _fio(run: RdmaRun, client: CommandResult) -> Measurement:

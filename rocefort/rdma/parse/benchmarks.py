@@ -134,6 +134,8 @@ class IperfResult:
     retransmits: int | None  # None: the operating system does not count them
     tos: int | None
     intervals: tuple[Interval, ...]
+    cpu_percent: float | None = None  # of both ends, percent of one CPU; None: not in the report
+    server_cpu_percent: float | None = None
 
 
 def read_iperf(text: str) -> IperfResult:
@@ -151,6 +153,11 @@ def read_iperf(text: str) -> IperfResult:
         raise TableError(Outcome.MISSING_ROW, "end: no streams")
     retransmits = sent.get("retransmits")
     tos = _part(_part(report, "start"), "test_start").get("tos")
+    cpu = end.get("cpu_utilization_percent")
+    own, other = (
+        _number(cpu, f"{side}_total") if isinstance(cpu, Mapping) else None
+        for side in ("host", "remote")
+    )
     return IperfResult(
         received_gbps=_rate(received, "sum_received"),
         sent_gbps=_rate(sent, "sum_sent"),
@@ -159,6 +166,8 @@ def read_iperf(text: str) -> IperfResult:
         retransmits=retransmits if isinstance(retransmits, int) else None,
         tos=tos if isinstance(tos, int) else None,
         intervals=tuple(_intervals(report)),
+        cpu_percent=own,
+        server_cpu_percent=other,
     )
 
 

@@ -30,7 +30,7 @@ NOT_MODELLED = (
     "further data queues: there are one lossless queue, one of TCP, and that of CNPs and ACKs",
     "TCP: ECN, delayed acknowledgments, pacing and segmentation offload",
     "PCIe, caches and message boundaries of NICs: a server sends and receives at line rate",
-    "corrupted packets: packets are lost only where a buffer is full",
+    "corrupted packets, but a share that a scenario sets: all others are lost in a full buffer",
     "pause timers: a pause lasts until a resume frame",
 )
 
@@ -147,8 +147,9 @@ def measured(memory: Memory, seed: int) -> SimulationRun:
         },
         drops=int(ports[:, c.DROPS].sum()),
         tcp_drops=int(ports[:, c.LOSSY_DROPS].sum()),
+        corrupted=float(memory.integers[c.CORRUPTED]),
         resent_kbytes=float(flows[own, c.RESENT].sum()) / 1000,
-        switches=tuple(_switches(memory, own, span)),
+        switches=tuple(_switches(memory, own, span, end)),
         flows=_flows(memory, own, begin, end),
         events=int(memory.integers[c.EVENTS]),
     )
@@ -194,7 +195,12 @@ def _group(memory: Memory, members: Any, begin: int, end: int) -> GroupMeasures:
     )
 
 
-def _switches(memory: Memory, members: Any, span: int) -> Iterator[SwitchUse]:  # noqa: ANN401 - the same
+def _switches(
+    memory: Memory,
+    members: Any,  # noqa: ANN401 - an array of numpy
+    span: int,
+    end: int,
+) -> Iterator[SwitchUse]:
     """Yield the traffic of each switch, by its name; members: flows that count."""
     from rocefort.tune.simulator.kernel import columns as c  # noqa: PLC0415 - numba is optional
 
@@ -203,11 +209,18 @@ def _switches(memory: Memory, members: Any, span: int) -> Iterator[SwitchUse]:  
         for node in spec.nodes[1:-1] if counts else ():
             carried[node] = carried.get(node, 0) + float(flow[c.MEASURED])
     queues = _port_queues(memory, span)
+    sent: dict[str, int] = {}
+    marks: dict[str, int] = {}
+    for (near, _), port in zip(memory.names, memory.ports, strict=True):
+        sent[near] = sent.get(near, 0) + int(port[c.CARRIED])
+        marks[near] = marks.get(near, 0) + int(port[c.MARKS])
     for name in sorted({near for near, _ in queues}):
         yield SwitchUse(
             switch=name,
             goodput_gbps=carried.get(name, 0) * 8000 / span,
             queue_kbytes=sum(size for (near, _), size in queues.items() if near == name),
+            sent_gbps=sent[name] * 8000 / max(1, end),
+            marks=marks[name],
         )
 
 

@@ -390,6 +390,7 @@ def _parameters(scenario: Scenario, nic: DcqcnParameters) -> Floats:
         _set_tcp(p, scenario)
     p[c.RETRY_PS] = 1000 * PS_PER_US
     p[c.NACK_PS] = 500 * PS_PER_US
+    p[c.CORRUPT] = scenario.corrupted_percent / 100
     return p
 
 

@@ -20,6 +20,7 @@ from rocefort.tune.simulator.kernel.memory import (
     Ints,
     append,
     discard,
+    draw,
     new_packet,
     set_time,
     take,
@@ -166,6 +167,10 @@ def at_receiver(m: Ints, x: Floats, packet: int, now: int) -> None:
     flow = m[packet + c.FLOW]
     m[flow + c.ARRIVED] += 1
     m[flow + c.ARRIVED_BYTES] += m[packet + c.BYTES]
+    if x[c.CORRUPT] > 0 and draw(m) < x[c.CORRUPT]:
+        m[c.CORRUPTED] += 1 if now >= x[c.MEASURE_FROM] else 0
+        discard(m, packet)
+        return
     marked = m[packet + c.MARK]
     m[flow + c.MARKED] += marked
     if m[packet + c.SEQ] == m[flow + c.EXPECTED]:
