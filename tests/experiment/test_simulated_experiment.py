@@ -112,6 +112,16 @@ def test_the_same_command_adds_only_what_is_missing(experiment: Experiment, tmp_
     assert [run.values for run in again.runs] == [run.values for run in first.runs]
 
 
+def test_tcp_of_every_second_server_is_beside_the_collectives(experiment: Experiment) -> None:
+    words = ("--servers", f"{SERVERS},transfer01", "--tcp-gbps", "5", "--repeat", "1")
+    result = result_of(experiment(*words, "--processes-per-server", "1", "--format", "json"))
+    assert result.plan.options["beside"] == "2 TCP senders at 5 Gb/s"
+    assert result.plan.options["servers"] == "k8sgn08, readout04"
+    exchange = result.runs[0].values[0]
+    assert exchange.counters["Gb/s of all spines"] > 10
+    assert any(line.startswith("TCP: 2 TCP senders") for line in result.assumptions)
+
+
 def test_another_experiment_is_refused(experiment: Experiment, tmp_path: Path) -> None:
     result_of(experiment("--format", "json"))
     done = experiment("--repeat", "3")
@@ -198,6 +208,11 @@ REFUSED = [
     (
         ("--sizes", "9" * 5000),
         "--sizes: '99999999999999999999' is no number above 0; write numbers with commas, such as 2048,65536",
+    ),
+    (
+        ("--groups", "2", "--cable-by", "person"),
+        "--groups: a simulated experiment does not use it; use it with --connections\n"
+        "--cable-by: a simulated experiment does not use it; use it with --connections",
     ),
     (
         ("--restore", "--duration", "4"),
