@@ -1,10 +1,10 @@
 """Process in which the rules of a site run: one request in, one line of JSON for each event out.
 
-It has no environment and no file of the command except the two pipes. It runs rules in workers, so
-that one that fails costs a fork. An audit hook ends a worker before an act that is not computing: a
-file, the network, a process, a thread. That stops mistakes
-and curious code. It is no sandbox for an attacker's code, which is never loaded in the first place
-(`rocefort/base/rule_files.py`).
+It has no environment and no file of the command except the two pipes. It runs each rule in a worker
+of its own, so that no rule changes what another one sees, and one that fails costs a fork. An audit
+hook ends a worker before an act that is not computing: a file, the network, a process, a thread.
+That stops mistakes and curious code. It is no sandbox for an attacker's code, which is never loaded
+in the first place (`rocefort/base/rule_files.py`).
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from rocefort.validators.rules.registry import Rule, Subject, decorated
 
 MOST_VERDICTS: Final = 10_000  # of one rule
 LONGEST_TEXT: Final = 300  # characters of an exception or of printed text
+LONGEST_MESSAGE: Final = 1000  # characters of a text of a finding
 MOST_MEMORY: Final = 8 * 1024**3  # bytes of addresses
 WITH_REASON: Final = 70  # exit code of a worker after an event with the reason
 SLOWER: Final = 3  # a step that waits has so many times its limit by the clock
@@ -68,10 +69,14 @@ class RuleRequest:
 
 
 class RuleOrder(TypedDict):
-    """Files and ids of rules to run in one worker."""
+    """Work of one worker: load a file, then run one of its rules, or none.
 
-    files: Sequence[str]
+    ids: of all its rules, as its text shows them.
+    """
+
+    file: str
     ids: Sequence[str]
+    rule: str  # empty: only load the file
 
 
 @dataclass
@@ -140,14 +145,15 @@ def _work(
     _limit_resources()
     limit = partial(_limit_time, request.limit_s, signal.setitimer)
     sys.addaudithook(_hook(tuple(request.files), emit, end))
-    steps = [(file, partial(_load, file, request.files[file])) for file in order["files"]]
-    steps += [(rule_id, partial(_judge, rule_id, overview, emit)) for rule_id in order["ids"]]
+    file, rule_id = order["file"], order["rule"]
+    steps = [(file, partial(_load, file, request.files[file], order["ids"]))]
+    steps += [(rule_id, partial(_judge, rule_id, overview, emit))] if rule_id else []
     for name, run in steps:
         emit({"at": name})
         limit()
         loaded = _guarded(request.files, emit, printed, run)
-        if not loaded and name in request.files:
-            end(WITH_REASON)  # its rules cannot run: the next order is without them
+        if not loaded and name == file:
+            end(WITH_REASON)  # its rules cannot run
     emit({"end": True})
     end(0)
 
@@ -167,17 +173,23 @@ def _limit_time(limit_s: int, set_timer: Callable[[int, float], object]) -> None
     set_timer(signal.ITIMER_REAL, limit_s * SLOWER)
 
 
-def _load(file: str, text: str) -> None:
-    """Run a file of rules; its decorators register them."""
+def _load(file: str, text: str, ids: Sequence[str]) -> None:
+    """Run a file of rules; its decorators register them. TypeError for one that is not among ids.
+
+    Such a rule is in no list of rules, and would never run.
+    """
     module = ModuleType(file.removesuffix(".py").replace("/", "."))
     module.__file__ = file
     sys.modules[module.__name__] = module  # dataclasses look their module up
     exec(compile(text, file, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - the site's
+    own = (rule for rule in decorated().values() if rule.judge.__module__ == module.__name__)
+    if unlisted := [rule.id for rule in own if rule.id not in ids]:
+        raise TypeError(f"{unlisted[0]}: write `@rule(..)` by this name, above a `def`")
 
 
 def _judge(rule_id: str, overview: Overview, emit: Callable[[Event], None]) -> None:
     """Run one rule, and write each verdict as it comes."""
-    rule = decorated(rule_id)
+    rule = decorated().get(rule_id)
     if rule is None:
         raise LookupError("its file registers no such rule")
     for number, verdict in enumerate(Subject(overview, rule).verdicts(), 1):
@@ -192,7 +204,14 @@ def _event_of(verdict: object, rule: Rule) -> Event:
     if verdict.rule != rule.id:
         raise TypeError(f"yields a finding of rule {verdict.rule}")
     kind = "finding" if isinstance(verdict, Finding) else "not_judged"
-    return {kind: verdict.model_dump(mode="json")}
+    return {kind: visible(verdict).model_dump(mode="json")}
+
+
+def visible(verdict: Finding | NotJudged) -> Finding | NotJudged:
+    """Return a verdict whose texts are one line each, of a length that a person reads."""
+    fields = ("message", "hint") if isinstance(verdict, Finding) else ("reason",)
+    texts = {name: " ".join(getattr(verdict, name).split()) for name in fields}
+    return verdict.model_copy(update={n: t[:LONGEST_MESSAGE] for n, t in texts.items()})
 
 
 def _guarded(

@@ -35,6 +35,7 @@ from rocefort.validators.rule_process import (
     WITH_REASON,
     RuleOrder,
     RuleRequest,
+    visible,
 )
 from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import (
@@ -51,7 +52,6 @@ START_S: Final = 120  # of Python, its imports and the fabric, on a loaded machi
 GRACE_S: Final = 10  # until this process ends a worker that its own limits do not end
 OUT_OF_TIME: Final = frozenset((signal.SIGPROF, signal.SIGALRM))
 LONGEST_LINE: Final = 1024 * 1024  # bytes of an event
-LONGEST_MESSAGE: Final = 1000
 DECORATOR: Final = "rule"
 EXIT_CODES: Final = range(-signal.NSIG, 256)
 # What a line raises that only code of the site can have written: of any JSON, of any depth.
@@ -59,6 +59,7 @@ FORGED: Final = (
     *(ValueError, TypeError, LookupError, AttributeError, StopIteration),
     *(OverflowError, RecursionError),
 )
+AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
 NOT_CONSTANT: Final = "a constant, as in docs/how-to/site-rules.md"
 
 
@@ -126,11 +127,12 @@ class _NoRuleError(Exception):
         self.subject, self.what = subject, what
 
 
-def _decorated_functions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, ast.Call]]:
+def _decorated_functions(tree: ast.Module) -> Iterator[tuple[AnyFunction, ast.Call]]:
     for node in ast.walk(tree):
-        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
-            if isinstance(decorator, ast.Call) and _last_name(decorator.func) == DECORATOR:
-                yield node, decorator  # type: ignore[misc]
+        if isinstance(node, AnyFunction):
+            for decorator in node.decorator_list:
+                if isinstance(decorator, ast.Call) and _last_name(decorator.func) == DECORATOR:
+                    yield node, decorator
 
 
 def _last_name(node: ast.expr | None) -> str:
@@ -140,7 +142,7 @@ def _last_name(node: ast.expr | None) -> str:
 
 
 def _rule_of(
-    function: ast.FunctionDef, call: ast.Call, file: str, prefix: str, earlier: Mapping[str, Rule]
+    function: AnyFunction, call: ast.Call, file: str, prefix: str, earlier: Mapping[str, Rule]
 ) -> Rule:
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     first = call.args[0] if call.args else given.pop("rule_id", None)
@@ -158,6 +160,8 @@ def _rule_of(
     source = _text_of(given.get("source"))
     if severity is None or not source.strip():
         raise _NoRuleError(rule_id, f"its severity or source is not {NOT_CONSTANT}")
+    if isinstance(function, ast.AsyncFunctionDef):
+        raise _NoRuleError(rule_id, "is an async function, which yields no findings to a check")
     title, explanation, sections = sections_of(cleandoc(ast.get_docstring(function) or ""))
     if not title:
         raise _NoRuleError(rule_id, "has no docstring")
@@ -199,12 +203,12 @@ def run_site_rules(
 ) -> SiteVerdicts:
     """Run rules of a site on a network; raises ServiceFailed if no process can be started.
 
-    A file or a rule that ends its process, or does not end, fails alone: the others run in a new
-    process.
+    Each rule runs in a worker of its own, on an untouched network: a rule that ends it, or does not
+    end, fails alone.
     """
     limit_s = site.files.settings.limit_s
     request = pickle.dumps(RuleRequest(site.files.texts, network, sources, limit_s))
-    run = _RuleRun(site, request, list(ids), SiteVerdicts({i: [] for i in ids}, []))
+    run = _RuleRun(site, request, list(_orders(site, ids)), SiteVerdicts({i: [] for i in ids}, []))
     for failure in site.failures:
         run.leave_out(failure.file)
     while run.pending:
@@ -212,19 +216,29 @@ def run_site_rules(
     return run.finished()
 
 
+def _orders(site: SiteRules, ids: Sequence[str]) -> Iterator[RuleOrder]:
+    """Yield a worker for each rule, and one for each file without a rule to run."""
+    for file in site.files.texts:
+        own = [rule.id for rule in site.rules if rule.file == file]
+        for rule_id in [each for each in own if each in ids] or [""]:
+            yield RuleOrder(file=file, ids=own, rule=rule_id)
+
+
 @dataclass
 class _RuleRun:
-    """Run of some rules, over as many workers as it takes."""
+    """Run of some rules, each in a worker of its own."""
 
     site: SiteRules
     request: bytes
-    pending: list[str]
+    pending: list[RuleOrder]
     verdicts: SiteVerdicts
     bad_files: set[str] = field(default_factory=set)
+    steps: list[str] = field(default_factory=list)  # of the worker that are to begin: file, id
     current: str = ""  # file or id; empty before the first
     ended: bool = False
-    code: int | None = None  # of the worker, if it has ended before its last rule
+    code: int | None = None  # of the worker, if it has ended
     spoiled: bool = False  # the worker has written what is no event
+    failed: bool = False  # the worker has named a failure
 
     def one_process(self) -> None:
         """Run what is left in one process, until its end, or until a worker must be ended."""
@@ -242,13 +256,14 @@ class _RuleRun:
                 _end(process)
 
     def _one_worker(self, process: subprocess.Popen[bytes], events: int) -> bool:
-        """Run what is left in one worker; return whether the process takes another order."""
-        self.current, self.ended, self.code, self.spoiled = "", False, None, False
-        files = [file for file in self.site.files.texts if file not in self.bad_files]
-        order = RuleOrder(files=files, ids=tuple(self.pending))
+        """Run the next rule in a worker; return whether the process takes another order."""
+        order = self.pending.pop(0)
+        self.steps = [order["file"], *filter(None, [order["rule"]])]
+        self.current, self.code = "", None
+        self.ended = self.spoiled = self.failed = False
         _send(process, json.dumps(order).encode() + b"\n")
         in_time = self._read(events)
-        if not self.ended:
+        if not self.ended or self.spoiled:
             self._broken(in_time=in_time)
         return self.code is not None and not self.spoiled
 
@@ -279,23 +294,28 @@ class _RuleRun:
         try:
             event = json.loads(line)
             kind, value = next(iter(event.items()))
-            self._taken(kind, value, event)
+            if kind == "worker" and value in EXIT_CODES:
+                self.code = int(value)
+            elif self.ended:
+                self.spoiled = True  # the rule has written the end itself
+            else:
+                self._taken(kind, value, event)
         except FORGED:
             self.spoiled = True
 
     def _taken(self, kind: str, value: Any, event: Mapping[str, Any]) -> None:  # noqa: ANN401 - JSON's
-        if kind == "end" and not self.pending:
+        if kind == "end" and not self.steps:
             self.ended = True
-        elif kind == "worker" and value in EXIT_CODES:
-            self.code = int(value)
         elif kind == "at":
-            self._begin(str(value))
+            if [value] != self.steps[:1]:
+                raise ValueError(kind)
+            self.current = self.steps.pop(0)
         elif kind in ("finding", "not_judged"):
             own = self.verdicts.by_rule[self.current]
             verdict = (Finding if kind == "finding" else NotJudged).model_validate(value)
             if verdict.rule != self.current or len(own) >= MOST_VERDICTS:
                 raise ValueError(kind)
-            own.append(_visible(verdict))
+            own.append(visible(verdict))
         elif kind == "printed":
             first = str(value).splitlines()[0][:LONGEST_TEXT]
             self._fail(Failing.ACT, f"prints {first!r}")
@@ -309,15 +329,6 @@ class _RuleRun:
             what = f"does not load: {text}" if of_file else f"ends with {text}"
             self._fail(Failing.LOADING if of_file else Failing.ENDING, what, event)
 
-    def _begin(self, name: str) -> None:
-        if name in self.site.files.texts:
-            self.current = name
-        elif name in self.pending:
-            self.pending.remove(name)
-            self.current = name
-        else:
-            raise ValueError(name)
-
     def _broken(self, *, in_time: bool) -> None:
         """Record why a worker has not come to its end; raise ServiceFailed before its begin."""
         if not self.current:
@@ -329,7 +340,7 @@ class _RuleRun:
             self._fail(Failing.TIME, f"does not end within {limit} s")
         elif self.spoiled:
             self._fail(Failing.ENDING, "writes to the pipe of its process")
-        elif code != WITH_REASON:
+        elif code != WITH_REASON or not self.failed:
             self._fail(Failing.ENDING, f"ends its process {_code_text(code)}")
         if self.current in self.site.files.texts:
             self.leave_out(self.current)
@@ -337,8 +348,7 @@ class _RuleRun:
     def leave_out(self, file: str) -> None:
         """Leave out a file, whose rules cannot run."""
         self.bad_files.add(file)
-        of_file = {rule.id for rule in self.site.rules if rule.file == file}
-        self.pending[:] = [rule_id for rule_id in self.pending if rule_id not in of_file]
+        self.pending[:] = [order for order in self.pending if order["file"] != file]
 
     def _fail(self, kind: Failing, what: str, event: Mapping[str, Any] | None = None) -> None:
         """Record a failure of the current step, at a line of its file or at its beginning."""
@@ -349,6 +359,7 @@ class _RuleRun:
         if place[0] in self.site.files.texts and isinstance(place[1], int):
             file, line = str(place[0]), place[1]
         failure = RuleFailure(kind, self.current, what, file, line)
+        self.failed = True
         if failure not in self.verdicts.failures:
             self.verdicts.failures.append(failure)
 
@@ -371,13 +382,6 @@ def _code_text(code: int | None) -> str:
         known = number in {*signal.Signals}  # real-time signals have no name
         return f"by {signal.Signals(number).name}" if known else f"by signal {number}"
     return f"with code {code}"
-
-
-def _visible(verdict: Finding | NotJudged) -> Finding | NotJudged:
-    """Return a verdict whose texts are one line each, of a length that a person reads."""
-    fields = ("message", "hint") if isinstance(verdict, Finding) else ("reason",)
-    texts = {name: " ".join(getattr(verdict, name).split()) for name in fields}
-    return verdict.model_copy(update={n: t[:LONGEST_MESSAGE] for n, t in texts.items()})
 
 
 KEPT: Final = ("LD_LIBRARY_PATH",)  # Python itself may need it; all other variables stay here

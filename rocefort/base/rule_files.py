@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ from typing import Final
 from pydantic import Field, ValidationError
 
 from napalm_cloudengine import regular_file
-from rocefort.base.errors import BadInput
+from rocefort.base.errors import BadInput, Problem
 from rocefort.base.repository import SETTINGS_FILE, Site, shortest, site_of
 from rocefort.models.base import Frozen
 
@@ -78,13 +78,13 @@ def rules_here() -> RulesRead:
     site = site_of(Path.cwd())
     if site is None or site.is_clone:
         return RulesRead()
-    paths = [path for path in sorted(rule_folder(site).glob("*.py")) if is_rule_file(path.name)]
-    files = {path: str(shortest(path)) for path in paths if not path.is_symlink()}
-    if not files:
+    folder = rule_folder(site)
+    paths = [path for path in sorted(folder.glob("*.py")) if is_rule_file(path.name)]
+    if not paths:
         return RulesRead()
     settings = site.root / SETTINGS_FILE
     text = _text(settings) if settings.is_file() else ""
-    return rules_of(text, str(shortest(settings)), lambda: {n: _text(p) for p, n in files.items()})
+    return rules_of(text, str(shortest(settings)), lambda: _texts(folder, paths))
 
 
 def rule_folder(site: Site) -> Path:
@@ -117,6 +117,15 @@ def settings_in(text: str, file: str) -> RuleSettings | None:
     except (tomllib.TOMLDecodeError, RecursionError, ValidationError, ValueError):
         what = f"[{KEY}] has no valid prefix or limit_s"
         raise BadInput(what, file=file, how='write prefix = "PLANT": 4 to 8 capitals') from None
+
+
+def _texts(folder: Path, paths: Sequence[Path]) -> dict[str, str]:
+    """Texts of files by the name that findings have; raises BadInput, also for a link."""
+    how = "copy it: the rules of a site are files of its repository"
+    linked = [path for path in (folder, *paths) if path.is_symlink()]
+    if linked:
+        raise BadInput(problems=[Problem(str(shortest(each)), "is a link", how) for each in linked])
+    return {str(shortest(path)): _text(path) for path in paths}
 
 
 def _text(path: Path) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from napalm_cloudengine import regular_file
 from rocefort.base import output
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import SETTINGS_FILE, Site, site_of
@@ -97,8 +98,15 @@ def _texts_of_head(top: Path, site: Site, head: str) -> dict[str, bytes]:
         return _texts_at(top, site, commit_of(top, head))
     folder = _folder(top, site) / FOLDER
     paths = [path for path in rule_folder(site).glob("*.py") if is_rule_file(path.name)]
-    regular = [path for path in paths if path.is_file() and not path.is_symlink()]
-    return {(folder / path.name).as_posix(): path.read_bytes() for path in regular}
+    return {(folder / path.name).as_posix(): _content(path) for path in paths}
+
+
+def _content(path: Path) -> bytes:
+    """Content of a file of the work tree, to compare it; empty: it cannot be read."""
+    try:
+        return regular_file.read_bytes(path)
+    except OSError:
+        return b""
 
 
 def _decoded(name: str, content: bytes) -> str:

@@ -350,9 +350,9 @@ def put_in_force(rules_of_site: Iterable[Rule]) -> None:
     _in_force[:] = sorted(rules_of_site, key=lambda one: one.id)
 
 
-def decorated(rule_id: str) -> Rule | None:
-    """Return the rule that a module has registered in this process."""
-    return _registered.get(rule_id)
+def decorated() -> Mapping[str, Rule]:
+    """Rules that modules have registered in this process so far, by id."""
+    return _registered
 
 
 @cache

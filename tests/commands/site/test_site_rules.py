@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -186,7 +187,13 @@ def test_another_folder_brings_no_rules(
     assert "PLANT001" not in done.out
     monkeypatch.chdir(site)
     (site / "validators/linked.py").symlink_to(foreign / "validators/evil.py")
-    assert "OTHER001" not in rocefort("check", "--format", "json").out
+    done = rocefort("check")
+    how = "copy it: the rules of a site are files of its repository"
+    assert (done.code, done.err) == (2, f"rocefort: validators/linked.py: is a link; {how}\n")
+    shutil.rmtree(site / "validators")
+    (site / "validators").symlink_to(foreign / "validators")
+    done = rocefort("check")
+    assert (done.code, done.err) == (2, f"rocefort: validators: is a link; {how}\n")
 
 
 def test_a_review_runs_the_rules_of_the_base(

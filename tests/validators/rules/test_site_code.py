@@ -16,6 +16,7 @@ from rocefort.base.repository import ROOT, TEMPLATES
 from rocefort.base.rule_files import RuleFiles, RuleSettings, settings_in
 from rocefort.models.finding import Report
 from rocefort.validators.checks import check, rules, selected
+from rocefort.validators.rule_process import LONGEST_MESSAGE
 from rocefort.validators.site_rules import read_site_rules, use_site_rules
 
 HEAD = """
@@ -78,6 +79,11 @@ BODIES: list[tuple[str, str]] = [
     ("sys.exit(0)", "RUL002 {at}: PLANT001: ends with SystemExit: 0"),
     ("raise KeyboardInterrupt", "RUL002 {at}: PLANT001: ends with KeyboardInterrupt"),
     ("os._exit(0)", "RUL002 {file}: PLANT001: ends its process with code 0"),
+    ("os._exit(70)", "RUL002 {file}: PLANT001: ends its process with code 70"),
+    (
+        "object.__setattr__(subject.network, 'nodes', ())\nsubject.overview.switches = ()\n1/0",
+        "RUL002 {last}: PLANT001: ends with ZeroDivisionError: division by zero",
+    ),
     ("os.abort()", "RUL002 {file}: PLANT001: ends its process by SIGABRT"),
     (
         "yield 'text'",
@@ -152,6 +158,7 @@ def test_a_failing_rule_is_a_finding_and_the_others_run(
             "file": f"{file}:{FIRST - 6}",
             "at": f"{file}:{FIRST}",
             "next": f"{file}:{FIRST + 1}",
+            "last": f"{file}:{FIRST + 2}",
         }
         assert by_file[file] == sentence.format(**where).replace("PLANT001", f"PLANT{number:03}")
         assert f"the rule of the site failed ({file})" in [n.reason for n in report.not_judged]
@@ -181,10 +188,11 @@ def test_a_rule_or_a_file_that_does_not_end_is_ended(small: Any, body: str, at_l
 
 
 def test_findings_before_the_failure_are_kept(small: Any) -> None:
-    body = "yield subject.finding(None, 'first', 'fix it')\nraise ValueError('a\\n b')"
-    report = judged(small.network, {FILE: odd(body)})
+    yields = "for text in ('first', 'x' * 10**7): yield subject.finding(None, text, 'fix it')\n"
+    report = judged(small.network, {FILE: odd(yields + "raise ValueError('a\\n b')")})
     assert [f"{f.rule} {f.message}" for f in report.findings] == [
         "PLANT001 first",
+        f"PLANT001 {'x' * LONGEST_MESSAGE}",
         "RUL002 PLANT001: ends with ValueError: a b",
     ]
 
@@ -228,6 +236,14 @@ UNLOADED: list[tuple[str, str]] = [
         "RUL001 {8}: PLANT001: has no docstring",
     ),
     (odd("") + RULE.format(number=1), "RUL001 {16}: PLANT001: is also in validators/odd.py"),
+    (
+        odd("").replace("def rule_1", "async def rule_1"),
+        "RUL001 {8}: PLANT001: is an async function, which yields no findings to a check",
+    ),
+    (
+        odd("").replace("@rule(", "again = rule\n@again("),
+        "RUL001 {1}: validators/odd.py: does not load: TypeError: PLANT001: write `@rule(..)` by this name, above a `def`",
+    ),
     ("def (:\n", "RUL001 {1}: validators/odd.py: is not Python: invalid syntax"),
     (
         HEAD + "1/0\n" + RULE.format(number=1),
