@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import chdir, contextmanager
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 SESSION = pytest.StashKey["TestedFabric"]()
 TRACES = pytest.StashKey["list[Reach]"]()
 TITLE = "path of the packets"
+GROUP = "rocefort"  # of the cases; -k selects by it, so that it has no name of a fabric
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -103,12 +105,7 @@ def policy(rocefort_fabric: TestedFabric) -> TestedPolicy:
 @pytest.fixture(scope="session")
 def config(rocefort_fabric: TestedFabric) -> Callable[[str], str]:
     """Return a function: the configuration of a switch, by its name."""
-
-    def text_of(switch: str) -> str:
-        with _stated():
-            return rocefort_fabric.config(switch)
-
-    return text_of
+    return rocefort_fabric.config
 
 
 @pytest.fixture
@@ -124,12 +121,31 @@ def reach(request: pytest.FixtureRequest, rocefort_fabric: TestedFabric) -> Call
     def follow(
         a: str, b: str, protocol: str = "rdma", port: int | None = None, down: tuple[str, ...] = ()
     ) -> Reach:
-        with _stated():
-            reached = rocefort_fabric.reach(a, b, protocol, port, down)
+        reached = rocefort_fabric.reach(a, b, protocol, port, down)
         traces.append(reached)
         return reached
 
     return follow
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Turn an error of a fixture's function into its sentences, with the line of the test."""
+    try:
+        return (yield)
+    except Exception as error:
+        if "rocefort_fabric" not in pyfuncitem.fixturenames:
+            raise  # tests of other repositories, among them those of Rocefort
+        from rocefort.base.errors import RocefortError  # noqa: PLC0415
+
+        if not isinstance(error, RocefortError):
+            raise
+        file = pyfuncitem.reportinfo()[0]
+        frames = walk_tb(error.__traceback__)
+        lines = [line for frame, line in frames if frame.f_code.co_filename == str(file)]
+        place = f"{pyfuncitem.location[0]}:{lines[-1]}: " if lines else ""
+        text = "\n".join(f"{place}{problem}" for problem in error.problems)
+        raise pytest.fail.Exception(text, pytrace=False) from None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -159,8 +175,10 @@ def pytest_collection_modifyitems(
         cases = _tested(config).cases
     except RocefortError as error:
         raise pytest.UsageError(*map(str, error.problems)) from None
-    group = _FabricCases.from_parent(session, name=_tested(config).name, nodeid="rocefort")
-    items.extend(_RuleCase.from_parent(group, name=case.name, case=case) for case in cases)
+    group = _FabricCases.from_parent(session, name=GROUP, nodeid=GROUP)
+    for case in cases:
+        nodeid = f"{GROUP}::{case.name}"  # --lf reads it like this, with the place as parameter
+        items.append(_RuleCase.from_parent(group, name=case.name, nodeid=nodeid, case=case))
 
 
 class _FabricCases(pytest.Collector):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
@@ -13,6 +13,7 @@ from rocefort.base.documents.suggest import nearest
 from rocefort.base.errors import BadInput
 from rocefort.base.repository import only_fabric
 from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.load.documents import find_fabric
 from rocefort.design.subject import ReadNetwork, subject_of_derived
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.policy import SegmentPolicy
@@ -60,9 +61,13 @@ class Reach:
 
 @dataclass(frozen=True)
 class TestedRoutes:
-    """BGP sessions and routes, as `rocefort verify` computes them."""
+    """BGP sessions and routes, as `rocefort verify` computes them.
+
+    Raises BadInput for an unknown switch, and for what is no prefix.
+    """
 
     solution: Solution = field(repr=False)
+    switches: tuple[str, ...] = field(repr=False)
 
     @property
     def sessions_down(self) -> list[str]:
@@ -73,7 +78,12 @@ class TestedRoutes:
 
     def next_hops(self, switch: str, prefix: str) -> tuple[IPv4Address, ...]:
         """Equal next hops of a switch to a prefix; empty: it has no BGP route to it."""
-        route = self._table.get((switch, IPv4Network(prefix)))
+        _require(switch, self.switches)
+        try:
+            network = IPv4Network(prefix)
+        except ValueError as error:
+            raise BadInput(f"{prefix!r} is no prefix: {error}", how="write 10.1.0.2/32") from None
+        route = self._table.get((switch, network))
         return route.next_hops if route else ()
 
     def width(self, switch: str, prefix: str) -> int:
@@ -118,7 +128,7 @@ class TestedFabric:
     __test__ = False
 
     def __init__(self, path: Path) -> None:
-        self.path = path.absolute()
+        self.path = find_fabric(path).absolute()
         judge_by_site_rules()
         self._derived: DerivedNetwork = derive(self.path)
         self.subject: ReadNetwork = subject_of_derived(self._derived)
@@ -141,7 +151,7 @@ class TestedFabric:
     @cached_property
     def routes(self) -> TestedRoutes:
         """Sessions and routes."""
-        return TestedRoutes(self.solution)
+        return TestedRoutes(self.solution, tuple(self.subject.texts))
 
     @cached_property
     def capacity(self) -> CapacityReport:
@@ -168,9 +178,7 @@ class TestedFabric:
 
     def config(self, switch: str) -> str:
         """Configuration of a switch; raises BadInput for an unknown name."""
-        if switch not in self.subject.texts:
-            how = nearest(switch, self.subject.texts)
-            raise BadInput(f"no switch {switch!r}", how=how)
+        _require(switch, self.subject.texts)
         return self.subject.texts[switch]
 
     def reach(
@@ -213,6 +221,12 @@ class TestedFabric:
             warnings=tuple(_text(each) for each in findings if each not in errors),
             skipped=tuple(_skipped(entries)),
         )
+
+
+def _require(switch: str, switches: Collection[str]) -> None:
+    """Raise BadInput for an unknown switch."""
+    if switch not in switches:
+        raise BadInput(f"no switch {switch!r}", how=nearest(switch, switches))
 
 
 def _text(finding: Finding) -> str:

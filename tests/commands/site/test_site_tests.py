@@ -24,6 +24,10 @@ def test_without_spines(reach):
 def test_unknown_switch(config):
     config("leaf01")
 
+def test_no_prefix(routes):
+    assert routes.width("leaf001", "10.1.0.2/32") == 1
+    routes.width("leaf001", "10.1.0.2/24")
+
 def test_one_derivation(rocefort_fabric, network, fabric):
     assert rocefort_fabric.subject.network is network
     assert fabric.fabric == network.name
@@ -82,7 +86,8 @@ def test_red_tests_and_cases_give_their_reasons(
         "path of the packets",
         "without spine01 and spine02\n1 path, 0 delivered",
         "not delivered: leaf001 has no route to 10.1.0.2",
-        "no switch 'leaf01'; did you mean 'leaf001'?",
+        "\ntests/test_own.py:6: no switch 'leaf01'; did you mean 'leaf001'?\n",
+        "\ntests/test_own.py:10: '10.1.0.2/24' is no prefix: 10.1.0.2/24 has host bits set; write",
         "FAILED rocefort::BGP002[leaf001]",
         "FAILED rocefort::PLANT001[leaf002]",
         "leaf001 has no rack; fix: add `rack:` to the leaf",
@@ -96,8 +101,9 @@ def test_red_tests_and_cases_give_their_reasons(
     lost = cases["test_without_spines"].find("failure")
     assert lost is not None
     assert "1 path, 0 delivered" in (lost.text or "")
-    selected = run(site, plugin, "--rocefort", "-k", "BGP002", "-q")
-    assert "2 failed" in selected.stdout
+    words = ("--rocefort", "--rocefort-fabric", "plant", "-k", "PLANT001", "-q")
+    selected = run(site, plugin, *words)  # its fabric has the name plant
+    assert re.search(r"(?m)^2 failed, 3 passed, \d+ deselected", selected.stdout)
 
 
 def test_it_costs_another_repository_nothing(tmp_path: Path, plugin: dict[str, str]) -> None:
@@ -133,14 +139,15 @@ def test_tasks_of_a_site(rocefort: Rocefort, tmp_path: Path) -> None:
     )
     usage = "usage: python tasks.py check|test|report|review|plan [OPTIONS]\n"
     assert (done.returncode, done.stderr) == (1, usage)
-    fake = tmp_path / "bin"
-    fake.mkdir()
-    (fake / "rocefort").write_text('#!/bin/sh\necho "$@"\nexit 3\n')
-    (fake / "rocefort").chmod(0o755)
+    fake = tmp_path / "lib/rocefort"
+    fake.mkdir(parents=True)
+    (fake / "__init__.py").touch()
+    (fake / "__main__.py").write_text("import sys\nprint(*sys.argv[1:])\nsys.exit(3)\n")
+    (site / "rocefort.py").write_text("")
     done = subprocess.run(
         [sys.executable, "tasks.py", "review", "--out", "x"],
         cwd=site,
-        env={"PATH": str(fake)},
+        env={"PYTHONPATH": str(fake.parent)},
         capture_output=True,
         text=True,
         check=False,
