@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
@@ -13,12 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.emulator.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.fleet.ssh_exec import CommandResult
+from rocefort.rdma.judge.measurement import read_run
 from rocefort.rdma.judge_files import KeptEnds, judge_output, program_of
 from rocefort.rdma.parse.benchmarks import read_fio, read_imb, read_iperf, read_osu
 from rocefort.rdma.parse.outcome import TableError, is_mostly_numbers, split_report
 from rocefort.rdma.parse.perftest import outage, read_series
 from rocefort.rdma.parse.perftest_tables import read_json
-from rocefort.rdma.rdma_plan import Program
+from rocefort.rdma.plan.command_lines import argv
+from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaRun
 from rocefort.rdma.results import Expectation, MpiPoint, Point
 
 TOOLS = Path(__file__).parents[1] / "samples" / "tools"
@@ -233,6 +239,52 @@ def test_imb_with_its_processes() -> None:
     assert read_imb(IMB, (1, 2)) == (table,)
     assert (table.collective, table.processes) == ("alltoall", 32)
     assert table.rows[1] == MpiPoint(size_bytes=1, average_us=16.51, least_us=15.70, most_us=17.36)
+
+
+FROM_4 = ("allreduce", "reduce")  # of floats
+
+
+@pytest.mark.parametrize("name", ["alltoall", "allgather", "allreduce", "gather", "reduce"])
+def test_recorded_runs_of_imb_are_read(name: str) -> None:
+    sizes = tuple(2**power for power in range(13))
+    (table,) = read_imb(text(f"imb.{name}.txt"), sizes)
+    assert (table.collective, table.processes) == (name, 4)
+    assert [row.size_bytes for row in table.rows] == [0, *(sizes[2:] if name in FROM_4 else sizes)]
+    assert all(row.most_us and row.average_us <= row.most_us for row in table.rows)
+
+
+def test_a_recorded_run_of_imb_has_a_table_for_each_number_of_processes() -> None:
+    tables = read_imb(text("imb.parts.txt"), (8, 16, 32, 64))
+    assert [(table.processes, len(table.rows)) for table in tables] == [(2, 5), (4, 5)]
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(which("mpicc") is None, reason="needs libopenmpi-dev and openmpi-bin of Debian")
+@pytest.mark.parametrize("collective", ["alltoall", "reduce"])
+def test_processes_of_open_mpi_take_the_path_of_imb(collective: str, tmp_path: Path) -> None:
+    """Real messages, by the command line of a run, and the reader and judge of its output."""
+    source = Path(__file__).parents[1] / "support" / "host_tools" / "collectives.c"
+    program = tmp_path / "IMB-MPI1"
+    subprocess.run(["mpicc", "-o", str(program), str(source)], check=True, timeout=60)
+    run = RdmaRun.model_validate(
+        {"id": "r1", "program": "IMB-MPI1", "collective": collective, "client": "localhost",
+         "server": "localhost", "ranks": ["localhost"], "processes_per_server": 2,
+         "iterations": 100, "sizes": [4, 8, 16, 32]}
+    )  # fmt: skip
+    host = RdmaHost(name="localhost", device="rxe0", gid_index=1)
+    words = [str(program) if word == program.name else word for word in
+             argv(run, "client", {"localhost": host})]  # fmt: skip
+    words[words.index("ucx")] = "ob1"  # there is no RDMA device
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(
+        [*words[:1], "--oversubscribe", *words[1:]],
+        env=os.environ | root, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    client = CommandResult(done.stdout, done.stderr, done.returncode)
+    measured = read_run(run, client, None, NOT_JUDGED)
+    assert measured.outcome == "measured", (measured.sentence, done.stderr)
+    assert [point.size_bytes for point in measured.sizes] == [4, 8, 16, 32]
+    assert all(point.average_us > 0 for point in measured.sizes)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ Source of the form: runs of iperf3 3.12 and public outputs of 3.6 to 3.11. With 
 ends with exit code 0 even if it cannot connect, so `error` in the report decides. Some keys are
 twice in one object (`sock_bufsize`); a strict JSON reader would refuse the report.
 
-Source of the forms: public outputs of OSU 4.2 to 7.5 and IMB 2018 to 2021.7, no run of ours.
-Latency is in microseconds, over all processes.
+Source of the forms: public outputs of OSU 4.2 to 7.5, no run of ours; public outputs of IMB 2018 to
+2021.7, and recorded runs of IMB 2021.11. Latency is in microseconds, over all processes.
 """
 
 from __future__ import annotations
