@@ -20,6 +20,7 @@ from rocefort.validators.rules.live.switch_readings import (
     SwitchReadings,
     intended_of,
 )
+from rocefort.validators.rules.missing import Need
 from rocefort.validators.rules.registry import SITE_ID, Rule, Subject, registered
 from rocefort.validators.rules.running.running_subject import (
     RunningComparison,
@@ -72,6 +73,25 @@ def check(
     overview = Overview(network, origins)
     subjects = [*_subjects(overview, ran, running), *_site_subjects(overview, ran)]
     return _report(overview, subjects, today)
+
+
+# What a bench has no part of: roles of a Clos, and room for its growth.
+CYCLE = "DLK001"  # of buffers of several switches
+SWITCH_PORTS = "TOP003"
+OF_FABRICS = frozenset({Need.ROLE, Need.RESERVED, Need.OVERSUBSCRIPTION})
+
+
+def applies(rule: Rule, network: Network) -> bool:
+    """Whether a rule applies to a network: to a bench only without routing, roles and growth.
+
+    To one without a switch, only rules on servers apply.
+    """
+    if not network.is_bench or rule.of_site:
+        return True
+    if rule.family == "BGP" or rule.id == CYCLE or OF_FABRICS & {*rule.needs}:
+        return False
+    on_servers = rule.family == "HST" or Need.SERVERS in (*rule.needs, *rule.wants)
+    return bool(network.nodes) or (on_servers and rule.id != SWITCH_PORTS)
 
 
 def _site_subjects(overview: Overview, ran: Iterable[Rule]) -> Iterator[Subject]:
@@ -157,6 +177,7 @@ def _check_waivers(network: Network, sources: Sources) -> None:
 def _report(overview: Overview, subjects: Sequence[Subject], today: date | None) -> Report:
     """Verdicts on subjects, one for each rule, sorted into a report; waived findings apart."""
     network, sources = overview.network, overview.sources
+    subjects = [subject for subject in subjects if applies(subject.rule, network)]
     verdicts = [each for subject in tracked(subjects, "rules") for each in subject.verdicts()]
     findings = [verdict for verdict in verdicts if isinstance(verdict, Finding)]
     not_judged = [verdict for verdict in verdicts if isinstance(verdict, NotJudged)]

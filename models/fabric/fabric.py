@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticKnownError
 
 from rocefort.models.base import Frozen, Name
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.fabric.beamlines import Beamline
+from rocefort.models.fabric.bench import Bench, with_bench_values, without_replaced
 from rocefort.models.fabric.calendar import Calendar
 from rocefort.models.fabric.congestion_control import CongestionControl
 from rocefort.models.fabric.hosts import Adapter, HostProfile, NicProfile
@@ -144,7 +146,15 @@ class Policy(Frozen):
 class Fabric(Frozen):
     """Intent of one fabric: the content of its `fabric.yaml`."""
 
+    model_config = ConfigDict(json_schema_extra=without_replaced)
+
     fabric: Name = Field(description="The fabric's name.", examples=["heps"])
+    bench: Bench | None = Field(
+        default=None,
+        exclude_if=lambda bench: bench is None,
+        description="Two hosts and at most one switch, in place of capacity, pools, routing, "
+        "cables, segments, spines, leaves, servers and rollout.",
+    )
     capacity: Capacity = Field(description="How far it may grow; a change of it moves addresses.")
     pools: Pools = Field(description="Where addresses come from; sized for the capacity.")
     routing: Routing = Field(description="EBGP between leaves and spines.")
@@ -170,8 +180,12 @@ class Fabric(Frozen):
     segments: tuple[SegmentIntent, ...] = Field(
         description="Networks of servers, and one without a VLAN for the switches' management."
     )
-    spines: tuple[Switch, ...] = Field(min_length=1, description="Each is cabled to every leaf.")
-    leaves: tuple[Leaf, ...] = Field(min_length=1, description="Each is cabled to every spine.")
+    spines: tuple[Switch, ...] = Field(
+        json_schema_extra={"minItems": 1}, description="Each is cabled to every leaf."
+    )
+    leaves: tuple[Leaf, ...] = Field(
+        json_schema_extra={"minItems": 1}, description="Each is cabled to every spine."
+    )
     racks: tuple[Rack, ...] = Field(
         default=(), description="Racks whose switches differ from the rest of the fabric."
     )
@@ -199,6 +213,18 @@ class Fabric(Frozen):
     waivers: tuple[Waiver, ...] = Field(
         default=(), description="Accepted findings, each with its reason and last day."
     )
+
+    _bench_values = model_validator(mode="before")(with_bench_values)
+
+    @field_validator("spines", "leaves")
+    @classmethod
+    def _has_switches(
+        cls, switches: tuple[Switch, ...], info: ValidationInfo
+    ) -> tuple[Switch, ...]:
+        if not switches and info.data.get("bench", "wrong") is None:
+            context = {"field_type": "Tuple", "min_length": 1, "actual_length": 0}
+            raise PydanticKnownError("too_short", context)
+        return switches
 
     def lossless_of(self, switch: Switch) -> str:
         """Name of a switch's lossless profile: its own, else its rack's, else the fabric's."""

@@ -389,6 +389,17 @@ class Network(Frozen):
         exits = (exit_.medium for exit_ in self.exits or ())
         return frozenset(medium for medium in chain(links, servers, exits) if medium) or None
 
+    @property
+    def is_bench(self) -> bool:
+        """Whether it is a bench: two hosts, and at most one switch."""
+        return self.spines == 0
+
+    @property
+    def lack_of_switches(self) -> str:
+        """Reason why nothing is configured or forwarded; empty: it has switches."""
+        back_to_back = self.is_bench and not self.nodes
+        return "its hosts are back to back, without a switch" if back_to_back else ""
+
     @cached_property
     def cabling(self) -> tuple[Link, ...] | None:
         """Cables from a source besides addresses: intent, LLDP or both descriptions.

@@ -51,9 +51,9 @@ class HostPlan(Frozen):
     """Intended settings of one server.
 
     ports: of its leaf, in the order of `interfaces`. carrier: the interface with its VLAN, a port
-    or an Eth-Trunk. gateway: its VLAN interface. nic None: unknown, or not for RoCE. left_out: a
-    sentence for each setting that is left out, with the reason. unconfirmed: a sentence for each
-    value that no vendor confirms.
+    or an Eth-Trunk. gateway: its VLAN interface; back to back the carrier. nic None: unknown, or
+    not for RoCE. left_out: a sentence for each setting that is left out, with the reason.
+    unconfirmed: a sentence for each value that no vendor confirms.
     """
 
     server: Name
@@ -82,6 +82,12 @@ class HostPlan(Frozen):
     def leaf_port(self) -> str:
         """Leaf and port as text."""
         return f"{self.leaf} {self.carrier}"
+
+    @property
+    def far_end(self) -> str:
+        """Other end of its cable in words: a port of its leaf, or of a host back to back."""
+        is_host = self.gateway == self.carrier
+        return f"the port {self.leaf_port}" if is_host else f"its leaf port {self.leaf_port}"
 
     @property
     def traffic_class(self) -> int | None:

@@ -108,6 +108,7 @@ def _fabrics(plan: StagePlan, document: Document, path: Path) -> Iterator[StageF
         raise BadInput(problems=[document.problem(("base",), what, nearest(plan.base, names))])
     text = _titled(read_text(base), plan)
     loaded = loaded_fabric(document_of(text, str(path)))
+    loaded.refuse_bench()
     catalogue = load_catalogue(loaded.site)
     yield StageFabric(plan.base, text, loaded)
     for number, stage in enumerate(plan.stages):

@@ -58,6 +58,7 @@ def read_fabric(name: Path, refusal: str) -> FabricFile:
     path = find_fabric(name)
     text = read_text(path)
     loaded = loaded_fabric(document_of(text, str(path)))
+    loaded.refuse_bench()
     return FabricFile(path, text, loaded, derive_loaded(loaded), refusal)
 
 

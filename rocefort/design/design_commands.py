@@ -56,6 +56,8 @@ def render(
 
     subject = subject_of(fabric, None)
     texts = subject.texts
+    if lack := subject.network.lack_of_switches:
+        raise BadInput(lack, where=subject.network.name, how="its hosts: `rocefort host render`")
     if device is not None and device not in texts:
         raise BadInput(f"no switch {device!r}", how=nearest(device, texts))
     chosen = {device: texts[device]} if device else dict(texts)

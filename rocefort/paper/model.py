@@ -51,6 +51,25 @@ class Apparatus(Frozen):
     site: str = Field(default="", description="Of the latest run of the site; empty: not known.")
 
 
+class BenchRow(Frozen):
+    """One message size on a bench, back to back and through a switch, us or Gb/s."""
+
+    program: str
+    size_bytes: int
+    unit: str
+    direct: float
+    switched: float
+    difference: float = Field(description="Through the switch less back to back.")
+    interval: str = Field(description="95 % of the difference; empty: one repetition.")
+
+
+class BenchFigures(Frozen):
+    """Latest runs of a bench: one back to back, one through its switch."""
+
+    origin: str = Field(description="Which runs, or why there are none.")
+    rows: tuple[BenchRow, ...] = ()
+
+
 class ConfiguredLine(Frozen):
     """Line of rendered configurations."""
 
@@ -76,6 +95,9 @@ class Paper(Frozen):
     )
     configuration: tuple[ConfiguredLine, ...] = Field(
         default=(), description="What is rendered for the fabric that the document describes."
+    )
+    bench: BenchFigures | None = Field(
+        default=None, description="Where the document has two hosts, with and without a switch."
     )
     errors: tuple[str, ...] = Field(description="Errors in print.")
     missing: tuple[str, ...] = Field(description="Printed figures that cannot be had.")

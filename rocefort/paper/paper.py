@@ -38,6 +38,7 @@ PAPERS: Final[Mapping[str, tuple[str, ...]]] = {
     "lanl": ("lanl-400g",),
 }
 CONFIGURED: Final = "heps-paper"  # prints the configuration of its fabric in Figures 3 and 4
+ON_BENCH: Final = "redigo"  # measures with and without a switch
 LOSSLESS = re.compile(r"\b(dcb|pfc|ai-ecn|ecn)\b")
 PORTS = "ports"
 
@@ -65,6 +66,7 @@ def paper_of(name: str, request: SimulationRequest, runs: StoredRuns) -> Paper:
         series=(*simulated.series, *drawn_figures(publication, runs)),
         sentences=simulated.sentences,
         configuration=tuple(configured_lines(request.fabric)) if name == CONFIGURED else (),
+        bench=runs.of_bench() if name == ON_BENCH else None,
         errors=tuple(printed_errors(publication)),
         missing=tuple(f"{m.at}: {m.figures}; {m.reason}" for m in publication.missing),
         assumptions=simulated.assumptions,

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from rocefort.models.wording import count_of
-from rocefort.paper.model import Paper, PaperCell, PaperRow, Papers, PaperSeries, PaperTable
+from rocefort.paper.model import (
+    BenchFigures,
+    BenchRow,
+    Paper,
+    PaperCell,
+    PaperRow,
+    Papers,
+    PaperSeries,
+    PaperTable,
+)
+from rocefort.rdma.compare import SWITCH
+from rocefort.rdma.publications import Publication, load_reference
+from rocefort.rdma.rdma_plan import Program
+from rocefort.rdma.run_page import SizeLine, size_plot
 from rocefort.reports.blocks import Block, Cell, Items, Note, Section, Table, TableColumn, Tone
+from rocefort.reports.page_parts import Plot
 from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 
 COLUMNS = {"simulated": "simulated", "guests": "run on guests", "site": "site"}
@@ -41,6 +55,8 @@ def paper_blocks(paper: Paper) -> Iterator[Block]:
         yield _table(table)
     for series in paper.series:
         yield _series(series)
+    if paper.bench is not None:
+        yield _bench(paper.bench)
     if paper.sentences:
         yield Section("Order", (Items(paper.sentences),))
     if paper.configuration:
@@ -87,6 +103,22 @@ def _series(series: PaperSeries) -> Section:
     return Section(f"{series.name}, {series.title}", (*points, Items((series.origin,))))
 
 
+def _bench(bench: BenchFigures) -> Section:
+    """Show each size on both paths, and the difference."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(each.program, each.size_bytes),
+            *(f"{value:.4g} {each.unit}" for value in (each.direct, each.switched)),
+            *(f"{each.difference:+.3g} {each.unit}", each.interval or None),
+        )
+        for each in bench.rows
+    ]
+    titles = ("program", "bytes", "A, back to back", "B, one switch", "B less A", "95 %")
+    columns = tuple(TableColumn(t, "right" if t != "program" else "", wraps=True) for t in titles)
+    table = (Table(columns, tuple(rows)),) if rows else ()
+    return Section("Configurations A and B", (*table, Note(bench.origin)))
+
+
 def _cell(row: PaperRow, column: str) -> PaperCell:
     cells = {"simulated": row.simulated, "guests": row.guests, "site": row.site}
     return cells[column]
@@ -114,18 +146,62 @@ def summary(result: Papers) -> str:
     return f"{count_of(len(rows), 'printed figure')}: {', '.join(parts)}"
 
 
+def bench_plots(paper: Paper) -> tuple[Plot, ...]:
+    """Plot latency (Figure 1) and throughput (Figure 2) of both configurations, and the print.
+
+    Without runs of both configurations there is none. The calculated curve is B less the nominal
+    latency of the switch.
+    """
+    publication = load_reference(paper.reference)
+    plots = []
+    for title, program, lines in (
+        ("Figure 1, latency", Program.WRITE_LAT, _latency_lines),
+        ("Figure 2, throughput", Program.WRITE_BW, _path_lines),
+    ):
+        rows = [row for row in (paper.bench.rows if paper.bench else ()) if row.program == program]
+        if not rows:
+            continue
+        printed: SizeLine = [
+            (figure.size_bytes, figure.value, f"{figure.name}: {figure.text}")
+            for figure in publication.figures
+            if figure.method_of is program and figure.size_bytes and figure.unit == rows[0].unit
+        ]
+        plots.append(size_plot(program, {**lines(rows, publication), "printed": printed}, title))
+    return tuple(plots)
+
+
+def _path_lines(rows: Sequence[BenchRow], _publication: Publication) -> dict[str, SizeLine]:
+    return {
+        "A, back to back": [(r.size_bytes, r.direct, f"{r.direct:.4g} {r.unit}") for r in rows],
+        "B, one switch": [(r.size_bytes, r.switched, f"{r.switched:.4g} {r.unit}") for r in rows],
+    }
+
+
+def _latency_lines(rows: Sequence[BenchRow], publication: Publication) -> dict[str, SizeLine]:
+    nominal = next((f.value for f in publication.figures if f.place == SWITCH), 0.0)
+    name = f"B less the nominal {nominal:g} us"
+    less = [(r.size_bytes, r.switched - nominal, f"{r.switched - nominal:.4g} us") for r in rows]
+    positive = [point for point in less if point[1] > 0]  # the axis is logarithmic
+    return {**_path_lines(rows, publication), **({name: positive} if positive else {})}
+
+
 def papers_page(result: Papers) -> str:
     """Return the page; the template escapes every value."""
+    plots = [plot for paper in result.papers for plot in bench_plots(paper)]
     head = PageHead(
         title="Published systems",
         heading="Published systems",
         verdict=summary(result),
         tone="clean",
         sizes=(count_of(len(result.papers), "document"),),
-        sections=[(paper.reference, paper.reference) for paper in result.papers],
+        sections=[
+            *((paper.reference, paper.reference) for paper in result.papers),
+            *([("figures", "figures")] if plots else ()),
+        ],
     )
     blocks = (
         Section(paper.title, tuple(paper_blocks(paper)), lead=paper.source, id=paper.reference)
         for paper in result.papers
     )
-    return framed_page("blocks_page.html.j2", head, {"blocks": html_of(*blocks)})
+    content = {"blocks": html_of(*blocks), "plots": plots}
+    return framed_page("papers.html.j2", head, content, files=("rdma.css",))

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocefort.experiment.store import FOLDERS
+from rocefort.models.wording import count_of
 from rocefort.paper.experiments import (
     StoredExperiment,
     measured_cell,
     series_of,
     stored_experiments,
 )
-from rocefort.paper.model import PaperCell, PaperSeries
-from rocefort.rdma.compare import Comparability, compare_figure
+from rocefort.paper.model import BenchFigures, BenchRow, PaperCell, PaperSeries
+from rocefort.rdma.compare import SWITCH, Comparability, compare_figure
+from rocefort.rdma.judge.path_difference import PathDifference, path_differences, path_of
 from rocefort.rdma.judge.run_store import RdmaHistory, open_history
+from rocefort.rdma.plan.site import DIRECT, NEAR
 from rocefort.rdma.publications import MEASURED, Publication, PublishedFigure
 from rocefort.rdma.results import RdmaResult
 from rocefort.rdma.run.counters import driver_of
@@ -24,6 +27,7 @@ from rocefort.reports.wording import bytes_words
 
 MOST_RUNS = 50  # the latest
 SOFT_ROCE = "rxe"
+BENCH_PATHS = {DIRECT: "back to back", NEAR: "through one switch"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,18 @@ class StoredRuns:
         if publication.reference in OF_EXPERIMENTS and not _of_a_run(figure):
             return PaperCell(origin="no measured experiment of ECN has it (docs/how-to/papers.md)")
         return _cell(self.site, publication, figure, f"no run between real servers in {self.where}")
+
+    def of_bench(self) -> BenchFigures:
+        """Latest runs back to back and through a switch, of the site or else between guests."""
+        for runs, where in ((self.site, "between real servers"), (self.guests, "between guests")):
+            if paths := _both_paths(runs):
+                ids = " less ".join(f"run {result.id}" for result in reversed(paths))
+                counts = {row.repetitions for row in path_differences(*paths)}
+                repeated = "; ".join(f"{b} and {a} repetitions" for a, b in sorted(counts))
+                rows = tuple(map(_bench_row, path_differences(*paths)))
+                return BenchFigures(origin=f"{where}, {ids}: {repeated}", rows=rows)
+        what = f"no run back to back and none through a switch in {self.where}"
+        return BenchFigures(origin=f"none, {what}")
 
     def of_guests(self, publication: Publication, figure: PublishedFigure) -> PaperCell:
         """Cell of a run between guests."""
@@ -79,12 +95,69 @@ def _of_a_run(figure: PublishedFigure) -> bool:
     return figure.compared and figure.unit in MEASURED
 
 
+def _both_paths(runs: Sequence[RdmaResult]) -> tuple[RdmaResult, RdmaResult] | None:
+    """Return the latest run back to back and the latest through one switch of a bench."""
+    latest: dict[int | None, RdmaResult] = {}
+    for result in runs:
+        latest.setdefault(path_of(result), result)
+    return (latest[DIRECT], latest[NEAR]) if {DIRECT, NEAR} <= latest.keys() else None
+
+
+def _bench_row(row: PathDifference) -> BenchRow:
+    return BenchRow(
+        program=row.program,
+        size_bytes=row.size_bytes,
+        unit=row.unit,
+        direct=row.direct,
+        switched=row.switched,
+        difference=row.difference,
+        interval=row.interval,
+    )
+
+
+def _bench_cell(
+    runs: Sequence[RdmaResult], publication: Publication, figure: PublishedFigure
+) -> PaperCell | None:
+    """Return the figure on both paths of a bench; None: neither path has it."""
+    if figure.place == SWITCH:
+        return _switch_cell(runs)
+    parts, origins = [], []
+    for path in (DIRECT, NEAR) if figure.method_of is not None else ():
+        for result in (run for run in runs if path_of(run) == path):
+            found = compare_figure(result, publication, figure)
+            if found.ours is not None and found.status is not Comparability.NOT_MEASURED:
+                parts.append(f"{found.ours:.4g} {figure.unit} {BENCH_PATHS[path]}")
+                origins.append(f"run {result.id}")
+                break
+    if not parts:
+        return None
+    origin = f"{' and '.join(origins)}; theirs is their own program, ours {figure.method_of}"
+    return PaperCell(text=", ".join(parts), origin=origin)
+
+
+def _switch_cell(runs: Sequence[RdmaResult]) -> PaperCell | None:
+    """Return the latency of the switch by subtraction, of the smallest size."""
+    paths = _both_paths(runs)
+    rows = [r for r in path_differences(*paths) if r.program.measures_latency] if paths else []
+    if not paths or not rows:
+        return None
+    row = min(rows, key=lambda row: row.size_bytes)
+    within = f" (95 %: {row.interval})" if row.interval else ""
+    origin = (
+        f"run {paths[1].id} less run {paths[0].id}, {row.program} of "
+        f"{count_of(row.size_bytes, 'byte')}; theirs is nominal"
+    )
+    return PaperCell(text=f"{row.difference:.3g} us{within}", origin=origin)
+
+
 def _cell(
     runs: Sequence[RdmaResult], publication: Publication, figure: PublishedFigure, none: str
 ) -> PaperCell:
     """Return the value of the latest run that measured the figure under its conditions."""
     if not figure.compared:
         return PaperCell(origin="no suite of RDMA tests measures it")
+    if cell := _bench_cell(runs, publication, figure):
+        return cell
     reason = none
     for result in runs:
         comparison = compare_figure(result, publication, figure)

@@ -12,9 +12,10 @@ from rocefort.base.errors import BadInput
 from rocefort.models.base import Frozen
 from rocefort.models.wording import count_of, listing, names_text
 from rocefort.rdma.judge.measurement import SWITCH_LATENCY
+from rocefort.rdma.judge.path_difference import direct_and_switched, path_differences
 from rocefort.rdma.judge.run_store import LAST, RdmaHistory
 from rocefort.rdma.plan.command_lines import DEFAULT_BYTES
-from rocefort.rdma.plan.site import FAR, NEAR
+from rocefort.rdma.plan.site import PLACES
 from rocefort.rdma.publications import (
     MEASURED,
     Publication,
@@ -27,7 +28,6 @@ from rocefort.rdma.rdma_plan import Program, RdmaRun, Round
 from rocefort.rdma.results import Measurement, RdmaResult, RunComparison
 from rocefort.rdma.run_pairs import comparison_lines, unlike
 
-PLACES: dict[int | None, str] = {FAR: "across the spines", NEAR: "within a leaf"}
 SWITCH = "through one switch"
 
 Valued = tuple[Measurement, float]
@@ -178,10 +178,10 @@ def _excluding(
     measurements: Sequence[Measurement],
 ) -> Iterator[str]:
     """Yield the reasons why a figure is of another experiment than these measurements."""
-    if figure.program is None and not figure.collective:
-        programs = sorted({m.run.program.value for m in measurements})
+    programs = sorted({m.run.program.value for m in measurements})
+    if figure.program is None and not figure.collective and programs != [figure.method_of]:
         yield f"theirs is their own program, ours {', '.join(programs)}"
-    places = {PLACES[s] for m in measurements if (s := m.run.switches) in PLACES}
+    places = {PLACES[s] for m in measurements if (s := m.run.switches) is not None}
     if figure.place is not None and places and places != {figure.place}:
         yield f"theirs is {figure.place}, ours {', '.join(sorted(places))}"
     rates = {m.run.reach_gbps for m in measurements if m.run.reach_gbps is not None}
@@ -242,6 +242,8 @@ def _value(measurement: Measurement, figure: PublishedFigure) -> float | None:
     values = {"Gb/s": ours.gbps, "us": ours.latency_us, "IOPS": ours.iops}
     if figure.program is not None:
         values["%"] = ours.cpu_percent
+    elif figure.method_of is not None and figure.rate_gbps and ours.gbps is not None:
+        values["%"] = 100 * ours.gbps / figure.rate_gbps
     return values.get(figure.unit)
 
 
@@ -252,8 +254,9 @@ def _nearest(values: list[Valued], figure: PublishedFigure) -> list[Valued]:
         return run.size_bytes == (2 if run.program.measures_latency else DEFAULT_BYTES)
 
     for condition, fits in (
-        (figure.place, lambda run: PLACES.get(run.switches) == figure.place),
+        (figure.place, lambda run: PLACES.get(run.switches or 0) == figure.place),
         (figure.rate_gbps, lambda run: run.reach_gbps == figure.rate_gbps),
+        (figure.method_of, lambda run: run.program is figure.method_of),
         (figure.program if figure.size_bytes is None else None, usual),
     ):
         near = [(m, v) for m, v in values if fits(m.run)]
@@ -268,6 +271,8 @@ def _differing(
     measurements: Sequence[Measurement],
 ) -> Iterator[str]:
     here = _conditions(result, measurements)
+    if figure.method_of is not None:
+        yield f"theirs is their own program, ours {figure.method_of}"
     for name, theirs in reference.conditions_of(figure).items():
         ours = here.get(name)
         if ours is not None and ours != theirs:
@@ -361,6 +366,14 @@ def compare_with(past: RdmaHistory, run: str, other: str, *, judged: bool = Fals
         if judged:
             raise BadInput(f"{what}, which cannot judge a regression", where="--exit-code")
         return RunComparison(title=title, notes=notes, lines=(f"not compared: {what}",))
+    if paths := direct_and_switched(result, earlier):
+        if judged:
+            what = f"{names_text(each.id for each in paths)} are of two paths, back to back and not"
+            how = "compare runs of one bench"
+            raise BadInput(f"{what}: none is a regression", where="--exit-code", how=how)
+        rows = path_differences(*paths)
+        title = f"run {paths[1].id} through a switch less run {paths[0].id} back to back"
+        return RunComparison(title=title, notes=notes, lines=tuple(row.sentence for row in rows))
     lines = tuple(comparison_lines(result, earlier, past.good(result)))
     return RunComparison(
         title=title,

@@ -69,7 +69,8 @@ Duration = Annotated[
     ),
 ]
 Iterations = Annotated[
-    int | None, typer.Option(min=5, help="Number of iterations of each latency test.")
+    int | None,
+    typer.Option(min=5, help="Messages of each latency test; of published sizes, at most."),
 ]
 Qps = Annotated[
     int | None, typer.Option(min=1, max=1024, help="Queue pairs of each bandwidth test.")

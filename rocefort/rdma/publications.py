@@ -50,6 +50,9 @@ class PublishedFigure(Frozen):
     unit: Unit
     up_to: float | None = Field(default=None, description="Upper end, where it is a range.")
     program: Program | None = Field(default=None, description="Where it was one of these.")
+    method_of: Program | None = Field(
+        default=None, description="Where it was their own program: the one with the same method."
+    )
     collective: str = Field(default="", description="Of MPI: alltoall, allgather, ..")
     size_bytes: int | None = Field(default=None, ge=1, description="Message or block size.")
     rate_gbps: float | None = Field(default=None, gt=0, description="Speed of the ports.")

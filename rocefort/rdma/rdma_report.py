@@ -45,7 +45,7 @@ SPREAD_COLUMNS = (
 MOST_ROWS = 60
 MOST_COLUMNS = 5  # of a table by size
 BY_ROUND = (Suite.INCAST, Suite.MIXED, Suite.FAILOVER)  # one pair in rounds of other load
-PLACES = {1: "within leaf", 3: "over spines"}
+PLACES = {0: "back to back", 1: "within leaf", 3: "over spines", None: ""}
 WORDS = {
     MeasurementVerdict.PASSED: "passed",
     MeasurementVerdict.TOO_SLOW: "TOO SLOW",
@@ -149,7 +149,7 @@ def _sweep(result: RdmaResult, measured: Sequence[Measurement]) -> Section | Non
     cells: dict[tuple[str, str], dict[int, str]] = {}
     pairs: dict[str, dict[str, None]] = {}
     for each in measured:
-        place = PLACES.get(each.run.switches or 0, "")
+        place = PLACES.get(each.run.switches, "")
         column = cells.setdefault((each.run.program.value, place), {})
         size = each.run.size_bytes or 0
         if size in column:

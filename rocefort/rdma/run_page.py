@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from rocefort.models.base import Frozen
 from rocefort.models.wording import count_of, listing
 from rocefort.rdma.judge.rounds import failed_at_s, loss_over_time, size_effects
+from rocefort.rdma.plan.site import PLACES
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.rdma_report import WORDS, figure, spread_cells, verdict_words
 from rocefort.rdma.record_report import record_report
@@ -177,9 +178,6 @@ class _LogScale:
 # --- curves ---------------------------------------------------------------------------------------
 
 
-PLACES = {1: "within a leaf", 3: "across the spines", None: ""}
-
-
 def sweeps(result: RdmaResult) -> list[Plot]:
     """A plot for each program that was measured at several sizes: a line for each way.
 
@@ -194,17 +192,21 @@ def sweeps(result: RdmaResult) -> list[Plot]:
             words = f"{point.average_us:.2f} us, {bytes_words(point.size_bytes)}"
             line.append((point.size_bytes, point.average_us, words))
         if each.value is not None and each.run.size_bytes and each.run.program is not Program.FIO:
-            place = PLACES.get(each.run.switches, "")
+            place = "" if each.run.switches is None else PLACES[each.run.switches]
             line = kinds.setdefault(each.run.program, {}).setdefault(place, [])
             line.append((each.run.size_bytes, each.value, each.sentence))
     return [
-        _sweep(program, lines)
+        size_plot(program, lines)
         for program, lines in kinds.items()
         if max(len({size for size, *_ in line}) for line in lines.values()) > 2
     ]
 
 
-def _sweep(program: Program, lines: dict[str, list[tuple[float, float, str]]]) -> Plot:
+SizeLine = list[tuple[float, float, str]]  # size in bytes, us or Gb/s, words
+
+
+def size_plot(program: Program, lines: Mapping[str, SizeLine], title: str = "") -> Plot:
+    """Return a plot of latency or rate by message size, with a curve for each line."""
     times = program.measures_latency
     sizes = sorted({size for line in lines.values() for size, *_ in line})
     values = [value for line in lines.values() for _, value, _ in line]
@@ -229,7 +231,7 @@ def _sweep(program: Program, lines: dict[str, list[tuple[float, float, str]]]) -
     shown = sizes[:: max(1, math.ceil(len(sizes) / 8))]
     unit = "us" if times else "Gb/s"
     return Plot(
-        title=program.value,
+        title=title or program.value,
         x=PlotAxis("size of a message", tuple((x(n), bytes_words(int(n))) for n in shown)),
         y=PlotAxis(f"latency, {unit}" if times else f"rate, {unit}", scale.ticks),
         curves=tuple(curves),

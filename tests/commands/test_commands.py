@@ -51,7 +51,7 @@ def test_findings_of_severity_error_end_with_1(rocefort: Rocefort, edit_heps: Ed
     [
         (
             ("check", "nowhere"),
-            "rocefort: nowhere: no such fabric; name a fabric.yaml, its directory, or one of: eantc-hpc, eantc-storage, heps, heps-phase1, heps-phase2",
+            "rocefort: nowhere: no such fabric; name a fabric.yaml, its directory, or one of: eantc-hpc, eantc-storage, heps, heps-phase1, heps-phase2, redigo-direct, redigo-switch",
         ),
         (
             ("report", "heps", "--configs", "nowhere"),

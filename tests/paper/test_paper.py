@@ -14,9 +14,11 @@ from rocefort.base.repository import INVENTORY
 from rocefort.models.network.observed import NicCounters
 from rocefort.paper.model import Paper, PaperRow, Papers
 from rocefort.paper.paper import PAPERS, configured_lines, paper_of, references_of
-from rocefort.paper.report import papers_page
+from rocefort.paper.report import bench_plots, papers_page
 from rocefort.paper.simulated import SimulatedFigures, SimulationRequest, simulated_figures
 from rocefort.paper.stored_runs import StoredRuns, stored_runs
+from rocefort.rdma.compare import compare_with
+from rocefort.rdma.judge.path_difference import bootstrap
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.publications import load_reference, reference_names
 from rocefort.rdma.rdma_plan import RdmaPlan, RdmaRun, Round, Suite
@@ -175,3 +177,83 @@ def test_the_command_writes_text_json_and_a_page(tmp_path: Path) -> None:
 def test_either_names_or_all(words: tuple[str, ...]) -> None:
     done = _run(*words)
     assert str(done.exception) == "NAME: one document or all; name one, or add --all"
+
+
+# --- a bench --------------------------------------------------------------------------------------
+
+
+def _on_bench(run: str, switches: int, **latencies: tuple[float, ...]) -> RdmaResult:
+    """A run between guests, back to back or through a switch; `b64` is of 64 bytes."""
+    measurements = [
+        Measurement(
+            run=RdmaRun.model_validate(
+                {
+                    "id": f"{size}.{number}", "program": "ib_write_lat", "client": "host1",
+                    "server": "host2", "switches": switches, "size_bytes": int(size[1:]),
+                }
+            ),
+            outcome="measured", sentence="", figures=Figures(latency_us=value),
+        )
+        for size, values in latencies.items() for number, value in enumerate(values)
+    ]  # fmt: skip
+    rate = RdmaRun.model_validate(
+        {
+            "id": "rate", "program": "ib_write_bw", "client": "host1", "server": "host2",
+            "switches": switches, "size_bytes": 8192, "reach_gbps": 10,
+        }
+    )  # fmt: skip
+    measurements.append(
+        Measurement(run=rate, outcome="measured", sentence="", figures=Figures(gbps=9.0 - switches))
+    )
+    base = _stored(link="rxe0/1", counter="completer_retry_err")
+    plan = base.plan.model_copy(update={"suite": Suite.SWEEP})
+    update = {"id": run, "measurements": tuple(measurements), "plan": plan}
+    return base.model_copy(update=update)
+
+
+A = _on_bench("a", 0, b32=(10.0, 10.2, 10.4), b64=(11.0, 11.0, 11.2))
+B = _on_bench("b", 1, b32=(12.0, 12.2, 12.4), b64=(14.0, 14.5, 15.0))
+
+
+def test_a_bench_has_both_configurations_and_their_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "rdma.db"
+    with open_history(file, make=True) as past:
+        past.keep(A, ())
+        past.keep(B, ())
+        compared = compare_with(past, "b", "a")
+    assert compared.title == "run b through a switch less run a back to back"
+    assert compared.lines[0] == (
+        "ib_write_lat, 32 bytes: +2 us (95 %: 1.73 to 2.27): 10.2 back to back, 12.2 through the "
+        "switch"
+    )
+    paper = _without_simulation("redigo", stored_runs(file), monkeypatch)
+    rows = _rows(paper)
+    cell = rows["latency at 64 bytes"].guests
+    assert cell.text == "11 us back to back, 14.5 us through one switch"
+    assert cell.origin == "run a and run b; theirs is their own program, ours ib_write_lat"
+    assert rows["share of the line above 4096 bytes"].guests.text.startswith("90 % back to back")
+    switch = rows["nominal latency of the switch"].guests
+    assert switch.text == "2 us (95 %: 1.73 to 2.27)"
+    assert "theirs is nominal" in switch.origin
+    assert paper.bench is not None
+    assert [row.size_bytes for row in paper.bench.rows] == [32, 64, 8192]
+    assert [plot.title for plot in bench_plots(paper)] == [
+        "Figure 1, latency",
+        "Figure 2, throughput",
+    ]
+    page = papers_page(Papers(papers=(paper,)))
+    assert page.count("<polyline") == 7  # A, B, calculated, printed; of rates A, B, printed
+    file.unlink()
+    paper = _without_simulation("redigo", stored_runs(file), monkeypatch)
+    assert paper.bench is not None
+    assert paper.bench.origin.startswith("none, no run back to back")
+    assert _rows(paper)["nominal latency of the switch"].guests.text == ""
+
+
+def test_an_interval_takes_two_repetitions_and_is_the_same_each_time() -> None:
+    assert bootstrap([1.0], [2.0, 3.0]) is None
+    low, high = bootstrap([1.0, 1.1, 0.9, 1.0], [3.0, 3.2, 2.8, 3.0]) or (0.0, 0.0)
+    assert low < 2.0 < high
+    assert (low, high) == bootstrap([1.0, 1.1, 0.9, 1.0], [3.0, 3.2, 2.8, 3.0])

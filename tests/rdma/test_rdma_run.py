@@ -13,7 +13,7 @@ from rocefort.base.errors import DeviceFailed
 from rocefort.design.derive.derive import derive
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.rdma.designed_plan import RdmaRequest
-from rocefort.rdma.plan import suites
+from rocefort.rdma.plan import sweep_suite
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
@@ -67,7 +67,7 @@ def test_a_sweep_subtracts_the_switch(
 ) -> None:
     """Smallest and largest sizes, and the first with fewer messages; others: test_rdma_suites."""
     sizes = (2, 8192, 16384, 2**23)
-    monkeypatch.setattr(suites, "SIZES", sizes)
+    monkeypatch.setattr(sweep_suite, "SIZES", sizes)
     lab = open_lab(("k8sgn08", "transfer01", "k8sgn12"))
     result = measure(lab, Suite.SWEEP)
     assert [m.sentence for m in result.measurements if m.value is None] == []

@@ -25,7 +25,8 @@ from rocefort.rdma.plan.shared_links import (
     tournament,
 )
 from rocefort.rdma.plan.site import RdmaPlanOptions
-from rocefort.rdma.plan.suites import PLANNERS, SIZES, plan_suite
+from rocefort.rdma.plan.suites import PLANNERS, plan_suite
+from rocefort.rdma.plan.sweep_suite import SIZES
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaPlan, Suite
 
 NETWORK = derive(INVENTORY / "heps" / "fabric.yaml").network

@@ -10,6 +10,8 @@ import pytest
 from cutting import lost_sessions, ports_of
 
 from rocefort.base.errors import Refused, ServiceFailed
+from rocefort.base.repository import INVENTORY
+from rocefort.design.derive.derive import derive
 from rocefort.dialects.frr import Features
 from rocefort.lab.network import compare_tables
 from rocefort.lab.twin.builder import host_lines
@@ -44,6 +46,13 @@ def test_servers_have_their_leaf_and_gateway(heps_network: Network) -> None:
         "link set dev eth0 up",
         "route replace default via 10.65.0.1",
     ]
+
+
+def test_hosts_back_to_back_share_one_cable() -> None:
+    topology = topology_of(derive(INVENTORY / "redigo-direct" / "fabric.yaml").network, LEAN)
+    assert topology.switches == ()
+    assert [cable.ends for cable in topology.cables] == [(("host2", "eth0"), ("host1", "eth0"))]
+    assert [host.gateway for host in topology.hosts] == [None, None]
 
 
 def test_sessions_of_both_ends(heps_network: Network) -> None:

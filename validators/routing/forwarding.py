@@ -321,6 +321,9 @@ def trips(underlay: Underlay, forwarder: Forwarder) -> ServerJourneys:
     by_name: dict[str, Attachment] = {}
     for server in sorted(network.servers or (), key=lambda server: server.name):
         leaf = server.port.device
+        if network.lack_of_switches:
+            how = "test it with `rocefort rdma`"
+            raise Refused(network.lack_of_switches, where=network.name, how=how)
         if leaf not in network.by_name:
             raise Refused(f"server {server.name} is on {leaf}, which is not in the network")
         by_name[server.name] = _attach(server, segments.get((server.segment, leaf)), underlay)

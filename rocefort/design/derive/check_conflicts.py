@@ -238,8 +238,9 @@ def _management(context: Context) -> Iterator[Problem]:
 
 
 def _servers(context: Context) -> Iterator[Problem]:
-    for index, server in enumerate(context.fabric.servers):
-        address, network = context.server_addresses[index], context.gateway_of(server).network
+    pairs = zip(context.fabric.servers, context.server_addresses, strict=False)
+    for index, (server, address) in enumerate(pairs):
+        network = context.gateway_of(server).network
         if not _usable(address, network):
             field = "address" if server.address else "bond" if server.bond else "port"
             yield context.problem(

@@ -26,6 +26,7 @@ from rocefort.design.derive.ports import (
 from rocefort.design.load.profiles import LosslessUse, ProfileUse
 from rocefort.models.device.interface import xon_at_most_xoff
 from rocefort.models.device.management import PREDEFINED_GROUPS
+from rocefort.models.fabric.bench import REPLACED
 from rocefort.models.fabric.topology import Leaf, ServerIntent, Switch
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.media import whole_port
@@ -42,21 +43,18 @@ def allocation_problems(context: Context) -> Iterator[Problem]:
     ECN004, TOP011). It checks the whole reserved capacity, and the rule only the present switches
     (ADR001, ADR002, TOP006).
     """
-    parts = (
+    of_fabrics = (capacity_problems, check_as_numbers, _pools, _links, beamline_problems)
+    of_all = (
         _switches,
-        capacity_problems,
         breakout_problems,
         fabric_port_problems,
-        check_as_numbers,
         profile_problems,
-        _pools,
         _segments,
         _servers,
-        beamline_problems,
         bond_problems,
-        _links,
     )
-    yield from chain.from_iterable(part(context) for part in parts)
+    own = of_fabrics if context.fabric.bench is None else (_bench,)
+    yield from chain.from_iterable(part(context) for part in (*of_all, *own))
 
 
 def value_problems(context: Context) -> Iterator[Problem]:
@@ -74,6 +72,15 @@ def value_problems(context: Context) -> Iterator[Problem]:
         _waivers,
     )
     yield from chain.from_iterable(part(context) for part in parts)
+
+
+def _bench(context: Context) -> Iterator[Problem]:
+    """Yield problems of keys that a bench stands for."""
+    document = replace(context.loaded.document, written={})
+    for key in REPLACED:
+        if (key,) in document.keys:
+            what = f"a bench has no {key}, and bench is on line {document.key_at(('bench',)).line}"
+            yield document.problem((key,), what, f"remove {key}, or bench", of_key=True)
 
 
 def _switches(context: Context) -> Iterator[Problem]:
@@ -305,6 +312,8 @@ def _servers(context: Context) -> Iterator[Problem]:
     for index, server in enumerate(fabric.servers):
         path = ("servers", index)
         leaf = leaves.get(server.leaf)
+        if fabric.bench is not None and fabric.bench.switch is None:
+            continue  # its port is that of the other host
         if leaf is None:
             yield context.unknown((*path, "leaf"), "leaf", server.leaf, leaves)
             continue
@@ -339,8 +348,15 @@ def _server_port(
     if hardware is None:
         return
     speed = hardware.speed_gbps(port, leaf.splits.get(whole_port(port)))
-    if wrong := outward_port_problem(hardware, leaf, port):
+    bench = context.fabric.bench  # it reserves no port for spines
+    wrong = (outward_port_problem if bench is None else port_problem)(hardware, leaf, port)
+    if wrong:
         yield context.problem(path, *wrong)
+    elif bench is not None:
+        if speed and bench.speed_gbps > speed:
+            what = f"the NICs have {bench.speed_gbps} Gb/s, ports of {leaf.name} have {speed} Gb/s"
+            how = "use faster ports, or fix speed_gbps"
+            yield context.problem((*path[:2], "speed_gbps"), what, how)
     elif server.speed_gbps not in (None, speed):
         yield context.problem(
             path,
@@ -431,6 +447,8 @@ def _rdma(context: Context) -> Iterator[Problem]:
 
 def _rollout(context: Context) -> Iterator[Problem]:
     canary = context.fabric.rollout.canary
+    if context.fabric.bench is not None:
+        return
     leaves = [leaf.name for leaf in context.fabric.leaves]
     if canary not in leaves:
         yield context.unknown(("rollout", "canary"), "leaf", canary, leaves)

@@ -211,4 +211,5 @@ class Context:
         return tuple(
             allocation.server_address(s, self.gateway_of(s), self.hardware(leaves[s.leaf]))
             for s in self.fabric.servers
+            if s.leaf in leaves  # no switch has the hosts of a bench back to back
         )

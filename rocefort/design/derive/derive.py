@@ -6,7 +6,9 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from rocefort.base.documents.read import Document, YamlPath, path_text, read_document
 from rocefort.base.documents.validate import examine
@@ -122,13 +124,20 @@ def _device(scope: Scope, shared: Fields, static_routes: Sequence[StaticRoute]) 
         drop_profiles=lossless.drop_profiles(scope, interfaces),
         ecn_enabled=lossless.enabled(scope),
         interfaces=interfaces,
-        bgp=bgp.bgp(scope),
         static_routes=(*static_routes, *exits.static_routes(scope)),
-        prefix_lists=(bgp.announced_prefixes(scope), *exits.prefix_lists(scope)),
-        route_policies=(bgp.export_policy(switch), *exits.route_policies(switch)),
+        **(_routing(scope) if fabric.bench is None else {}),
         filters=packet_filters.filters(scope),
         **shared,
     )
+
+
+def _routing(scope: Scope) -> dict[str, Any]:
+    """Return BGP with its lists and policies; the switch of a bench has none."""
+    return {
+        "bgp": bgp.bgp(scope),
+        "prefix_lists": (bgp.announced_prefixes(scope), *exits.prefix_lists(scope)),
+        "route_policies": (bgp.export_policy(scope.switch), *exits.route_policies(scope.switch)),
+    }
 
 
 LOG = logging.getLogger(__name__)
@@ -159,7 +168,11 @@ class DerivedNetwork:
     def _lossless(self) -> Mapping[str, LosslessUse]:
         fabric, library = self.fabric, self.profiles
         switches = (*fabric.spines, *fabric.leaves)
-        return {one.name: library.lossless(fabric.lossless_of(one)) for one in switches}
+        own = {one.name: library.lossless(fabric.lossless_of(one)) for one in switches}
+        if fabric.bench is None or fabric.bench.switch is not None:
+            return own
+        # Back to back, a host is cabled to the other one, and both have the fabric's profile.
+        return {server.name: library.lossless(fabric.lossless) for server in fabric.servers}
 
 
 def derive(name: Path, site: Site | None = None) -> DerivedNetwork:
@@ -264,7 +277,8 @@ def _context(loaded: LoadedFabric, catalogue: Catalogue) -> Context:
 def _network(context: Context, joints: Sequence[LeafSpineLink]) -> Network:
     fabric = context.fabric
     pairs = list(switches(context, joints))
-    servers = {server.name: server for _, behind in pairs for server in behind}
+    behind = chain.from_iterable(servers for _, servers in pairs)
+    servers = {server.name: server for server in (*behind, *ports.hosts_back_to_back(context))}
     for index, server in enumerate(fabric.servers):
         context.note(server.name, "", "servers", index, "name")
     return Network(
@@ -284,7 +298,9 @@ def _network(context: Context, joints: Sequence[LeafSpineLink]) -> Network:
             spines=fabric.capacity.spines,
             leaves=fabric.capacity.leaves,
             links_per_pair=fabric.capacity.links_per_pair,
-        ),
+        )
+        if fabric.bench is None
+        else None,
         oversubscription=fabric.policy.oversubscription,
         policy=fabric.security.policy,
         waivers=_waivers(context),

@@ -78,7 +78,7 @@ class _Planner:
             leaf=server.port.device,
             carrier=server.port.interface,
             ports=self.intents[server.name].ports,
-            gateway=f"Vlanif{self._vlan()}",
+            gateway=server.port.interface if (vlan := self._vlan()) is None else f"Vlanif{vlan}",
             queue=self.lossless.queue if server.roce else None,
             address=server.address,
             mtu=server.mtu,

@@ -150,10 +150,11 @@ def interfaces(scope: Scope) -> Iterator[Interface]:
     for name in (LOOPBACK, MANAGEMENT):
         scope.note(f"interfaces[{name}]", *scope.path, "id")
     yield from _fabric_ports(scope)
-    loopback = IPv4Interface(allocation.loopback(scope.fabric, scope.switch))
     vrf = scope.fabric.management.vrf
     yield Interface(name=MANAGEMENT, vrf=vrf, addresses=(scope.management,))
-    yield Interface(name=LOOPBACK, addresses=(loopback,))
+    if scope.fabric.bench is None:  # the switch of a bench routes nothing
+        loopback = IPv4Interface(allocation.loopback(scope.fabric, scope.switch))
+        yield Interface(name=LOOPBACK, addresses=(loopback,))
     yield from _vlanifs(scope)
     yield from exits.ports(scope)
     yield from _server_ports(scope)
@@ -286,5 +287,26 @@ def servers(scope: Scope) -> Iterator[Server]:
             nic=server.nic,
             cable_m=server.cable_m or fabric.cables.server_m,
             medium=kind.medium if kind else None,
-            speed_gbps=sum(scope.speed_gbps(port) or 0 for port in server.ports),
+            speed_gbps=fabric.bench.speed_gbps
+            if fabric.bench
+            else sum(scope.speed_gbps(port) or 0 for port in server.ports),
+        )
+
+
+def hosts_back_to_back(context: Context) -> Iterator[Server]:
+    """Yield the hosts of a bench without a switch: the port of each is that of the other."""
+    bench, fabric = context.fabric.bench, context.fabric
+    if bench is None or bench.switch is not None:
+        return
+    for server in fabric.servers:
+        yield Server(
+            name=server.name,
+            port=End(device=server.leaf, interface=server.ports[0]),
+            segment=server.segment,
+            address=IPv4Interface((int(server.address or 0), bench.prefix.prefixlen)),
+            mtu=fabric.mtu,
+            nic=server.nic,
+            cable_m=bench.cable_m,
+            medium=bench.cable.medium if bench.cable else None,
+            speed_gbps=bench.speed_gbps,
         )

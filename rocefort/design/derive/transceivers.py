@@ -83,7 +83,7 @@ def _ends(
     for number, server in enumerate(context.fabric.servers):
         kind, path = server_kind(context.fabric, number, server)
         if kind is not None:
-            for port in server.ports:
+            for port in server.ports if server.leaf in leaves else ():
                 yield path, kind, leaves[server.leaf], port
     for number, leaf in enumerate(context.fabric.leaves):
         for index, exit_ in enumerate(leaf.exits):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocefort.base.documents.read import Document, YamlPath, read_document
 from rocefort.base.documents.schema import schema_of
 from rocefort.base.documents.suggest import near, nearest
 from rocefort.base.documents.validate import validate
-from rocefort.base.errors import BadInput, Problem
+from rocefort.base.errors import BadInput, Problem, Refused
 from rocefort.base.repository import (
     FABRIC_FILE,
     INVENTORY,
@@ -22,6 +22,7 @@ from rocefort.base.repository import (
 )
 from rocefort.design.load.beamlines import with_beamlines
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
+from rocefort.models.fabric.bench import REPLACED
 from rocefort.models.fabric.fabric import Fabric, Profiles
 from rocefort.models.hardware.site_data import SiteCommands
 from rocefort.models.network.demand import DAY_S, GBPS_OF_TB_A_DAY, Demand, members
@@ -41,6 +42,13 @@ class LoadedFabric:
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
         """Return a problem at a YAML path."""
         return self.document.problem(path, what, how)
+
+    def refuse_bench(self) -> None:
+        """Raise Refused for a bench, which has no spines, leaves and segments to change."""
+        if self.fabric.bench is not None:
+            what = "a bench has two hosts and at most one switch, and does not grow"
+            how = "edit it by hand, or write a fabric: rocefort new"
+            raise Refused(problems=[self.document.problem(("bench",), what, how, of_key=True)])
 
 
 def find_fabric(name: Path) -> Path:
@@ -78,8 +86,27 @@ def loaded_fabric(document: Document, site: Site | None = None) -> LoadedFabric:
 
 
 def fabric_of(fabric: Fabric, document: Document, site: Site) -> LoadedFabric:
-    """Return a fabric with what follows from its beamlines."""
+    """Return a fabric with what follows from its beamlines, or from its bench."""
+    if fabric.bench is not None:
+        return LoadedFabric(fabric, replace(document, written=WRITTEN_OF_BENCH), site)
     return LoadedFabric(*with_beamlines(fabric, document), site)
+
+
+# Where the values of a bench are written, by their paths in a fabric.
+WRITTEN_OF_BENCH: Mapping[YamlPath, YamlPath] = {
+    **{(key,): ("bench",) for key in REPLACED},
+    ("cables", "server_m"): ("bench", "cable_m"),
+    ("cables", "server"): ("bench", "cable"),
+    ("segments", 0): ("bench", "prefix"),
+    ("segments", 0, "vlan"): ("bench", "switch", "vlan"),
+    ("segments", 1): ("bench", "switch", "management"),
+    ("leaves", 0): ("bench", "switch"),
+    ("leaves", 0, "id"): ("bench", "switch"),
+    ("leaves", 0, "segments"): ("bench", "prefix"),
+    ("leaves", 0, "pins", "management"): ("bench", "switch", "management"),
+    **{("servers", number): ("bench", "hosts", number) for number in range(2)},
+    **{("servers", number, "speed_gbps"): ("bench", "speed_gbps") for number in range(2)},
+}
 
 
 DEMAND_FILE = "demand.yaml"

@@ -54,7 +54,8 @@ class Builder:
 
     def change(self, old: TwinTopology, new: TwinTopology) -> None:
         """Change a lab from one topology to another; equal parts are not touched."""
-        old_nodes, new_nodes = set(old.nodes) if old.switches else set[str](), set(new.nodes)
+        is_first = not old.switches and not old.hosts
+        old_nodes, new_nodes = set[str]() if is_first else set(old.nodes), set(new.nodes)
         fresh = [node for node in new.nodes if node not in old_nodes]
         gone = [node for node in old.nodes if node in old_nodes and node not in new_nodes]
         self._make_namespaces(fresh, new)

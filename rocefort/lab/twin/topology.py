@@ -197,7 +197,13 @@ def _fabric_cables(network: Network) -> Iterator[VethPair]:
 
 
 def _host_cables(network: Network, features: Features) -> Iterator[VethPair]:
-    for server in network.servers or ():
+    servers = network.servers or ()
+    if network.lack_of_switches:
+        one, other, *_ = servers  # back to back: one cable has both
+        (nic,) = _host_ports(network, one, features).values()
+        yield VethPair(a=other.name, a_port=nic, b=one.name, b_port=nic)
+        return
+    for server in servers:
         for end, nic in _host_ports(network, server, features).items():
             port = kernel_name(end.interface)
             yield VethPair(a=end.device, a_port=port, b=server.name, b_port=nic)

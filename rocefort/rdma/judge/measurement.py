@@ -24,7 +24,7 @@ from rocefort.rdma.parse.outcome import MEANING, MessageSizeRow, Outcome, TableE
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge, read_series, require_title
 from rocefort.rdma.parse.perftest_tables import read_table, title_and_notes
 from rocefort.rdma.plan.command_lines import mpi_sizes
-from rocefort.rdma.plan.site import FAR, NEAR
+from rocefort.rdma.plan.site import DIRECT, FAR, NEAR, PLACES
 from rocefort.rdma.rdma_plan import LARGE_BYTES, Program, RdmaRun, Round
 from rocefort.rdma.results import (
     DerivedVerdict,
@@ -71,10 +71,10 @@ def expectation(run: RdmaRun, rdma: Rdma, note: str = "") -> Expectation:
 def _latency(run: RdmaRun, rdma: Rdma) -> tuple[float | None, str]:
     if not run.program.is_perftest or (run.size_bytes or 0) > SMALL_BYTES:
         return None, f"only small messages of perftest are judged, up to {SMALL_BYTES} bytes"
-    if run.switches == FAR:
-        return rdma.latency_us, "across the spines"
+    if run.switches in (FAR, DIRECT):
+        return rdma.latency_us, PLACES[run.switches]
     if run.switches == NEAR and rdma.same_leaf_latency_us is not None:
-        return rdma.same_leaf_latency_us, "within a leaf"
+        return rdma.same_leaf_latency_us, PLACES[NEAR]
     return None, "rdma.same_leaf_latency_us is not given"
 
 
@@ -185,7 +185,7 @@ def _spread(alike: Sequence[Measurement], most: float | None) -> DerivedVerdict:
 
 def _kind(run: RdmaRun) -> str:
     """Describe a kind of pairs: `ib_write_bw, 65536 bytes, across the spines, up to 50 Gb/s`."""
-    path = {NEAR: ", within a leaf", FAR: ", across the spines"}.get(run.switches or 0, "")
+    path = "" if run.switches is None else f", {PLACES[run.switches]}"
     reach = "" if run.reach_gbps is None else f", up to {run.reach_gbps:.4g} Gb/s"
     return f"{_sized(run)}{path}{reach},"
 

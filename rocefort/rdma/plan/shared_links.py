@@ -177,7 +177,7 @@ def _resources(run: RdmaRun, source: Server, sink: Server) -> list[str]:
     if run.program.measures_latency:
         return []
     resources = [f"out {source.name}", f"in {sink.name}"]
-    if source.port.device != sink.port.device:
+    if sink.port.device not in (source.port.device, source.name):
         resources += [f"up {source.port.device}", f"down {sink.port.device}"]
     return resources
 

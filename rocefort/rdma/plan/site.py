@@ -21,10 +21,19 @@ from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaPlan, RdmaRun, Round,
 
 FIRST_PORT = 18515  # perftest's default
 PORTS = 4000
-NEAR, FAR = 1, 3  # number of switches in a path within a leaf, and across the spines
+# Number of switches in a path: back to back, within a leaf, and across the spines.
+DIRECT, NEAR, FAR = 0, 1, 3
+PLACES = {DIRECT: "back to back", NEAR: "within a leaf", FAR: "across the spines"}
 CABLE_AT_S = 10
 BEFORE_CABLE_S, AFTER_CABLE_S = 5, 5  # of a run, so that both states are seen; assumed
 LEAST_DURATION_S = 4  # perftest leaves out a quarter at both ends (`--margin`)
+
+
+def switches_between(one: Server, other: Server) -> int:
+    """Return the number of switches on the path between two servers."""
+    if one.port.device == other.name:
+        return DIRECT
+    return NEAR if one.port.device == other.port.device else FAR
 
 
 class TooFewServers(BadInput):
@@ -178,7 +187,6 @@ class RdmaSite:
 
     def run(self, program: Program, client: Server, server: Server, **more: object) -> RdmaRun:
         """Return one run between two servers; bandwidth over a time, latency over messages."""
-        near = client.port.device == server.port.device
         values: dict[str, object] = {
             "id": "",
             "program": program,
@@ -187,7 +195,7 @@ class RdmaSite:
             "client_address": str(client.address.ip),
             "server_address": str(server.address.ip),
             "traffic_class": self.traffic_class,
-            "switches": NEAR if near else FAR,
+            "switches": switches_between(client, server),
             "size_bytes": 2 if program.measures_latency else 65536,  # perftest's defaults
         }
         if program.measures_latency:

@@ -9,9 +9,8 @@ from rocefort.base.errors import BadInput, Problem
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
 from rocefort.models.wording import count_of, names_text
-from rocefort.rdma.plan.beamline_suites import BeamlineEnds, beamline_incast, beamline_mesh
+from rocefort.rdma.plan.beamline_suites import beamline_incast, beamline_mesh
 from rocefort.rdma.plan.gate_pairs import plan_pairs
-from rocefort.rdma.plan.message_sizes import SizeSeries
 from rocefort.rdma.plan.shared_links import disjoint_rounds, miss_probability, qps_for, tournament
 from rocefort.rdma.plan.site import (
     RdmaPlanOptions,
@@ -20,6 +19,7 @@ from rocefort.rdma.plan.site import (
     best_sink,
     numbered,
 )
+from rocefort.rdma.plan.sweep_suite import Pair, beamline_sweep, leaves_of, pair_of_bench, sweep
 from rocefort.rdma.plan.work_suites import TCP_LOAD, mpi, storage
 from rocefort.rdma.rdma_plan import (
     Coverage,
@@ -27,7 +27,6 @@ from rocefort.rdma.rdma_plan import (
     RdmaHost,
     RdmaPlan,
     RdmaRun,
-    Round,
     Suite,
 )
 
@@ -168,14 +167,8 @@ def _pair_across(site: RdmaSite) -> Iterator[tuple[Server, Server]]:
                 yield one, other
 
 
-SIZES = tuple(2**n for n in range(1, 24))  # 2 B to 8 MB, as perftest's `-a`
-SWEEP_DURATION_S = 5
-SMALL_BYTES = 8192  # up to this size as many messages as REDIGO's reflector test: 10^4
-FEW_ITERATIONS = 1000
 FEW = (Suite.SWEEP, Suite.MIXED, Suite.FAILOVER)  # suites that use a few servers only
 MIXED_SPEEDS = "speeds differ: judged by the slower port"
-
-Pair = tuple[Server, Server]
 
 
 def plan_suite(
@@ -192,6 +185,10 @@ def plan_suite(
     """
     site = RdmaSite(network, rdma, tuple(hosts), options or RdmaPlanOptions())
     refuse_options(suite, site.options)
+    if network.is_bench and suite in OF_FABRICS:
+        how = f"use {names_text([each for each in PLANNERS if each not in OF_FABRICS])}"
+        what = f"{suite} does not apply to a bench of two hosts"
+        raise BadInput(what, where=network.name, how=how)
     planners = BEAMLINE_PLANNERS if site.options.beamline else PLANNERS
     plan = planners[suite](site)
     repeat = site.options.repeat
@@ -208,6 +205,8 @@ def plan_suite(
         }
     )
 
+
+OF_FABRICS = (Suite.MESH, Suite.INCAST, Suite.MIXED, Suite.FAILOVER)  # more than two servers
 
 OF_SUITES: dict[str, tuple[Suite, ...]] = {
     "sizes": (Suite.SWEEP, Suite.STORAGE, Suite.MPI),
@@ -278,6 +277,10 @@ def _across(suite: Suite, *programs: Program) -> Callable[[RdmaSite], RdmaPlan]:
 
     def plan(site: RdmaSite) -> RdmaPlan:
         site.require(2, suite)
+        if site.network.is_bench:
+            pair, path = pair_of_bench(site)
+            runs = [site.run(program, *pair) for program in site.options.programs or programs]
+            return site.plan(suite, [site.round([run], f"{run.program}, {path}") for run in runs])
         usable = site.network.model_copy(update={"servers": tuple(site.servers.values())})
         pairs = [
             (site.servers[pair.client], site.servers[pair.server]) for pair in plan_pairs(usable)
@@ -287,15 +290,11 @@ def _across(suite: Suite, *programs: Program) -> Callable[[RdmaSite], RdmaPlan]:
         rounds = [
             site.round([site.run(program, *pair) for pair in group], f"{program}, leaf to leaf")
             for program in site.options.programs or programs
-            for group in disjoint_rounds(pairs, _leaves)
+            for group in disjoint_rounds(pairs, leaves_of)
         ]
         return site.plan(suite, rounds, unmeasured=alone, notes=_notes(pairs))
 
     return plan
-
-
-def _leaves(pair: Pair) -> tuple[str, str]:
-    return pair[0].port.device, pair[1].port.device
 
 
 def _notes(pairs: Sequence[Pair]) -> tuple[str, ...]:
@@ -346,7 +345,7 @@ def _spread(site: RdmaSite, program: Program, pair: Pair, qps: int) -> RdmaRun:
 
 
 def _width(site: RdmaSite, pair: Pair) -> int:
-    one, other = _leaves(pair)
+    one, other = leaves_of(pair)
     return 1 if one == other else site.wiring.width(one, other)
 
 
@@ -386,7 +385,7 @@ def _fittest(
 
 
 def _coverage(site: RdmaSite, pairs: Sequence[Pair], qps: int) -> Coverage:
-    met = {frozenset(_leaves(pair)) for pair in pairs}
+    met = {frozenset(leaves_of(pair)) for pair in pairs}
     paths = site.wiring.paths(list(site.by_leaf))
     covered = tuple(path for path in paths if frozenset((path[0], path[2])) in met)
     widest = max((_width(site, pair) for pair in pairs), default=1)
@@ -403,88 +402,12 @@ def _coverage(site: RdmaSite, pairs: Sequence[Pair], qps: int) -> Coverage:
     )
 
 
-# --- sweep ----------------------------------------------------------------------------------------
-
-
-def _sweep(site: RdmaSite) -> RdmaPlan:
-    """Plan one run a size, within a leaf and across the spines (REDIGO's method).
-
-    By default the sizes are 2 B to 8 MB.
-
-    `-a` is not used: with it perftest sends as many messages for 8 MB as for 2 B, prints `-nan` as
-    the deviation of too few, and writes only one row in its JSON.
-    """
-    site.require(2, Suite.SWEEP)
-    near, far = _near_and_far(site)
-    rounds = _sizes_of(site, "within a leaf", near) + _sizes_of(site, "across the spines", far)
-    lacking = [
-        "switch latency: no two servers of one leaf may be used" if near is None else "",
-        "switch latency: no two servers of different leaves may be used" if far is None else "",
-    ]
-    return site.plan(Suite.SWEEP, rounds, unmeasured=tuple(filter(None, lacking)))
-
-
-def _beamline_sweep(site: RdmaSite) -> RdmaPlan:
-    """Plan one run a size, from one server of a beamline to a receiver of each data path."""
-    ends = BeamlineEnds(site)
-    rounds: list[Round] = []
-    for rate in ends.expected:
-        if len(rate.to) == 1:
-            pair = ends.pairs(rate.to[0])[0]
-            sizes = _sizes_of(site, f"{ends.beamline.name} to {rate.to[0]}", pair)
-            rounds += [ends.with_expected(each, rate, [pair]) for each in sizes]
-    return site.plan(Suite.SWEEP, rounds, unmeasured=tuple(ends.unmeasured()))
-
-
-def _sizes_of(site: RdmaSite, path: str, pair: Pair | None) -> list[Round]:
-    """Return the rounds of one pair; none without a pair."""
-    return [
-        site.round([_sized(site, program, pair, size, series)], f"{program}, {size} bytes, {path}")
-        for program in site.options.programs or (Program.WRITE_LAT, Program.WRITE_BW)
-        for series in [site.sizes("latency" if program.measures_latency else "bandwidth", SIZES)]
-        for size in series.all_sizes
-        if pair is not None
-    ]
-
-
-def _sized(site: RdmaSite, program: Program, pair: Pair, size: int, series: SizeSeries) -> RdmaRun:
-    """Return the run of one size: over the published number of messages, if there is one."""
-    published = series.messages(size)
-    if program.measures_latency:
-        usual = published or (10_000 if size <= SMALL_BYTES else FEW_ITERATIONS)
-        iterations = site.options.iterations or usual
-        return site.run(program, *pair, size_bytes=size, iterations=iterations)
-    if published is not None and site.options.duration_s is None:
-        return site.run(program, *pair, size_bytes=size, iterations=published, duration_s=None)
-    duration = site.duration_s(SWEEP_DURATION_S)
-    return site.run(program, *pair, size_bytes=size, duration_s=duration)
-
-
-def _near_and_far(site: RdmaSite) -> tuple[Pair | None, Pair | None]:
-    """Choose a pair within a leaf and one across, with the same client if possible.
-
-    With the same client, fewer NICs can differ between the two latencies that are subtracted.
-    """
-
-    def cost(pair: Pair) -> tuple[bool, bool]:
-        return pair[0].flow_gbps != pair[1].flow_gbps, pair[0].segment != pair[1].segment
-
-    pairs = [pair for pair in combinations(site.servers.values(), 2) if site.are_separate(*pair)]
-    near = min((p for p in pairs if len({*_leaves(p)}) == 1), key=cost, default=None)
-    across = [p for p in pairs if len({*_leaves(p)}) == 2]
-    if near is not None:
-        client = near[0]
-        shared = [(a, b) if a is client else (b, a) for a, b in across if client in (a, b)]
-        across = shared or across
-    return near, min(across, key=cost, default=None)
-
-
 PLANNERS: dict[Suite, Callable[[RdmaSite], RdmaPlan]] = {
     Suite.WRITE: _across(Suite.WRITE, Program.WRITE_BW, Program.WRITE_LAT),
     Suite.READ: _across(Suite.READ, Program.READ_BW, Program.READ_LAT),
     Suite.SEND: _across(Suite.SEND, Program.SEND_BW, Program.SEND_LAT),
     Suite.MESH: _mesh,
-    Suite.SWEEP: _sweep,
+    Suite.SWEEP: sweep,
     Suite.INCAST: incast,
     Suite.MIXED: mixed,
     Suite.FAILOVER: failover,
@@ -493,6 +416,6 @@ PLANNERS: dict[Suite, Callable[[RdmaSite], RdmaPlan]] = {
 }
 BEAMLINE_PLANNERS: dict[Suite, Callable[[RdmaSite], RdmaPlan]] = {
     Suite.MESH: beamline_mesh,
-    Suite.SWEEP: _beamline_sweep,
+    Suite.SWEEP: beamline_sweep,
     Suite.INCAST: beamline_incast,
 }

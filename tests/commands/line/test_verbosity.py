@@ -60,7 +60,7 @@ def test_a_log_file_is_appended_and_has_errors(site: Path, rocefort: Rocefort) -
     assert text.startswith(first)
     assert [line for line in text.splitlines() if not LINE.fullmatch(line)] == []
     assert text.endswith(
-        " ERROR rocefort: absent: no such fabric; name a fabric.yaml, its directory, or one of: eantc-hpc, eantc-storage, heps, heps-phase1, heps-phase2 "
+        " ERROR rocefort: absent: no such fabric; name a fabric.yaml, its directory, or one of: eantc-hpc, eantc-storage, heps, heps-phase1, heps-phase2, redigo-direct, redigo-switch "
         "(exit code 2)\n"
     )
 

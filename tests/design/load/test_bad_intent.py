@@ -418,7 +418,7 @@ def test_a_missing_file_names_the_fabrics_there_are(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         derive(path)
     assert str(caught.value) == (
-        f"{path}: no such fabric; name a fabric.yaml, its directory, or one of: eantc-hpc, eantc-storage, heps, heps-phase1, heps-phase2"
+        f"{path}: no such fabric; name a fabric.yaml, its directory, or one of: eantc-hpc, eantc-storage, heps, heps-phase1, heps-phase2, redigo-direct, redigo-switch"
     )
 
 

@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocefort.base.errors import BadInput
+from rocefort.base.repository import INVENTORY
+from rocefort.design.derive.derive import derive
 from rocefort.rdma.plan.command_lines import argv
 from rocefort.rdma.plan.message_sizes import (
     MessageCount,
@@ -20,7 +23,7 @@ from rocefort.rdma.plan.message_sizes import (
     size_set,
 )
 from rocefort.rdma.plan.site import RdmaPlanOptions
-from rocefort.rdma.plan.suites import plan_suite
+from rocefort.rdma.plan.suites import OF_FABRICS, plan_suite
 from rocefort.rdma.publications import published_sizes
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaPlan, Suite
 
@@ -70,6 +73,35 @@ def test_messages_of_redigo_fall_with_the_size(heps: Any) -> None:
     assert (rates[1], rates[2048], rates[48_000_000]) == (10_000_000, 10_000_000, 1_000)
     assert rates[65_536] == 650_000  # interpolated
     assert made.notes[0].startswith("sizes redigo: assumed: powers of two between")
+
+
+@pytest.mark.parametrize(
+    ("fabric", "path", "switches"),
+    [("redigo-direct", "back to back", 0), ("redigo-switch", "through switch01", 1)],
+)
+def test_a_bench_has_one_run_a_size_and_fewer_messages_on_request(
+    fabric: str, path: str, switches: int
+) -> None:
+    derived = derive(INVENTORY / fabric / "fabric.yaml")
+    hosts = [RdmaHost(name=name, device="rxe0", gid_index=1) for name in ("host1", "host2")]
+    sizes = size_set("redigo", published_sizes)
+    options = RdmaPlanOptions(sizes=sizes, iterations=200)
+    made = plan_suite(derived.network, derived.fabric.rdma, Suite.SWEEP, hosts, options)
+    assert len(made.runs) == 15 + 27
+    assert 48 in {run.size_bytes for run in made.runs if run.program.measures_latency}
+    assert {run.switches for run in made.runs} == {switches}
+    assert {run.iterations for run in made.runs} == {200}
+    assert {run.reach_gbps for run in made.runs if not run.program.measures_latency} == {10}
+    assert all(each.note.endswith(path) for each in made.rounds)
+    assert made.notes[-1] == (
+        "sizes redigo: at most 200 messages of a size (--iterations), published: 1,000 to "
+        "10,000,000"
+    )
+    pair = plan_suite(derived.network, derived.fabric.rdma, Suite.WRITE, hosts)
+    assert [run.program for run in pair.runs] == [Program.WRITE_BW, Program.WRITE_LAT]
+    for suite in OF_FABRICS:
+        with pytest.raises(BadInput, match="does not apply to a bench of two hosts; use write"):
+            plan_suite(derived.network, derived.fabric.rdma, suite, hosts)
 
 
 def test_a_duration_or_a_number_of_messages_precedes_the_published_one(heps: Any) -> None:
