@@ -218,4 +218,4 @@ def without_replaced(schema: dict[str, object]) -> None:
     if isinstance(required, list):
         own = [key for key in required if key in REPLACED]
         schema["required"] = [key for key in required if key not in REPLACED]
-        schema["anyOf"] = [{"required": ["bench"]}, {"required": own}]
+        schema["anyOf"] = [{"required": own}, {"required": ["bench"]}]

@@ -149,12 +149,6 @@ class Fabric(Frozen):
     model_config = ConfigDict(json_schema_extra=without_replaced)
 
     fabric: Name = Field(description="The fabric's name.", examples=["heps"])
-    bench: Bench | None = Field(
-        default=None,
-        exclude_if=lambda bench: bench is None,
-        description="Two hosts and at most one switch, in place of capacity, pools, routing, "
-        "cables, segments, spines, leaves, servers and rollout.",
-    )
     capacity: Capacity = Field(description="How far it may grow; a change of it moves addresses.")
     pools: Pools = Field(description="Where addresses come from; sized for the capacity.")
     routing: Routing = Field(description="EBGP between leaves and spines.")
@@ -179,6 +173,12 @@ class Fabric(Frozen):
     )
     segments: tuple[SegmentIntent, ...] = Field(
         description="Networks of servers, and one without a VLAN for the switches' management."
+    )
+    bench: Bench | None = Field(
+        default=None,
+        exclude_if=lambda bench: bench is None,
+        description="Two hosts and at most one switch, in place of capacity, pools, routing, "
+        "cables, segments, spines, leaves, servers and rollout.",
     )
     spines: tuple[Switch, ...] = Field(
         json_schema_extra={"minItems": 1}, description="Each is cabled to every leaf."

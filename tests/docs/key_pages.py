@@ -117,7 +117,8 @@ class Keys:
 
     def rows(self, part: Part) -> Iterator[tuple[str, ...]]:
         """Yield the cells of each key of a model."""
-        required = part.node.get("required", ())
+        usual, *_ = part.node.get("anyOf", ({},))  # the first of several sets: that of a fabric
+        required = {*part.node.get("required", ()), *usual.get("required", ())}
         for key, about in part.node["properties"].items():
             if about.get("description") == NOT_USED:
                 continue
