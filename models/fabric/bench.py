@@ -12,6 +12,7 @@ from ipaddress import IPv4Interface, IPv4Network
 from typing import Final, Self
 
 from pydantic import Field, ValidationError, model_validator
+from pydantic.config import JsonDict, JsonValue
 
 from rocefort.models.base import Frozen, Name
 from rocefort.models.fabric.hosts import LonePort, ServerHost
@@ -212,10 +213,10 @@ def with_bench_values(data: object) -> object:
     return {**data, **bench.fabric_values()}
 
 
-def without_replaced(schema: dict[str, object]) -> None:
+def without_replaced(schema: JsonDict) -> None:
     """Require in a JSON Schema of fabrics either a bench, or the keys that it stands for."""
     required = schema.get("required")
     if isinstance(required, list):
-        own = [key for key in required if key in REPLACED]
+        own: list[JsonValue] = [key for key in required if key in REPLACED]
         schema["required"] = [key for key in required if key not in REPLACED]
         schema["anyOf"] = [{"required": own}, {"required": ["bench"]}]

@@ -106,7 +106,8 @@ def rehearse(
         hosts = hosts_of(network, state, chosen.listen, len(switches))
         if chosen.keep:  # a user drives this lab: its servers run whole RDMA tests
             roots = _rdma_roots(network, state / "rdma", chosen.servers)
-            _follow_routes(roots.values(), model)
+            if switches:  # hosts back to back need no route
+                _follow_routes(roots.values(), model)
             hosts.settings = roots
             for root in roots.values():
                 opened.callback(root.kill_all)
@@ -153,7 +154,8 @@ def _rdma_roots(
             root=(state / server.name).resolve(),
             wire=(state / "wire").resolve(),
             address=str(server.address.ip),
-            leaf=server.port.device,
+            # The wire of hosts back to back is that of one leaf.
+            leaf=network.name if network.lack_of_switches else server.port.device,
             gbps=server.flow_gbps,
             unwrap=guarded_words,
             texts=(*EVERY, readers.get(server.name, NODE)),

@@ -203,5 +203,5 @@ def papers_page(result: Papers) -> str:
         Section(paper.title, tuple(paper_blocks(paper)), lead=paper.source, id=paper.reference)
         for paper in result.papers
     )
-    content = {"blocks": html_of(*blocks), "plots": plots}
+    content: dict[str, object] = {"blocks": html_of(*blocks), "plots": plots}
     return framed_page("papers.html.j2", head, content, files=("rdma.css",))

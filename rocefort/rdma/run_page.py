@@ -202,7 +202,7 @@ def sweeps(result: RdmaResult) -> list[Plot]:
     ]
 
 
-SizeLine = list[tuple[float, float, str]]  # size in bytes, us or Gb/s, words
+SizeLine = Sequence[tuple[float, float, str]]  # size in bytes, us or Gb/s, words
 
 
 def size_plot(program: Program, lines: Mapping[str, SizeLine], title: str = "") -> Plot:

@@ -23,7 +23,7 @@ DIRECT, SWITCHED = (INVENTORY / name / "fabric.yaml" for name in ("redigo-direct
 def test_hosts_back_to_back_are_at_the_ports_of_each_other() -> None:
     derived = derive(DIRECT)
     network = derived.network
-    assert network.nodes == network.links == ()
+    assert (network.nodes, network.links) == ((), ())
     one, other = network.servers or ()
     assert (one.port, other.port) == (
         End(device="host2", interface="eth0"),
