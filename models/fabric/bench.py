@@ -32,7 +32,7 @@ SEGMENT: Final = "bench"
 FIRST_HOST: Final = 10  # host number of the first host's address
 LONGEST_PREFIX: Final = 28  # with room for both hosts
 NIC_PORT: Final = "eth0"  # of a host whose interfaces are not named
-# Keys of a fabric that a bench stands for.
+# Keys of a fabric that a bench replaces.
 REPLACED: Final = (
     *("capacity", "pools", "routing", "cables", "segments", "spines", "leaves", "racks"),
     *("links_per_pair", "links", "servers", "beamlines", "rollout", "policy"),
@@ -125,7 +125,7 @@ class Bench(Frozen):
         return f"through {self.switch.name}" if self.switch else "back to back"
 
     def fabric_values(self) -> dict[str, object]:
-        """Return the values of a fabric that the bench stands for, by key."""
+        """Return the values of a fabric that the bench replaces, by key."""
         nothing = Pools(spine_loopbacks=_NOWHERE, leaf_loopbacks=_NOWHERE, links=_NOWHERE)
         return {
             "capacity": Capacity(spines=1, leaves=1),
@@ -196,7 +196,7 @@ _ANY = Bench.model_validate(
 
 
 def with_bench_values(data: object) -> object:
-    """Return the data of a fabric with the values that its bench stands for.
+    """Return the data of a fabric with the values that its bench replaces.
 
     A bench with errors has the values of any other, so that its errors are the only ones.
     """
@@ -214,7 +214,7 @@ def with_bench_values(data: object) -> object:
 
 
 def without_replaced(schema: JsonDict) -> None:
-    """Require in a JSON Schema of fabrics either a bench, or the keys that it stands for."""
+    """Require in a JSON Schema of fabrics either a bench, or the keys that it replaces."""
     required = schema.get("required")
     if isinstance(required, list):
         own: list[JsonValue] = [key for key in required if key in REPLACED]

@@ -75,7 +75,7 @@ def value_problems(context: Context) -> Iterator[Problem]:
 
 
 def _bench(context: Context) -> Iterator[Problem]:
-    """Yield problems of keys that a bench stands for."""
+    """Yield problems of keys that a bench replaces."""
     document = replace(context.loaded.document, written={})
     for key in REPLACED:
         if (key,) in document.keys:
