@@ -268,7 +268,7 @@ def test_a_wheel_runs_in_a_new_environment_with_the_newest_versions(
         "verify", "small", "--engine", "embedded"
     )
     assert "4 configurations" in rocefort("render", "small", "--out", "configs")
-    assert "10 of 10 run the new thresholds" in rocefort("demo", "heps")
+    assert "4 of 4 run the new thresholds" in rocefort("demo", "small")
     installed = tmp_path / "venv/lib" / interpreter / "site-packages/rocefort/inventory"
     assert not (installed / "small").exists()  # nothing is written into the installed tool
 
@@ -331,11 +331,11 @@ def test_without_its_optional_features_the_product_runs_and_refuses_what_needs_t
         "installed; install it, or run this command where it is\n"
     )  # fmt: skip
 
-    folders = [clone / "tests" / name for name in ("napalm_cloudengine", "fleet", "health")]
+    folders = [clone / "tests" / name for name in ("fleet", "health")]
     tests = [
         str(t) for f in folders for t in f.rglob("test_*.py") if not FEATURES.search(t.read_text())
     ]
-    assert len(tests) > 20
+    assert len(tests) > 10
     env = {**os.environ, "PYTHONPATH": str(clone)}
     run(
         sys.executable,

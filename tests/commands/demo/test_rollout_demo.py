@@ -22,18 +22,12 @@ HEPS: Size = (
 
 
 @pytest.mark.thorough
-def test_it_rolls_out_fails_is_killed_and_goes_on(two_leaves: Path) -> None:
-    rolls_out_fails_is_killed_and_goes_on(two_leaves, *TWO_LEAVES)
-
-
-@pytest.mark.thorough
-def test_it_does_so_at_the_size_of_heps(heps_file: Path) -> None:
-    rolls_out_fails_is_killed_and_goes_on(heps_file, *HEPS)
-
-
-def rolls_out_fails_is_killed_and_goes_on(
-    fabric: Path, size: str, behind: tuple[str, ...], wave: str
+@pytest.mark.soak
+def test_it_rolls_out_fails_is_killed_and_goes_on(
+    two_leaves: Path, heps_file: Path, effort: str
 ) -> None:
+    heps = effort == "soak"
+    fabric, (size, behind, wave) = (heps_file, HEPS) if heps else (two_leaves, TWO_LEAVES)
     command = [str(Path(sys.executable).with_name("rocefort")), "demo", "--rollout", str(fabric)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
     assert (done.returncode, done.stderr) == (0, "")
