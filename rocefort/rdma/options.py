@@ -70,7 +70,7 @@ Duration = Annotated[
 ]
 Iterations = Annotated[
     int | None,
-    typer.Option(min=5, help="Messages of each latency test; of published sizes, at most."),
+    typer.Option(min=5, help="Messages of each latency test; of published sizes, the most of any."),
 ]
 Qps = Annotated[
     int | None, typer.Option(min=1, max=1024, help="Queue pairs of each bandwidth test.")

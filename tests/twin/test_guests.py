@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from twin_labs import GUESTS, GuestLab, image_at
+from twin_labs import GUESTS, GuestLab, commands_see, image_at, labs_at
 
 from rocefort.base.errors import BadInput, ServiceFailed
 from rocefort.base.repository import INVENTORY
 from rocefort.dialects.server_configuration import SCRIPT, host_files
 from rocefort.fleet.connections import Connections, load_connections
-from rocefort.lab.bring_up import one_lab
+from rocefort.lab.bring_up import bring_up, one_lab
 from rocefort.lab.guest import qemu as guest_qemu
 from rocefort.lab.guest.image import Cache, Image
 from rocefort.lab.guest.rootfs import Tree
@@ -28,9 +28,12 @@ from rocefort.lab.twin.registry import Registry, connections_of, processes_of
 from rocefort.lab.twin.status import status_of, trace
 from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.network.network import Network
+from rocefort.paper.stored_runs import stored_runs
 from rocefort.rdma.designed_plan import RdmaRequest
 from rocefort.rdma.host_settings import plans_of
 from rocefort.rdma.judge import run_store
+from rocefort.rdma.judge.path_difference import path_of
+from rocefort.rdma.plan.message_sizes import size_set
 from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.rdma_plan import Program, Suite
 from rocefort.rdma.results import MeasurementVerdict, RdmaResult
@@ -360,3 +363,30 @@ def test_no_image_and_no_memory(
         Twin.up(small, "lacking", _choice(ONE), registry)
     assert str(failed.value) == "--guests: 1 guest takes 360 MB, 200 MB are free; name fewer"
     assert "lacking" not in registry.names()
+
+
+@pytest.mark.thorough
+def test_a_bench_is_measured_back_to_back_and_through_a_bridge(
+    guest_lab: GuestLab, tmp_path: Path
+) -> None:
+    """And the difference of both has an interval; what it is depends on this machine."""
+    history = tmp_path / "rdma.db"
+    options = RdmaPlanOptions(
+        programs=(Program.WRITE_LAT,), sizes=size_set("2,64", tuple), iterations=100, repeat=2
+    )
+    request = RdmaRequest(Suite.SWEEP, ("host1", "host2"), options, switches=False)
+    results = []
+    for name, nodes in (("redigo-direct", 0), ("redigo-switch", 1)):
+        with labs_at("bench") as labs, commands_see(labs):
+            choice = TwinOptions(bfd=False, accel="tcg")
+            twin = bring_up(INVENTORY / name, "bench", choice, lambda _: None, "all")
+            assert (len(twin.topology.switches), twin.dead()) == (nodes, [])
+            access = load_connections(connections_of(labs, twin.record) or Path())
+            talk = RunDialogue(lambda _: None)
+            results.append(run_tests(INVENTORY / name, access, request, history, talk))
+    assert [path_of(each) for each in results] == [0, 1]
+    assert [m.sentence for r in results for m in r.measurements if m.value is None] == []
+    assert [j.sentence for r in results for j in r.judged if j.ok is False] == []
+    bench = stored_runs(history).of_bench()
+    assert bench.origin.startswith("between guests, run ")
+    assert [(row.size_bytes, bool(row.interval)) for row in bench.rows] == [(2, True), (64, True)]

@@ -24,13 +24,14 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LARGEST_BYTES = 2**30  # a buffer of perftest is registered memory; its own limit is 2^31 - 1
 WHERE = "--sizes"
+LEAST_MESSAGES = 5  # of perftest's `-n`
 
 
 class MessageCount(Frozen):
     """Number of messages that a publication states for one size."""
 
     size_bytes: int = Field(ge=1, le=LARGEST_BYTES)
-    messages: int = Field(ge=5)
+    messages: int = Field(ge=LEAST_MESSAGES)
 
 
 class SizeSeries(Frozen):
@@ -67,6 +68,21 @@ class SizeSeries(Frozen):
         if self.doubling is None:
             return self.sizes
         return doubling_sizes(*self.doubling)
+
+    @property
+    def most_messages(self) -> int:
+        """Largest number of messages that the publication states; 0: it states none."""
+        return max((each.messages for each in self.counts), default=0)
+
+    def scaled(self, size_bytes: int, most: int | None) -> int | None:
+        """Messages to send of one size, in proportion to `most` instead of the largest number.
+
+        A bandwidth test with few messages takes LEAST_MESSAGES. most None: as published.
+        """
+        published = self.messages(size_bytes)
+        if published is None or most is None or most >= self.most_messages:
+            return published
+        return max(LEAST_MESSAGES, round(published * most / self.most_messages))
 
     def messages(self, size_bytes: int) -> int | None:
         """Messages to send of one size; None: the publication states no number."""

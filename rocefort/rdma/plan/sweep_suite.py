@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from rocefort.models.network.network import Server
+from rocefort.models.wording import listing
 from rocefort.rdma.plan.beamline_suites import BeamlineEnds
-from rocefort.rdma.plan.message_sizes import SizeSeries
+from rocefort.rdma.plan.message_sizes import LEAST_MESSAGES, SizeSeries
 from rocefort.rdma.plan.site import DIRECT, FAR, NEAR, PLACES, RdmaSite, switches_between
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round, Suite
 
@@ -57,14 +58,13 @@ def sweep(site: RdmaSite) -> RdmaPlan:
 def _scaled(site: RdmaSite) -> Iterator[str]:
     """Report that fewer messages are sent than a publication states (--iterations)."""
     most, named = site.options.iterations, site.options.sizes
-    published = [
-        count.messages for each in (named.series if named else ()) for count in each.counts
-    ]
-    if named is not None and most is not None and max(published, default=0) > most:
-        yield (
-            f"sizes {named.name}: at most {most:,} messages of a size (--iterations), published: "
-            f"{min(published):,} to {max(published):,}"
-        )
+    for series in named.series if named and most is not None else ():
+        if most is not None and named is not None and series.most_messages > most:
+            yield (
+                f"sizes {named.name}, {listing(series.of)}: {most:,} messages where "
+                f"{series.most_messages:,} are published, and other sizes in proportion, at least "
+                f"{LEAST_MESSAGES} (--iterations)"
+            )
 
 
 def beamline_sweep(site: RdmaSite) -> RdmaPlan:
@@ -92,10 +92,8 @@ def _sizes_of(site: RdmaSite, path: str, pair: Pair | None) -> list[Round]:
 
 def _sized(site: RdmaSite, program: Program, pair: Pair, size: int, series: SizeSeries) -> RdmaRun:
     """Return the run of one size: over the published number of messages, if there is one."""
-    published = series.messages(size)
     most = site.options.iterations
-    if published is not None and most is not None:
-        published = min(published, most)
+    published = series.scaled(size, most)
     if program.measures_latency:
         usual = most or (10_000 if size <= SMALL_BYTES else FEW_ITERATIONS)
         return site.run(program, *pair, size_bytes=size, iterations=published or usual)

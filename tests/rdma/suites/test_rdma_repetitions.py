@@ -90,12 +90,16 @@ def test_a_bench_has_one_run_a_size_and_fewer_messages_on_request(
     assert len(made.runs) == 15 + 27
     assert 48 in {run.size_bytes for run in made.runs if run.program.measures_latency}
     assert {run.switches for run in made.runs} == {switches}
-    assert {run.iterations for run in made.runs} == {200}
+    counts = {(run.program, run.size_bytes): run.iterations for run in made.runs}
+    assert counts[Program.WRITE_LAT, 8192] == counts[Program.WRITE_BW, 2048] == 200
+    # 650,000 and 1,000 of 10,000,000 are published: 13, and not less than 5.
+    sizes_scaled = (65_536, 48_000_000)
+    assert [counts[Program.WRITE_BW, size] for size in sizes_scaled] == [13, 5]
     assert {run.reach_gbps for run in made.runs if not run.program.measures_latency} == {10}
     assert all(each.note.endswith(path) for each in made.rounds)
     assert made.notes[-1] == (
-        "sizes redigo: at most 200 messages of a size (--iterations), published: 1,000 to "
-        "10,000,000"
+        "sizes redigo, bandwidth: 200 messages where 10,000,000 are published, and other sizes in "
+        "proportion, at least 5 (--iterations)"
     )
     pair = plan_suite(derived.network, derived.fabric.rdma, Suite.WRITE, hosts)
     assert [run.program for run in pair.runs] == [Program.WRITE_BW, Program.WRITE_LAT]
