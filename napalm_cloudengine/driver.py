@@ -13,8 +13,8 @@ Steps of a change: `load_merge_candidate` -> `compare_config` (the device's own 
 `save_config`. The state of a change is on the switch, not in this class: every step reads it from
 there. Nothing is saved unless `save_config` is called.
 
-`dialogue.py` exchanges lines with the switch, `changing.py` has the candidate and its commit,
-`trials.py` confirms and aborts trials, `reading.py` and `network_getters.py` have the getters.
+`dialogue.py` exchanges lines with the switch, `changing.py` has the candidate, its commit and the
+status of trials, `reading.py` and `network_getters.py` have the getters.
 """
 
 import re
@@ -246,7 +246,7 @@ class CloudEngineDriver(Trials, NetworkReader, NetworkDriver):  # type: ignore[m
     - `ssh_known_hosts` (or `alt_key_file`): the known_hosts file; the default is the user's own. An
       unknown or changed host key is always refused; `ssh_strict` cannot be turned off.
     - `answers`: mapping of regular expression -> answer, before the default table of questions (see
-      `answers.py`). A question that matches no row is answered no, and fails the call.
+      `parse.py`). A question that matches no row is answered no, and fails the call.
     - `commit_timeout_s`: longest silence during a commit, a rollback or a save (180).
     - `reply_timeout_s`: longest time of a whole reply (600); `timeout` bounds the whole login.
     - `persist_id`: id of the trials, so that a later session with the same id confirms or aborts

@@ -100,7 +100,7 @@ def _part(switch: EmulatedSwitch, word: str) -> str | None:
 
 # Formats of the reference that show nothing here: defaults, and lines of absent boards.
 NOT_SHOWN = ("include-default", "inactive")
-# `candidate_view.py` shows the pending lines of a session, `show/` the state of the switch.
+# `commit_commands.py` shows the pending lines of a session, `show/` the state of the switch.
 DISPLAYS: Mapping[str, Show] = {
     **STATES,
     "display saved-configuration": lambda switch: configuration.configuration(switch, switch.saved),
