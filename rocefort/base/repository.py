@@ -123,8 +123,11 @@ class Site:
 
     @property
     def is_clone(self) -> bool:
-        """Whether it is a clone of Rocefort, whose templates are the shipped ones."""
-        return self.code.is_file()
+        """Whether it is a clone of Rocefort, whose templates are the shipped ones.
+
+        A site with settings is none, so that no file can turn its rules and templates off.
+        """
+        return self.code.is_file() and not (self.root / SETTINGS_FILE).is_file()
 
 
 SHIPPED = Site(ROOT)

@@ -10,7 +10,7 @@ from pathlib import Path
 from napalm_cloudengine import regular_file
 from rocefort.base import output
 from rocefort.base.errors import BadInput
-from rocefort.base.repository import SETTINGS_FILE, Site, site_of
+from rocefort.base.repository import CODE, SETTINGS_FILE, Site, site_of
 from rocefort.base.rule_files import (
     FOLDER,
     RulesRead,
@@ -43,9 +43,12 @@ def judge_by_base(top: Path, base: str, head: str) -> tuple[str, ...]:
     """
     _use(RulesRead())
     site = site_of(Path.cwd())
-    if site is None or site.is_clone or not _is_below(site.root, top):
+    if site is None or not _is_below(site.root, top):
         return ()
     commit = commit_of(top, base)
+    settings = _at(top, site, commit, SETTINGS_FILE)
+    if settings is None and _at(top, site, commit, str(CODE)) is not None:
+        return ()  # a clone of Rocefort, whatever the head looks like
     old, new = _texts_at(top, site, commit), _texts_of_head(top, site, head)
     changed = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
     notes = []
@@ -61,9 +64,8 @@ def judge_by_base(top: Path, base: str, head: str) -> tuple[str, ...]:
         )
         return (*notes, what)
     file = (_folder(top, site) / SETTINGS_FILE).as_posix()
-    content = contents_at(Revision(top, base, commit, file)).get(file, b"")
-    settings = content.decode("utf-8", "replace")
-    read = rules_of(settings, f"{base}:{file}", lambda: {n: _decoded(n, t) for n, t in old.items()})
+    text = (settings or b"").decode("utf-8", "replace")
+    read = rules_of(text, f"{base}:{file}", lambda: {n: _decoded(n, t) for n, t in old.items()})
     _use(read)
     return (*notes, *([read.note] if read.note else []))
 
@@ -79,6 +81,12 @@ def _is_below(root: Path, top: Path) -> bool:
 def _folder(top: Path, site: Site) -> Path:
     """Folder of a site, from the top of its repository."""
     return site.root.resolve().relative_to(top.resolve())
+
+
+def _at(top: Path, site: Site, commit: str, name: str) -> bytes | None:
+    """Content of a file of a site at a commit; None: it has no such file."""
+    path = (_folder(top, site) / name).as_posix()
+    return contents_at(Revision(top, commit, commit, path)).get(path)
 
 
 def _texts_at(top: Path, site: Site, commit: str) -> dict[str, bytes]:

@@ -206,6 +206,8 @@ def test_a_review_runs_the_rules_of_the_base(
     (site / "validators/more.py").write_text(RULE.replace("PLANT001", "PLANT002"))
     settings = site / "rocefort.toml"
     settings.write_text(settings.read_text().replace("PLANT", "EVIL"))
+    (site / "rocefort").mkdir()
+    (site / "rocefort/__init__.py").touch()  # as only a clone of Rocefort has
     fabric = site / "inventory/plant/fabric.yaml"
     fabric.write_text(fabric.read_text().replace("    rack: r1\n", "", 1))
     git(site, "add", "--all")
