@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +193,12 @@ def test_a_new_error_ends_with_1_and_stands_at_its_line(clone: Clone, review: Re
     assert sum(finding["severity"] == "error" for finding in fixed) == len(errors)
 
 
-def test_the_same_review_has_the_same_bytes(clone: Clone, review: Review) -> None:
+def test_the_same_review_has_the_same_bytes(
+    clone: Clone, review: Review, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page states the minute in which it was made."""
+    minute = datetime(2026, 1, 1, tzinfo=UTC)
+    monkeypatch.setattr("rocefort.verification.review.review.utc_now", lambda: minute)
     clone.edit(XOFF, MOVE)
     once = {path.name: path.read_bytes() for path in review().written.iterdir()}
     assert once == {path.name: path.read_bytes() for path in review().written.iterdir()}
