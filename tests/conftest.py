@@ -115,6 +115,21 @@ def edit_hall(hall_text: str, tmp_path: Path) -> EditHeps:
     return _editor(hall_text, tmp_path)
 
 
+@pytest.fixture
+def transfer_node(edit_hall: EditHeps) -> Path:
+    """Return hall2 with LANL's host profile and a server with a bond of two ports."""
+    alone = "    port: 25GE1/0/1\n    segment: beamline\n    nic: connectx-dscp34\n"
+    bonded = (
+        "    bond: {ports: [25GE1/0/1, 25GE1/0/2]}\n    segment: beamline\n"
+        "    nic: connectx-dscp34\n    host: {interfaces: [ens1f0np0, ens1f1np1]}\n"
+    )
+    server = "  - name: readout03\n    leaf: leaf07\n"
+    return edit_hall(
+        ("\nhost: roce-server  # assumed\n", "\nhost: lanl-400g\n"),
+        (server + alone, server + bonded),
+    )
+
+
 @pytest.fixture(scope="session")
 def hall(hall_text: str, tmp_path_factory: pytest.TempPathFactory) -> DerivedNetwork:
     """Return HEPS's hall2, derived."""

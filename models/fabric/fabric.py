@@ -29,6 +29,7 @@ from rocefort.models.fabric.topology import (
     SegmentIntent,
     ServerIntent,
     Switch,
+    WanPath,
 )
 from rocefort.models.fabric.trial_time import SETTLE_S
 from rocefort.models.fabric.types import MOST_PATHS, LinksPerPair, Mtu
@@ -173,6 +174,9 @@ class Fabric(Frozen):
     )
     segments: tuple[SegmentIntent, ...] = Field(
         description="Networks of servers, and one without a VLAN for the switches' management."
+    )
+    wan: tuple[WanPath, ...] = Field(
+        default=(), description="Paths of a long round trip between segments."
     )
     bench: Bench | None = Field(
         default=None,

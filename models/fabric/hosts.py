@@ -131,6 +131,17 @@ class HostProfile(Sourced):
     interrupts: Literal["numa"] | None = Field(
         default=None, description="numa: the NIC's interrupts go to the CPUs of its NUMA node."
     )
+    qdisc: Literal["fq", "fq_codel", "pfifo_fast"] | None = Field(
+        default=None,
+        description="Queue discipline of the ports; fq paces what bbr sends. The kernel parameter "
+        "net.core.default_qdisc changes no port that is there already.",
+    )
+    recorded: dict[Name, Description] = Field(
+        default_factory=dict,
+        description="Settings of the source that Rocefort does not set, by name; `host render` "
+        "lists them.",
+        examples=[{"firmware": "22.41.1000"}],
+    )
 
 
 class ServerHost(Frozen):

@@ -208,6 +208,36 @@ class SegmentIntent(Frozen):
     )
 
 
+class WanPath(Frozen):
+    """Path of a long round trip between the servers of two segments, such as to another site."""
+
+    between: tuple[Name, Name] = Field(
+        description="Its two segments, each with a VLAN.", examples=[["transfer", "storage"]]
+    )
+    round_trip_ms: float = Field(
+        gt=0,
+        le=10000,
+        json_schema_extra=named("a round trip"),
+        description="Time from a packet to its acknowledgement, ms.",
+        examples=[44],
+    )
+    rate_gbps: float = Field(
+        gt=0,
+        le=3200,
+        json_schema_extra=named("a rate"),
+        description="Rate that transfers over it are to reach, Gb/s.",
+        examples=[400],
+    )
+    reorder_percent: float = Field(
+        default=0,
+        ge=0,
+        le=100,
+        json_schema_extra=named("a share of packets"),
+        description="Share of the packets that arrive out of order, percent.",
+        examples=[0.02],
+    )
+
+
 class SwitchPins(Frozen):
     """Values given by hand that allocation would derive otherwise."""
 

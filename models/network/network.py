@@ -20,6 +20,7 @@ from rocefort.models.device.packet_filters import Flow
 from rocefort.models.fabric.beamlines import Beamline
 from rocefort.models.fabric.hosts import Hosts, NicProfile
 from rocefort.models.fabric.policy import SegmentPolicy
+from rocefort.models.fabric.topology import WanPath
 from rocefort.models.finding import IntentLine, Waiver, Where
 from rocefort.models.hardware.hardware import DialectName, Family, Hardware, port_speed_gbps
 from rocefort.models.hardware.media import CableMedium
@@ -366,6 +367,7 @@ class Network(Frozen):
     servers: tuple[Server, ...] | None = None
     beamlines: tuple[Beamline, ...] = ()  # by id; their servers are among `servers`
     segments: tuple[Segment, ...] | None = None
+    wan: tuple[WanPath, ...] = Field(default=(), exclude_if=lambda paths: not paths)
     exits: tuple[Exit, ...] | None = None  # cables out of the fabric
     lossless: LosslessIntent | None = None  # of all switches but those of `own_lossless`
     own_lossless: dict[str, LosslessIntent] = Field(

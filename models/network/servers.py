@@ -75,6 +75,7 @@ class HostPlan(Frozen):
     rings: dict[Literal["rx", "tx"], int] = Field(default_factory=dict)
     governor: str | None = Field(default=None, pattern=r"^[a-z]{1,16}$")
     interrupts: bool = False
+    qdisc: str | None = Field(default=None, pattern=r"^[a-z_]{1,16}$")
     left_out: tuple[str, ...] = ()
     unconfirmed: tuple[str, ...] = ()
 
@@ -144,6 +145,7 @@ class NicSeen(Frozen):
     files: dict[str, int] | None = None
     interrupts: dict[int, str] | None = None  # CPUs by interrupt
     local_cpus: str | None = None
+    qdisc: str | None = Field(default=None, exclude_if=lambda kind: kind is None)
 
 
 class ClockSeen(Frozen):

@@ -249,6 +249,7 @@ def _of_tuning(name: str | None, tuning: HostProfile) -> Iterator[Row]:
         ("ring_tx", "ethtool -G tx", tuning.ring_tx),
         ("governor", "cpufreq/scaling_governor", tuning.governor),
         ("interrupts", "irq/smp_affinity_list", tuning.interrupts),
+        ("qdisc", "tc qdisc", tuning.qdisc),
     ]
     for key, parameter, value in required:
         if value is not None:
@@ -256,6 +257,9 @@ def _of_tuning(name: str | None, tuning: HostProfile) -> Iterator[Row]:
             setting = f"{key}.{parameter}" if key == "sysctl" else key
             source = tuning.source_of(key) or f"host profile {name}"
             yield name, parameter, value, note, setting, source
+    for key, text in tuning.recorded.items():
+        source = tuning.source_of("recorded") or f"host profile {name}"
+        yield name, None, text, "recorded, not set", f"recorded.{key}", source
 
 
 def _setting_row(name: str | None, adapter: Adapter | None, setting: _Setting) -> Row:

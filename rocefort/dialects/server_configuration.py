@@ -248,7 +248,7 @@ class _HostParser:
         def qos(field: str, read: Callable[[tuple[str, ...]], Value]) -> Value | None:
             return self._of(field, f"{at}/qos", read, missing, "mlnx_qos")
 
-        required = self.plan.nic is not None
+        required, tuned = self.plan.nic is not None, self.plan.qdisc is not None
         files = dict(self._files(at))
         return NicSeen(
             name=name,
@@ -263,6 +263,7 @@ class _HostParser:
             files=files or None,
             interrupts=dict(self._interrupts(at)) or None,
             local_cpus=self._of("local_cpus", f"{at}/cpus", _cpu_list, {}),
+            qdisc=self._of("qdisc", f"{at}/qdisc", _line, missing, "tc") if tuned else None,
             missing=missing,
         )
 

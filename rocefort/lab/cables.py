@@ -1,10 +1,10 @@
-"""Cables of a running lab, taken away and put back for `rdma run --cable-by lab`."""
+"""Cables and round trips of a running lab, which `rdma run` changes during a round."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -29,12 +29,9 @@ def cables_of(access: Connections) -> TwinCables | EmulatedCables:
     """
     file = Path(access.file_name).resolve()
     registry = Registry()
-    for name in registry.names():
-        record = registry.find(name)
-        mine = connections_of(registry, record)
-        if mine is not None and mine.resolve() == file:
-            require_mended(registry, record)
-            return TwinCables(registry, name)
+    if name := _twin_of(registry, file):
+        require_mended(registry, registry.find(name))
+        return TwinCables(registry, name)
     if runs_in(file.parent):
         cables = EmulatedCables(file.parent)
         cables.require_whole()
@@ -45,6 +42,82 @@ def cables_of(access: Connections) -> TwinCables | EmulatedCables:
         how="name the connections file of `lab up` or `lab cli`, or let a person take the cable: "
         "--cable-by person",
     )
+
+
+def _twin_of(registry: Registry, file: Path) -> str:
+    """Return the twin that a connections file leads to; empty: none."""
+    for name in registry.names():
+        mine = connections_of(registry, registry.find(name))
+        if mine is not None and mine.resolve() == file:
+            return name
+    return ""
+
+
+def paths_of(access: Connections) -> TwinPaths:
+    """Return the paths of the twin that a connections file leads to.
+
+    Raises BadInput if it leads to no twin of this machine with guests.
+    """
+    registry = Registry()
+    name = _twin_of(registry, Path(access.file_name).resolve())
+    if not name or not registry.find(name).guests:
+        raise BadInput(
+            f"{access.file_name} leads to no twin with guests on this machine",
+            where="--round-trips",
+            how="name the connections file of `lab up --guests`, or leave the option out",
+        )
+    return TwinPaths(Twin.find(name, registry))
+
+
+# A guest delays what it receives. Behind its output, netem would hold packets that its TCP counts
+# as not yet sent. QUEUE packets are more than a window of a path.
+QUEUE = 200_000
+DELAY = """\
+set -e
+modprobe -a ifb act_mirred sch_netem
+ip link add wan0 type ifb
+ip link set wan0 txqueuelen {queue} up
+tc qdisc add dev {nic} handle ffff: ingress
+tc filter add dev {nic} parent ffff: protocol all matchall action mirred egress redirect dev wan0
+tc qdisc add dev wan0 root netem limit {queue} delay {delay_us}us{reorder}
+"""
+UNDO = """\
+tc qdisc del dev {nic} ingress 2>/dev/null
+ip link del wan0 2>/dev/null
+true
+"""
+
+
+@dataclass
+class TwinPaths:
+    """Round trips between guests of a twin: each end delays what it receives by half."""
+
+    twin: Twin
+    delayed: list[str] = field(default_factory=list)
+
+    def lengthen(self, servers: Sequence[str], round_trip_ms: float, reorder: float) -> None:
+        """Delay what servers receive; raises BadInput for one that is no guest."""
+        # netem sends this share at once, ahead of what it delays.
+        shuffled = f" reorder {reorder:g}%" if reorder else ""
+        for name in servers:
+            if name not in self.twin.record.guests:
+                how = "name servers of `lab up --guests`"
+                raise BadInput(f"{name} is no guest of {self.twin.record.name}", how=how)
+            self.delayed.append(name)
+            self._run(name, DELAY, delay_us=round(round_trip_ms * 500), reorder=shuffled)
+
+    def restore(self) -> None:
+        """End every delay."""
+        while self.delayed:
+            self._run(self.delayed.pop(), UNDO)
+
+    def _run(self, server: str, script: str, **values: object) -> None:
+        nic = self.twin.topology.by_host[server].links[0].name
+        text = script.format(nic=nic, queue=QUEUE, **values)
+        code, output = self.twin.run(server, ("sh", "-c", text))
+        if code:
+            last = (output.strip() or "no output").splitlines()[-1]
+            raise ServiceFailed(f"its path cannot be delayed: {last}", where=server)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from rocefort.base import options
@@ -27,10 +29,14 @@ def guest() -> None:
     "build",
     **documented(
         "rocefort lab guest build",
-        "rocefort lab guest build | tee guest.log",
+        "rocefort lab guest build --transfers",
     ),
 )
 def guest_build(
+    transfers: Annotated[
+        bool,
+        typer.Option("--transfers", help="Add iperf, lftp, ProFTPD, rsync and scp (RDMA suite)."),
+    ] = False,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Build the image of the guests from Debian packages.
@@ -43,6 +49,6 @@ def guest_build(
     from rocefort.lab.lab_report import GuestImage, guest_report
 
     text = form is options.TraceFormat.TEXT
-    image = build_image(partial(typer.echo, err=not text))
+    image = build_image(partial(typer.echo, err=not text), transfers=transfers)
     done = GuestImage(kernel=image.kernel, packages=len(image.packages))
     write_result(done, guest_report, text=text)

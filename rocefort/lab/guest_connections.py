@@ -30,9 +30,12 @@ def guest_names(network: Network, text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for part in text.split(",") if (word := part.strip())))
 
 
-def build_image(say: Callable[[str], None]) -> Image:
-    """Build the image of guests, unless it exists; remove old ones that no lab uses."""
-    image, cache, labs = build(say), Cache(), Registry()
+def build_image(say: Callable[[str], None], *, transfers: bool = False) -> Image:
+    """Build the image of guests, unless it exists; remove old ones that no lab uses.
+
+    transfers: with the programs of the suite `transfer`.
+    """
+    image, cache, labs = build(say, transfers=transfers), Cache(), Registry()
     with cache.lock(say):
         in_use = {Path(labs.find(name).image) for name in labs.names()}
         if gone := cache.prune(in_use):

@@ -90,6 +90,9 @@ class Paper(Frozen):
     series: tuple[PaperSeries, ...] = Field(
         default=(), description="Figures that are drawn, and print no numbers."
     )
+    unprinted: tuple[PaperTable, ...] = Field(
+        default=(), description="Ours beside figures whose numbers are not in our reading."
+    )
     sentences: tuple[str, ...] = Field(
         default=(), description="What the simulated figures show, such as their order."
     )

@@ -18,10 +18,16 @@ from rocefort.paper.model import (
     Apparatus,
     ConfiguredLine,
     Paper,
+    PaperCell,
     PaperRow,
     PaperTable,
 )
-from rocefort.paper.simulated import SimulatedFigures, SimulationRequest, simulated_figures
+from rocefort.paper.simulated import (
+    NO_SOFTWARE,
+    SimulatedFigures,
+    SimulationRequest,
+    simulated_figures,
+)
 from rocefort.paper.stored_runs import StoredRuns, drawn_figures
 from rocefort.rdma.publications import (
     Publication,
@@ -64,6 +70,7 @@ def paper_of(name: str, request: SimulationRequest, runs: StoredRuns) -> Paper:
         apparatus=tuple(_apparatus(publication, runs)),
         tables=tuple(_tables(publication, simulated, runs)),
         series=(*simulated.series, *drawn_figures(publication, runs)),
+        unprinted=tuple(_unprinted(publication, runs)),
         sentences=simulated.sentences,
         configuration=tuple(configured_lines(request.fabric)) if name == CONFIGURED else (),
         bench=runs.of_bench() if name == ON_BENCH else None,
@@ -97,6 +104,27 @@ def _tables(
         single.setdefault(figure.source, []).append(row)
     for source, own in single.items():
         yield PaperTable(name=source, title="", rows=tuple(own))
+
+
+def _unprinted(publication: Publication, runs: StoredRuns) -> Iterator[PaperTable]:
+    """Yield our rows beside figures whose numbers are not in our reading; none without a run."""
+    for missing in publication.missing:
+        if missing.verdict is not None:
+            guests, site = (
+                runs.verdicts(kind, f"{missing.verdict}: ") for kind in ("guests", "site")
+            )
+            rows = (
+                PaperRow(
+                    name=name,
+                    printed="-",
+                    doubt=missing.reason,
+                    simulated=PaperCell(origin=NO_SOFTWARE),
+                    guests=guests.get(name, runs.none("guests")),
+                    site=site.get(name, runs.none("site")),
+                )
+                for name in {**guests, **site} or (missing.figures,)
+            )
+            yield PaperTable(name=missing.at, title="", rows=tuple(rows))
 
 
 def _row(

@@ -51,7 +51,7 @@ def paper_blocks(paper: Paper) -> Iterator[Block]:
             TableColumn("site"),
         )
         yield Section("Apparatus", (Table(columns, tuple(rows)),))
-    for table in paper.tables:
+    for table in (*paper.tables, *paper.unprinted):
         yield _table(table)
     for series in paper.series:
         yield _series(series)

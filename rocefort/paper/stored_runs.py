@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from rocefort.experiment.store import FOLDERS
 from rocefort.models.wording import count_of
@@ -46,7 +47,7 @@ class StoredRuns:
                 return cell
         if publication.reference in OF_EXPERIMENTS and not _of_a_run(figure):
             return PaperCell(origin="no measured experiment of ECN has it (docs/how-to/papers.md)")
-        return _cell(self.site, publication, figure, f"no run between real servers in {self.where}")
+        return _cell(self.site, publication, figure, self.none("site").origin)
 
     def of_bench(self) -> BenchFigures:
         """Latest runs back to back and through a switch, of the site or else between guests."""
@@ -62,7 +63,26 @@ class StoredRuns:
 
     def of_guests(self, publication: Publication, figure: PublishedFigure) -> PaperCell:
         """Cell of a run between guests."""
-        return _cell(self.guests, publication, figure, f"no run between guests in {self.where}")
+        return _cell(self.guests, publication, figure, self.none("guests").origin)
+
+    def none(self, kind: Literal["site", "guests"]) -> PaperCell:
+        """Cell without a value, because no run has it."""
+        between = "real servers" if kind == "site" else "guests"
+        return PaperCell(origin=f"no run between {between} in {self.where}")
+
+    def verdicts(self, kind: Literal["site", "guests"], begin: str) -> dict[str, PaperCell]:
+        """Rates of the latest run with verdicts whose subjects begin so, by the rest of these."""
+        for result in self.site if kind == "site" else self.guests:
+            cells = {
+                verdict.subject.removeprefix(begin): PaperCell(
+                    text=f"{verdict.value:.3g} Gb/s", origin=f"run {result.id}"
+                )
+                for verdict in result.judged
+                if verdict.subject.startswith(begin) and verdict.value is not None
+            }
+            if cells:
+                return cells
+        return {}
 
 
 def stored_runs(file: Path, run: str = "", experiments: Path = FOLDERS) -> StoredRuns:
@@ -155,7 +175,7 @@ def _cell(
 ) -> PaperCell:
     """Return the value of the latest run that measured the figure under its conditions."""
     if not figure.compared:
-        return PaperCell(origin="no suite of RDMA tests measures it")
+        return PaperCell(origin=figure.no_run or "no suite of RDMA tests measures it")
     if cell := _bench_cell(runs, publication, figure):
         return cell
     reason = none

@@ -137,7 +137,7 @@ def compare(result: RdmaResult, reference: Publication) -> tuple[Comparison, ...
     here. So is every figure beside a run on emulated servers. Another condition that differs, or is
     unknown on one side, is in the row.
     """
-    figures = [f for f in reference.figures if f.compared and f.unit in MEASURED]
+    figures = [f for f in reference.figures if f.compared and (f.unit in MEASURED or f.verdict)]
     return tuple(compare_figure(result, reference, figure) for figure in figures)
 
 
@@ -149,6 +149,8 @@ def compare_figure(
         return _not_comparable(figure, EMULATED)
     if figure.place == SWITCH:
         return _switch(result, reference, figure)
+    if figure.verdict is not None:
+        return _by_verdict(result, reference, figure)
     faulty = {run.id for each in result.plan.rounds if each.fault for run in each.runs}
     whole = [m for m in result.measurements if m.run.id not in faulty]
     values = [(m, v) for m in whole if (v := _value(m, figure)) is not None]
@@ -221,6 +223,18 @@ def _switch(result: RdmaResult, reference: Publication, figure: PublishedFigure)
         differing=("theirs is nominal, ours by subtraction",),
         unknown=tuple(_unknown(result, reference, figure, ())),
         unpublished=_unpublished(reference, figure, ()),
+    )
+    return _figure_comparison(figure, values, reasons)
+
+
+def _by_verdict(result: RdmaResult, reference: Publication, figure: PublishedFigure) -> Comparison:
+    """Compare a figure over several runs, such as a ratio, with that of a verdict."""
+    values = [j.value for j in result.judged if j.subject == figure.verdict and j.value is not None]
+    if not values:
+        return _not_comparable(figure, NO_SUCH_RUN)
+    reasons = Reasons(
+        differing=tuple(_differing(result, reference, figure, ())),
+        unknown=tuple(_unknown(result, reference, figure, ())),
     )
     return _figure_comparison(figure, values, reasons)
 

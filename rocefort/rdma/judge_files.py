@@ -31,6 +31,15 @@ FORMS: Mapping[Program, re.Pattern[str]] = {
     Program.IMB: re.compile(r"^#.*Intel\(R\) MPI Benchmarks|^# Benchmarking ", re.MULTILINE),
     Program.FIO: re.compile(r'"fio version"|^fio-\d', re.MULTILINE),
     Program.IPERF3: re.compile(r'"iperf |"iperf3 |^Connecting to host |^iperf3', re.MULTILINE),
+    Program.IPERF: re.compile(
+        r"^Client connecting to .* TCP port|^\[ *\d+\] .*bits/sec$", re.MULTILINE
+    ),
+    Program.LFTP: re.compile(r"^\d+ bytes transferred( in |$)", re.MULTILINE),
+    Program.RSYNC: re.compile(r"^sent [\d,]+ bytes  received |^rsync: ", re.MULTILINE),
+    Program.HPNSCP: re.compile(r"^OpenSSH_\S*hpn", re.MULTILINE),
+    Program.SCP: re.compile(r"^(debug1: )?Transferred: sent |^scp: ", re.MULTILINE),
+    Program.BBCP: re.compile(r" copied at effectively |^bbcp: ", re.MULTILINE),
+    Program.WDT: re.compile(r"Total\s+sender\s+time\s+=|\bwdt>\s", re.MULTILINE),
 }
 
 

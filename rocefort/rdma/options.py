@@ -38,6 +38,7 @@ class SuiteName(StrEnum):
     FAILOVER = "failover"
     STORAGE = "storage"
     MPI = "mpi"
+    TRANSFER = "transfer"
 
 
 class ProgramName(StrEnum):
@@ -53,6 +54,13 @@ class ProgramName(StrEnum):
     FIO = "fio"
     OSU = "osu"
     IMB = "IMB-MPI1"
+    IPERF = "iperf"
+    LFTP = "lftp"
+    RSYNC = "rsync"
+    SCP = "scp"
+    HPNSCP = "hpnscp"
+    BBCP = "bbcp"
+    WDT = "wdt"
 
 
 LEAST_DURATION_S = 4  # rocefort.rdma.plan.site.LEAST_DURATION_S
@@ -104,7 +112,9 @@ BeamlineName = Annotated[
 Directory = Annotated[
     str | None,
     typer.Option(
-        metavar="DIR,..", help="Suite storage: directories where targets are mounted, one each."
+        metavar="DIR,..",
+        help="Suite storage: directories where targets are mounted, one each. Suite transfer: one"
+        " directory of all servers; default: /dev/shm.",
     ),
 ]
 Targets = Annotated[
@@ -148,6 +158,29 @@ CableAt = Annotated[
         max=86_400,
         metavar="SECONDS",
         help="Time from the start of a round until a cable is taken away (s); default: 10.",
+    ),
+]
+TransferBytes = Annotated[
+    int,
+    typer.Option(
+        "--bytes",
+        min=2**20,
+        max=2**50,
+        metavar="BYTES",
+        help="Suite transfer: bytes of each transfer, of all its files together.",
+    ),
+]
+Files = Annotated[
+    int,
+    typer.Option(min=2, max=100_000, metavar="N", help="Suite transfer: files instead of one."),
+]
+RoundTrips = Annotated[
+    str,
+    typer.Option(
+        "--round-trips",
+        metavar="MS,..",
+        help="Suite transfer: round trips (ms) that the lab gives the path of wan, one after the"
+        " other; the first is that of a LAN.",
     ),
 ]
 MaybeServers = Annotated[

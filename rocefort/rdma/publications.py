@@ -63,6 +63,12 @@ class PublishedFigure(Frozen):
         default=None, description="What of it could not be confirmed, and why it is doubted."
     )
     compared: bool = Field(default=True, description="Whether a run of ours can have it.")
+    no_run: Description | None = Field(
+        default=None, description="Why no run of ours has it, where it is not compared."
+    )
+    verdict: Description | None = Field(
+        default=None, description="Subject of the verdict that has it, over several runs of a plan."
+    )
     source: Description = Field(description="Place in the source: its table, figure or section.")
 
     @property
@@ -217,6 +223,9 @@ class MissingFigures(Frozen):
     at: Description = Field(description="Place in the source.")
     figures: Description = Field(description="Which ones, with their number.")
     reason: Description
+    verdict: Description | None = Field(
+        default=None, description="Begin of the subjects of verdicts that are beside them."
+    )
 
 
 class Publication(Frozen):

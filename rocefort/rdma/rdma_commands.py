@@ -63,6 +63,9 @@ def plan(
     tcp_gbps: rdma_options.TcpGbps = None,
     cable_by: rdma_options.CableBy = None,
     cable_at: rdma_options.CableAt = None,
+    total_bytes: rdma_options.TransferBytes = 2**32,
+    files: rdma_options.Files = 64,
+    round_trips: rdma_options.RoundTrips = "",
     drained: options.Drained = None,
     _progress: options.StepProgress = options.ProgressOption.AUTO,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
@@ -95,6 +98,9 @@ def plan(
         tcp_gbps=tcp_gbps,
         cable_by=cable_by,
         cable_at_s=cable_at,
+        total_bytes=total_bytes,
+        files=files,
+        round_trips=round_trips,
     )
     if connections is None:
         from rocefort.rdma.designed_plan import designed_plan
@@ -135,6 +141,9 @@ def run(
     tcp_gbps: rdma_options.TcpGbps = None,
     cable_by: rdma_options.CableBy = None,
     cable_at: rdma_options.CableAt = None,
+    total_bytes: rdma_options.TransferBytes = 2**32,
+    files: rdma_options.Files = 64,
+    round_trips: rdma_options.RoundTrips = "",
     drained: options.Drained = None,
     switches: Annotated[
         bool, typer.Option("--switches/--no-switches", help="Read the counters of the switches.")
@@ -178,6 +187,9 @@ def run(
         tcp_gbps=tcp_gbps,
         cable_by=cable_by,
         cable_at_s=cable_at,
+        total_bytes=total_bytes,
+        files=files,
+        round_trips=round_trips,
     )
     asked = replace(asked, switches=switches)
     access = load_connections(connections)
@@ -248,8 +260,9 @@ def judge(
     """Judge outputs of RDMA tests that were run by hand.
 
     Needs their files only: outputs of perftest, JSON of iperf3 (-J) or fio (--output-format=json),
-    tables of OSU or IMB. The cause of a failure and the figures are those of `run`. Exits with 1
-    if one was not measured or is too slow, with 2 if one cannot be read.
+    tables of OSU or IMB, and of transfers: iperf 2, lftp (set cmd:verbose yes), rsync --stats,
+    scp -v, hpnscp -v, bbcp -V, wdt. The cause of a failure and the figures are those of `run`.
+    Exits with 1 if one was not measured or is too slow, with 2 if one cannot be read.
     """
     from rocefort.rdma.judge_files import JudgeRequest, judge_files
     from rocefort.rdma.rdma_plan import Program

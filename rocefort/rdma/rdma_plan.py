@@ -17,6 +17,7 @@ from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
 from rocefort.models.network.beamlines import ExpectedRate
+from rocefort.models.wording import count_of
 
 LARGE_BYTES = 65_536  # smallest message that an expected rate applies to; REDIGO: near line rate
 ARROW = " -> "  # between client and server, in text
@@ -36,6 +37,7 @@ class Suite(StrEnum):
     FAILOVER = "failover"
     STORAGE = "storage"
     MPI = "mpi"
+    TRANSFER = "transfer"
     GATE = "gate"  # of a wave of a rollout; only a rollout runs it
 
 
@@ -52,6 +54,14 @@ class Program(StrEnum):
     FIO = "fio"
     OSU = "osu"  # osu_alltoall and its siblings
     IMB = "IMB-MPI1"
+    IPERF = "iperf"  # version 2
+    LFTP = "lftp"  # with ProFTPD at the other end
+    RSYNC = "rsync"
+    SCP = "scp"
+    # not in Debian: only their kept outputs are read
+    HPNSCP = "hpnscp"  # of HPN-SSH
+    BBCP = "bbcp"
+    WDT = "wdt"
 
     @property
     def is_perftest(self) -> bool:
@@ -66,7 +76,26 @@ class Program(StrEnum):
     @property
     def has_server(self) -> bool:
         """Whether the other end runs it, too, and must listen first."""
-        return self.is_perftest or self is Program.IPERF3
+        return self.is_perftest or self in (Program.IPERF3, Program.IPERF) or self.is_daemon
+
+    @property
+    def is_daemon(self) -> bool:
+        """Whether its other end serves until it is ended, so that its output is no evidence."""
+        return self in (Program.LFTP, Program.RSYNC)
+
+    @property
+    def moves_data(self) -> bool:
+        """Whether it transfers files, or fills a TCP connection as transfers do."""
+        return self in TRANSFERS
+
+    @property
+    def is_only_read(self) -> bool:
+        """Whether Rocefort reads its kept outputs, and does not run it."""
+        return self in ONLY_READ
+
+
+ONLY_READ = (Program.HPNSCP, Program.BBCP, Program.WDT)
+TRANSFERS = (Program.IPERF, Program.LFTP, Program.RSYNC, Program.SCP, *ONLY_READ)
 
 
 class RdmaHost(Frozen):
@@ -103,6 +132,30 @@ class StorageJob(Frozen):
         return tuple(self.directory.split(":"))
 
 
+class TransferJob(Frozen):
+    """Transfer of files of zeros, or of memory (iperf).
+
+    files: 0: memory. total_bytes: of all files together. directory: at both ends. window_bytes: of
+    TCP; None: the kernels choose it. round_trip_ms: that the lab is to add; None: the path's own.
+    """
+
+    files: int = 0
+    total_bytes: int = 0
+    directory: str = ""
+    window_bytes: int | None = None
+    round_trip_ms: float | None = None
+
+    @property
+    def detail(self) -> str:
+        """Files and window, as text."""
+        parts = [count_of(self.files, "file")] if self.files else []
+        if self.window_bytes is not None:
+            parts.append(f"window {self.window_bytes} bytes")
+        if self.round_trip_ms is not None:
+            parts.append(f"{self.round_trip_ms:g} ms")
+        return ", ".join(parts)
+
+
 class RdmaRun(Frozen):
     """Run of one program between one pair (or on one server, or on `ranks`), at one size.
 
@@ -128,6 +181,7 @@ class RdmaRun(Frozen):
     limit_gbps: float | None = None
     every_s: int | None = None  # a row every so many seconds instead of one at the end
     storage: StorageJob | None = None
+    transfer: TransferJob | None = Field(default=None, exclude_if=lambda job: job is None)
     collective: str = ""  # of MPI: alltoall, allgather, allreduce, gather, reduce
     ranks: tuple[str, ...] = ()  # servers of an MPI run
     processes_per_server: int = 1  # of an MPI run
@@ -145,6 +199,8 @@ class RdmaRun(Frozen):
         if self.storage is not None:
             targets = f", {self.storage.targets} targets" if self.storage.targets > 1 else ""
             return f"depth {self.storage.depth}{targets}"
+        if self.transfer is not None:
+            return self.transfer.detail
         return self.collective
 
     @property
@@ -179,7 +235,8 @@ class Round(Frozen):
 
     fault: intended failure during the round, as text. repetition: of the plan, from 1. cable_by:
     who takes all cables of `fault_links` away, `cable_at_s` after the round begins. expected: rate
-    of a beamline; expected_gbps: the part of it that must come through.
+    of a beamline; expected_gbps: the part of it that must come through. round_trip_ms,
+    reorder_percent: that a lab gives the path for this round.
     """
 
     number: int
@@ -193,6 +250,8 @@ class Round(Frozen):
     repetition: int = 1
     cable_by: Literal["lab", "person"] | None = None
     cable_at_s: int | None = None
+    round_trip_ms: float | None = Field(default=None, exclude_if=lambda time: time is None)
+    reorder_percent: float = Field(default=0, exclude_if=lambda share: not share)
 
 
 class Coverage(Frozen):
@@ -256,6 +315,8 @@ def _shape(run: RdmaRun, beside: Round) -> str:
     more: dict[str, object] = {"sizes": run.sizes} if run.sizes else {}
     if run.storage is not None and run.storage.targets > 1:
         more["targets"] = run.storage.targets
+    if run.transfer is not None:
+        more["transfer"] = run.transfer.model_dump(exclude={"directory"})
     if run.processes_per_server > 1:
         more["processes"] = run.processes_per_server
     others = [[r.collective, len(r.ranks), r.limit_gbps] for r in beside.runs if r.id != run.id]

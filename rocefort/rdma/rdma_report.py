@@ -44,7 +44,7 @@ SPREAD_COLUMNS = (
 )
 MOST_ROWS = 60
 MOST_COLUMNS = 5  # of a table by size
-BY_ROUND = (Suite.INCAST, Suite.MIXED, Suite.FAILOVER)  # one pair in rounds of other load
+BY_ROUND = (Suite.INCAST, Suite.MIXED, Suite.FAILOVER, Suite.TRANSFER)  # of unlike rounds
 PLACES = {0: "back to back", 1: "within leaf", 3: "over spines", None: ""}
 WORDS = {
     MeasurementVerdict.PASSED: "passed",
@@ -271,10 +271,13 @@ def _run_text(run: RdmaRun) -> str:
         parts.append(f"{run.size_bytes} bytes")
     if len(run.sizes) > 1:
         parts.append(f"{run.sizes[0]} to {run.sizes[-1]} bytes")
-    parts.append(f"{run.duration_s} s" if run.duration_s else f"{run.iterations} messages")
+    if run.duration_s or run.transfer is None:
+        parts.append(f"{run.duration_s} s" if run.duration_s else f"{run.iterations} messages")
+    else:
+        parts.append(f"{run.transfer.total_bytes} bytes")
     if run.processes_per_server > 1:
         parts.append(f"{run.processes_per_server} processes a server")
-    if run.storage is not None:
+    if run.storage is not None or (run.transfer is not None and run.detail):
         parts.append(run.detail)
     tcp = run.program is Program.IPERF3
     if run.qps > 1:

@@ -29,12 +29,12 @@ from rocefort.rdma.plan.suites import plan_suite
 from rocefort.rdma.rdma_plan import RdmaPlan, Round, Suite
 from rocefort.rdma.recorder import RecordedFabric, RunRecorder
 from rocefort.rdma.results import DerivedVerdict, EndedProcesses, Measurement, RawEnd, RdmaResult
-from rocefort.rdma.run.cables import cable_control
+from rocefort.rdma.run.cables import cable_control, path_control
 from rocefort.rdma.run.counters import judge_nics, judge_switches
 from rocefort.rdma.run.executor import RunConditions, RunResult, execute, hold_servers, stop_all
 from rocefort.rdma.run_record import CounterReading
 
-WITHOUT_PERFTEST = (Suite.STORAGE, Suite.MPI)
+WITHOUT_PERFTEST = (Suite.STORAGE, Suite.MPI, Suite.TRANSFER)
 
 Say = Callable[[str], None]
 
@@ -106,6 +106,7 @@ def run_tests(
                 request.deadline_s,
                 hold.lost,
                 cable_control(plan, access, talk.say, talk.stopped),
+                path_control(plan, access),
             )
             servers = tuple(host.name for host in plan.hosts)
             recorder = RunRecorder(

@@ -39,6 +39,8 @@ needed ip address add "$(given address)" dev "$nic"
 needed rdma link add rxe0 type rxe netdev "$nic"
 
 at=$(given management)
-needed dropbear -E -s -j -k -p "${at%/*}:22" 2>/run/dropbear.log
+fabric=$(given address)
+[ -x /usr/bin/scp ] || fabric= # only scp logs in over the fabric
+needed dropbear -E -s -j -k -p "${at%/*}:22" ${fabric:+-p "${fabric%/*}:22"} 2>/run/dropbear.log
 echo "ROCEFORT-READY $(cut -d' ' -f1 /proc/uptime)"
 while :; do sleep 3600; done

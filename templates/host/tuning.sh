@@ -79,3 +79,19 @@ set_interrupts() {
   done
 }
 {% endif %}
+{% if plan.qdisc %}
+{% include "qdisc.sh" %}
+
+# The queues of mq take net.core.default_qdisc when it is added; a port of one queue has no mq.
+put_qdisc() {
+  tc qdisc del dev "$1" root 2>/dev/null || true # fails where the kernel's own is in place
+  tc qdisc add dev "$1" root mq 2>/dev/null || tc qdisc add dev "$1" root "$2"
+}
+set_qdisc() {
+  if has_tool tc; then
+    ensure "queue discipline of $1" "$2" read_qdisc put_qdisc "$1"
+  else
+    fail "tc is not there: the queue discipline of $1 is left as it is"
+  fi
+}
+{% endif %}

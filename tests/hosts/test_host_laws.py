@@ -170,7 +170,8 @@ BAD: list[tuple[tuple[str, str], str]] = [
     ),
     (
         ("\nhost: roce-server  # assumed\n", "\nhost: connectx-dscp34\n"),
-        ": host: 'connectx-dscp34' is no host profile, but one of kind nic; known here: roce-server",
+        ": host: 'connectx-dscp34' is no host profile, but one of kind nic; known here: "
+        "lanl-400g, roce-server",
     ),
     (
         ("  - name: k8sgn08\n", "  - name: k8sgn08\n    host: {interfaces: [ens1, ens2]}\n"),

@@ -71,6 +71,7 @@ def _nic(plan: HostPlan, name: str) -> NicSeen:
         files={file.path: file.value for file in (*nic.switches, *nic.parameters)},
         interrupts={81: "0-1"},
         local_cpus="0-1",
+        qdisc=plan.qdisc,
     )
 
 
@@ -88,6 +89,11 @@ class Case:
     def nic(self, **values: Any) -> Case:
         first = self.seen.nics[0].model_copy(update=values)
         return self.host(nics=(first, *self.seen.nics[1:]))
+
+    def paced(self) -> Case:
+        """Require fq, and have it."""
+        plan = self.plan.model_copy(update={"qdisc": "fq"})
+        return Case(self.derived, plan, self.seen).nic(qdisc="fq")
 
     def report(self) -> Any:
         seen = HostsSeen(fabric="heps", hosts=(self.seen,))
@@ -357,6 +363,18 @@ HST115: list[tuple[Change, list[str]]] = [
     (lambda case: case.nic(interrupts={81: "1", 82: "0,1", 83: "0-1"}), []),
     (lambda case: case.nic(local_cpus=None), ["not judged ens1: it does not show its NUMA node"]),
 ]
+HST116: list[tuple[Change, list[str]]] = [
+    (
+        lambda case: case.paced().nic(qdisc="fq_codel"),
+        [f"warning ens1: it sends through fq_codel, and the host profile has fq; {APPLY}"],
+    ),
+    (
+        lambda case: case.paced().nic(qdisc=None, missing={"qdisc": "tc is not installed there"}),
+        ["not judged ens1: tc is not installed there"],
+    ),
+    (lambda case: case.paced(), []),
+    (lambda case: case.nic(qdisc="pfifo_fast"), []),  # the profile states none
+]
 TABLE = {
     "HST101": HST101,
     "HST102": HST102,
@@ -373,6 +391,7 @@ TABLE = {
     "HST113": HST113,
     "HST114": HST114,
     "HST115": HST115,
+    "HST116": HST116,
 }
 
 

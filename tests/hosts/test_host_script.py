@@ -65,6 +65,22 @@ def test_applied_it_is_clean_and_a_second_time_nothing_is_touched(site: Any) -> 
     assert site.run() == (0, ["nothing differs"], [])
 
 
+def test_the_profile_of_transfer_nodes_is_set_and_read_back(
+    edit_hall: Callable[..., Path], make_site: Any
+) -> None:
+    """LANL's profile: bbr, and fq below mq."""
+    fabric = edit_hall(("\nhost: roce-server  # assumed\n", "\nhost: lanl-400g\n"))
+    site = make_site(fabric, "readout03")
+    code, out, err = site.run()
+    assert (code, err) == (1, [])
+    assert "net.ipv4.tcp_congestion_control: 1 -> bbr" in out
+    before = {"HST113", "HST116"} & {each.rule for each in site.check().findings}
+    assert site.run("--apply")[0::2] == (0, [])
+    after = site.check()
+    assert (before, after.findings, after.not_judged) == ({"HST113", "HST116"}, (), ())
+    assert site.run() == (0, ["nothing differs"], [])
+
+
 def test_one_value_that_changed_is_the_only_one_that_is_set_again(site: Any) -> None:
     site.run("--apply")
     site.root.write("sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate", "40")

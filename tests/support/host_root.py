@@ -46,7 +46,7 @@ class HostRoot:
     speed_mbps: int = 100_000
     sysctl: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, int] = field(default_factory=dict)
-    tools: Sequence[str] = ("ip", "ethtool", "mlnx_qos")
+    tools: Sequence[str] = ("ip", "ethtool", "mlnx_qos", "tc")
     readers: set[str] = field(default_factory=set)
 
     def make(self) -> HostRoot:
@@ -90,6 +90,7 @@ class HostRoot:
         self.write(f"sys/class/infiniband/{device}/tc/1/traffic_class", "", end="")
         self.write(f"sys/kernel/config/rdma_cm/{device}/ports/1/default_roce_mode", "IB/RoCE v1")
         self.write(f"sys/kernel/config/rdma_cm/{device}/ports/1/default_roce_tos", "0")
+        self.write(f"state/qdisc.{name}", "fq_codel")
         for ring in ("rx", "tx"):
             self.write(f"state/ring_{ring}.{name}", "1024")
         self.write(f"state/qos.{name}/dcbx", "Firmware controlled")

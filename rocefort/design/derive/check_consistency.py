@@ -67,6 +67,7 @@ def value_problems(context: Context) -> Iterator[Problem]:
         _access,
         _roles,
         policy_problems,
+        _wan,
         _rdma,
         _rollout,
         _waivers,
@@ -431,6 +432,24 @@ def _roles(context: Context) -> Iterator[Problem]:
     rows = enumerate(context.fabric.services.telemetry)
     subscriptions = [(("services", "telemetry", i), row.name) for i, row in rows]
     yield from repeated(context, subscriptions, "name", "subscription")
+
+
+def _wan(context: Context) -> Iterator[Problem]:
+    """Yield problems of paths that do not join two segments of servers, or that are there twice."""
+    segments = {s.name for s in context.fabric.segments if s.vlan}
+    pairs: set[frozenset[str]] = set()
+    for index, path in enumerate(context.fabric.wan):
+        at: YamlPath = ("wan", index, "between")
+        for number, name in enumerate(path.between):
+            if name not in segments:
+                yield context.unknown_segment((*at, number), name, segments)
+        pair = frozenset(path.between)
+        both = " and ".join(path.between)
+        if len(pair) < 2:
+            yield context.problem(at, f"{both} are one segment", "name two segments")
+        elif pair in pairs:
+            yield context.problem(at, f"the path between {both} is given twice", "remove one")
+        pairs.add(pair)
 
 
 def _rdma(context: Context) -> Iterator[Problem]:

@@ -33,7 +33,7 @@ from rocefort.models.device.device import Device, without_defaults
 from rocefort.models.device.routing import StaticRoute
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Lossless
-from rocefort.models.fabric.topology import Leaf
+from rocefort.models.fabric.topology import Leaf, WanPath
 from rocefort.models.finding import Waiver
 from rocefort.models.network.network import (
     EVERY,
@@ -289,6 +289,7 @@ def _network(context: Context, joints: Sequence[LeafSpineLink]) -> Network:
         servers=tuple(servers[server.name] for server in fabric.servers),
         beamlines=tuple(sorted(fabric.beamlines, key=lambda beamline: beamline.id)),
         segments=tuple(_segments(context)),
+        wan=_wan(context),
         exits=tuple(exits.exits(context)),
         lossless=lossless.intent(context, "", context.lossless),
         own_lossless=lossless.own_intents(context),
@@ -311,6 +312,12 @@ def _waivers(context: Context) -> tuple[Waiver, ...]:
     for index, _ in enumerate(context.fabric.waivers):
         context.note("", f"waivers[{index}]", "waivers", index)
     return context.fabric.waivers
+
+
+def _wan(context: Context) -> tuple[WanPath, ...]:
+    for index, _ in enumerate(context.fabric.wan):
+        context.note("", f"wan[{index}]", "wan", index)
+    return context.fabric.wan
 
 
 def _segments(context: Context) -> Iterator[Segment]:

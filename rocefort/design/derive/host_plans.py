@@ -93,7 +93,8 @@ class _Planner:
             rings={name: size for name, size in rings.items() if size is not None},
             governor=tuning.governor,
             interrupts=tuning.interrupts == "numa",
-            left_out=(*self._not_tuned(), *self._no_bond(), *left_out),
+            qdisc=tuning.qdisc,
+            left_out=(*self._not_tuned(), *self._recorded(), *self._no_bond(), *left_out),
             unconfirmed=(
                 *(self.guessed if server.roce else ()),
                 *unconfirmed,
@@ -132,11 +133,15 @@ class _Planner:
                 "fabric names no host profile (host)"
             )
 
+    def _recorded(self) -> Iterator[str]:
+        for name, text in (self.hosts.tuning or HostProfile()).recorded.items():
+            yield f"{name} is recorded in host profile {self.hosts.tuning_name}, not set: {text}"
+
     def _guessed_tuning(self) -> Iterator[str]:
         tuning = self.hosts.tuning
         if tuning is None:
             return
-        given = ("sysctl", "ring_rx", "ring_tx", "governor", "interrupts")
+        given = ("sysctl", "ring_rx", "ring_tx", "governor", "interrupts", "qdisc")
         keys = [k for k in given if getattr(tuning, k) and not tuning.is_confirmed(k)]
         if keys:
             yield f"{listing(keys)} of host profile {self.hosts.tuning_name}"

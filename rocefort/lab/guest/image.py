@@ -23,6 +23,7 @@ from rocefort.lab.guest.rootfs import (
     MODULES,
     PROGRAMS,
     TEXTS,
+    TRANSFER_PROGRAMS,
     Packages,
     guest_tree,
     new_key,
@@ -51,6 +52,7 @@ PROGRAMS_OF = (
     "rdma-core",
     "util-linux",
 )
+TRANSFERS_OF = ("iperf", "lftp", "openssh-client", "proftpd-core", "rsync")  # of suite transfer
 TOOLS = ("apt-cache", "apt-get", "dpkg-deb")
 FIELD = re.compile(r"^(?P<name>[A-Za-z0-9-]+): (?P<value>.*)$", re.MULTILINE)
 UPDATE = "apt-get update"
@@ -88,19 +90,21 @@ def same_as_now(packages: Sequence[Package]) -> bool:
     return all(p.name in now and now[p.name].version == p.version for p in packages)
 
 
-def packages_now() -> tuple[Package, ...]:
+def packages_now(*, transfers: bool = False) -> tuple[Package, ...]:
     """Return the packages of an image now: programs, their libraries down to libc, and a kernel.
 
-    Raises ServiceFailed if apt does not have one.
+    transfers: with the programs of the suite `transfer`. Raises ServiceFailed if apt does not have
+    one.
     """
     selected: dict[str, _Stanza] = {}
-    todo = {KERNEL, *PROGRAMS_OF}
+    programs = (*PROGRAMS_OF, *(TRANSFERS_OF if transfers else ()))
+    todo = {KERNEL, *programs}
     while todo:
         shown = {stanza.name: stanza for stanza in _show(sorted(todo))}
-        if missing := sorted(todo & {KERNEL, *PROGRAMS_OF} - shown.keys()):
+        if missing := sorted(todo & {KERNEL, *programs} - shown.keys()):
             what = f"has no package {', '.join(missing)}"
             raise ServiceFailed(what, where="apt", how=f"{UPDATE}; guests need Debian 12 on x86-64")
-        included = {name: stanza for name, stanza in shown.items() if _belongs(stanza)}
+        included = {name: stanza for name, stanza in shown.items() if _belongs(stanza, programs)}
         visited = selected.keys() | todo
         selected |= included
         todo = {need for stanza in included.values() for need in stanza.needs} - visited
@@ -116,9 +120,9 @@ def kernel_of(packages: Iterable[Package]) -> Package:
     return next(package for package in packages if package.name.startswith("linux-image-"))
 
 
-def _belongs(stanza: _Stanza) -> bool:
+def _belongs(stanza: _Stanza, programs: Collection[str]) -> bool:
     """Whether a package is included; of dependencies only libraries, so that no script runs."""
-    return stanza.name in PROGRAMS_OF or stanza.section in ("libs", "kernel")
+    return stanza.name in programs or stanza.section in ("libs", "kernel")
 
 
 def _show(names: Sequence[str]) -> Iterator[_Stanza]:
@@ -309,16 +313,19 @@ class Cache:
             yield
 
 
-def recipe() -> str:
+def recipe(*, transfers: bool = False) -> str:
     """Return a digest of the build recipe: the guest's first program and texts, the lists."""
     first = INIT.read_text(encoding="utf-8")
-    text = json.dumps([FORMAT, first, TEXTS, PROGRAMS_OF, PROGRAMS, MODULES])
+    more = [TRANSFERS_OF, TRANSFER_PROGRAMS] if transfers else []
+    text = json.dumps([FORMAT, first, TEXTS, PROGRAMS_OF, PROGRAMS, MODULES, *more])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def digest_of(packages: Sequence[Package]) -> str:
+def digest_of(packages: Sequence[Package], *, transfers: bool = False) -> str:
     """Return the name of an image: a digest of its recipe and its packages."""
-    text = json.dumps([recipe(), [[p.name, p.version, p.sha256] for p in packages]])
+    text = json.dumps(
+        [recipe(transfers=transfers), [[p.name, p.version, p.sha256] for p in packages]]
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -332,10 +339,11 @@ MACHINE = "x86_64"
 Say = Callable[[str], None]
 
 
-def build(say: Say, cache: Cache | None = None) -> Image:
+def build(say: Say, cache: Cache | None = None, *, transfers: bool = False) -> Image:
     """Build the image of apt's present packages, unless it exists.
 
-    Raises ServiceFailed if this machine lacks a tool, or a package is not available.
+    transfers: with the programs of the suite `transfer`. Raises ServiceFailed if this machine lacks
+    a tool, or a package is not available.
     """
     cache = cache or Cache()
     if platform.machine() != MACHINE:
@@ -343,24 +351,29 @@ def build(say: Say, cache: Cache | None = None) -> Image:
     require_apt()
     with cache.lock(say):
         current = cache.current()
-        if current and current.recipe == recipe() and same_as_now(current.packages):
+        if (
+            current
+            and current.recipe == recipe(transfers=transfers)
+            and same_as_now(current.packages)
+        ):
             say(f"there already: {current.directory}")
             return current
-        packages = packages_now()
-        digest = digest_of(packages)
+        packages = packages_now(transfers=transfers)
+        digest = digest_of(packages, transfers=transfers)
         if cache.find(digest) is not None:
             say(f"there already: {cache.images / digest}")
             return cache.choose(digest)
         try:
             with tempfile.TemporaryDirectory(dir=cache.root, prefix=HALF) as half:
-                return cache.keep(_build(packages, Path(half), say), digest)
+                built = _build(packages, Path(half), say, transfers=transfers)
+                return cache.keep(built, digest)
         except OSError as error:
             how = "check that the disk is not full; nothing was kept"
             what = f"cannot be written: {error.strerror}"
             raise ServiceFailed(what, where=str(cache.root), how=how) from None
 
 
-def _build(packages: Sequence[Package], half: Path, say: Say) -> Path:
+def _build(packages: Sequence[Package], half: Path, say: Say, *, transfers: bool) -> Path:
     """Build everything in a temporary directory; returns the directory of the image."""
     megabytes = sum(package.size for package in packages) / 1e6
     say(f"downloading {len(packages)} packages, {megabytes:.0f} MB; nothing is installed here")
@@ -375,9 +388,15 @@ def _build(packages: Sequence[Package], half: Path, say: Say) -> Path:
     image = half / "image"
     image.mkdir(mode=0o700)
     (image / "vmlinux").write_bytes(unpack_kernel(unpacked.bzimage))
-    _private(image / "initrd.gz", guest_tree(unpacked, host, user).archive())  # the host key
+    tree = guest_tree(unpacked, host, user, TRANSFER_PROGRAMS if transfers else ())
+    _private(image / "initrd.gz", tree.archive())  # the host key
     _private(image / "id_ed25519", user.private)
-    record = Image(recipe=recipe(), kernel=release, packages=tuple(packages), host_key=host.public)
+    record = Image(
+        recipe=recipe(transfers=transfers),
+        kernel=release,
+        packages=tuple(packages),
+        host_key=host.public,
+    )
     (image / RECORD).write_text(record.model_dump_json(indent=1, exclude={"directory"}), "utf-8")
     return image
 

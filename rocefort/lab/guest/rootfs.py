@@ -256,6 +256,7 @@ PROGRAMS = (
     *("ibv_devinfo", "ibv_devices", "ibv_rc_pingpong"),
     *PERFTEST,
 )
+TRANSFER_PROGRAMS = ("iperf", "lftp", "proftpd", "rsync", "scp", "ssh")
 # Loaded by name at run time, so that no NEEDED entry refers to them.
 LOADED = ("usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so",)
 ELSEWHERE = ("usr/libexec/coreutils/libstdbuf.so", "usr/lib/openssh/sftp-server")
@@ -265,10 +266,11 @@ MODULES = (
     *("ib_core", "ib_uverbs", "ib_umad", "rdma_ucm", "rdma_cm", "ib_cm", "iw_cm", "rdma_rxe"),
     *("configfs", "sch_netem", "sch_red", "sch_tbf", "sch_htb", "sch_prio", "sch_ingress"),
     *("cls_u32", "cls_matchall", "cls_flower", "act_mirred", "act_gact", "ifb", "8021q"),
+    *("bonding", "sch_fq", "tcp_bbr"),
 )
 TEXTS = {
-    "etc/passwd": "root:x:0:0:root:/root:/bin/sh\n",
-    "etc/group": "root:x:0:\n",
+    "etc/passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
+    "etc/group": "root:x:0:\nnogroup:x:65534:\n",
     "etc/shells": "/bin/sh\n",
     "etc/hosts": "127.0.0.1 localhost\n",
     "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nprotocols: files\n",
@@ -315,8 +317,11 @@ class Packages:
         return (self.root / "boot" / f"vmlinuz-{self.release}").read_bytes()
 
 
-def guest_tree(packages: Packages, host: Key, user: Key) -> Tree:
-    """Return all files of a guest. Raises ServiceFailed for a file that no package has."""
+def guest_tree(packages: Packages, host: Key, user: Key, more: Sequence[str] = ()) -> Tree:
+    """Return all files of a guest. Raises ServiceFailed for a file that no package has.
+
+    more: programs beside PROGRAMS. With ssh, a guest can log in to another one.
+    """
     tree = Tree()
     for folder in EMPTY:
         tree.directory(folder)
@@ -325,12 +330,15 @@ def guest_tree(packages: Packages, host: Key, user: Key) -> Tree:
     for path, text in TEXTS.items():
         tree.file(path, text)
     tree.file("etc/os-release", _os_release(packages.release))
-    _add_programs(tree, packages)
+    _add_programs(tree, packages, (*PROGRAMS, *more))
     _add_shell(tree, packages)
     _add_modules(tree, packages)
     tree.directory("root/.ssh", 0o700)
     tree.file("root/.ssh/authorized_keys", user.public + "\n", 0o600)
     tree.file("etc/dropbear/dropbear_ed25519_host_key", host.dropbear, 0o600)
+    if "ssh" in more:
+        tree.file("root/.ssh/id_ed25519", user.private, 0o600)
+        tree.file("root/.ssh/known_hosts", f"* {host.public}\n", 0o600)
     return tree
 
 
@@ -338,9 +346,9 @@ def _os_release(release: str) -> str:
     return f'NAME="Debian packages in a Soft-RoCE guest"\nVERSION_ID="{release}"\n'
 
 
-def _add_programs(tree: Tree, packages: Packages) -> None:
+def _add_programs(tree: Tree, packages: Packages, names: Sequence[str]) -> None:
     """Add programs, and the closure of their libraries."""
-    todo = [_copy(tree, packages.program(name), f"usr/bin/{name}") for name in PROGRAMS]
+    todo = [_copy(tree, packages.program(name), f"usr/bin/{name}") for name in names]
     todo += [_copy(tree, packages.root / path, path) for path in ELSEWHERE]
     todo += [_copy(tree, packages.root / path, path.removeprefix("usr/")) for path in LOADED]
     tree.file("etc/libibverbs.d/rxe.driver", "driver rxe\n")

@@ -23,6 +23,7 @@ from rocefort.rdma.parse.causes import cause_of, remarks
 from rocefort.rdma.parse.outcome import MEANING, MessageSizeRow, Outcome, TableError, split_report
 from rocefort.rdma.parse.perftest import PerftestOutcome, judge, read_series, require_title
 from rocefort.rdma.parse.perftest_tables import read_table, title_and_notes
+from rocefort.rdma.parse.transfers import read_transfer, require_window
 from rocefort.rdma.plan.command_lines import mpi_sizes
 from rocefort.rdma.plan.site import DIRECT, FAR, NEAR, PLACES
 from rocefort.rdma.rdma_plan import LARGE_BYTES, Program, RdmaRun, Round
@@ -336,6 +337,8 @@ def read_run(
     if run.program.is_perftest:
         return measurement(run, judge(run.program, client, server), expected)
     try:
+        if run.program.moves_data:
+            return _transfer(run, client, server)
         result = READERS[run.program](run, client)
         lines = (*remarks(client.stderr), *lines_around(run.program, client.stdout))
         return result.model_copy(update={"notes": line_notes(lines)})
@@ -352,6 +355,9 @@ def lines_around(program: Program, text: str) -> tuple[str, ...]:
         return read_table(text).notes
     if program in (Program.OSU, Program.IMB):
         return outside_tables(text)
+    if program.moves_data:
+        read_transfer(program, text)
+        return ()
     return split_report(text)[1]
 
 
@@ -439,6 +445,16 @@ def _of_all_ranks(tables: tuple[MpiTable, ...], ranks: int) -> MpiTable:
     if len(whole) != 1:
         raise TableError(Outcome.MISSING_ROW, f"no one table of {ranks} processes")
     return whole[0]
+
+
+def _transfer(run: RdmaRun, client: CommandResult, server: CommandResult | None) -> Measurement:
+    done = read_transfer(run.program, f"{client.stdout}\n{client.stderr}")
+    _ended_well(client)
+    require_window(server.stdout if server else "", "the server has")
+    own = f"recorded: Rocefort does not run {run.program}" if run.program.is_only_read else ""
+    text = "; ".join(filter(None, (done.text, run.detail, done.note, own)))
+    result = run_measurement(run, Figures(gbps=done.gbps), text)
+    return result.model_copy(update={"series": done.series})
 
 
 def _over_time(run: RdmaRun, client: CommandResult, server: CommandResult | None) -> Measurement:

@@ -27,6 +27,7 @@ from rocefort.rdma.judge.measurement import (
 )
 from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
 from rocefort.rdma.judge.rounds import cable_verdicts, failed_at_s, simultaneous
+from rocefort.rdma.judge.transfers import transfer_verdicts
 from rocefort.rdma.parse.outcome import TableError
 from rocefort.rdma.parse.perftest import outage
 from rocefort.rdma.plan.shared_links import MISSED, Wiring, miss_probability
@@ -208,6 +209,7 @@ def verdicts(
         *_outages(result),
         *cable_verdicts(result),
         *_subtracted(network, measurements),
+        *transfer_verdicts(measurements),
         *_regressions(plan, measurements, good),
         *(
             DerivedVerdict(subject="slow pairs", ok=None, sentence=s)

@@ -71,6 +71,7 @@ class Outcome(StrEnum):
     ZERO_BANDWIDTH = "zero-bandwidth"
     ZERO_LATENCY = "zero-latency"
     INVALID_DATA = "invalid-data"
+    TOO_SHORT = "too-short"
     SUMS = "sums-do-not-add-up"
 
 
@@ -130,6 +131,7 @@ MEANING: dict[Outcome, str] = {
     Outcome.ZERO_BANDWIDTH: "the bandwidth is zero",
     Outcome.ZERO_LATENCY: "the latency is zero",
     Outcome.INVALID_DATA: "the data that arrived differ from the data sent",
+    Outcome.TOO_SHORT: "shorter than the program's clock counts: transfer more bytes (--bytes)",
     Outcome.SUMS: "the figures of one row contradict each other",
 }
 

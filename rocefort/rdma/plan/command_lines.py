@@ -17,6 +17,7 @@ from rocefort.fleet.ssh_exec import RUN_MARK
 from rocefort.models.wording import names_text
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.plan.message_sizes import doubling_sizes
+from rocefort.rdma.plan.transfer_commands import transfer_argv
 from rocefort.rdma.rdma_plan import Program, RdmaHost, RdmaRun
 
 Side = Literal["client", "server"]
@@ -107,6 +108,8 @@ def argv(run: RdmaRun, side: Side, hosts: Mapping[str, RdmaHost], report: str = 
         words = list(_iperf3(run, side))
     elif run.program is Program.FIO:
         words = list(_fio(run))
+    elif run.program.moves_data:
+        words = list(transfer_argv(run, side))
     else:
         return tuple(_mpi(run, hosts))
     return (*_pinned(host), *_line_buffered(run), *words)

@@ -62,6 +62,9 @@ class RdmaPlanOptions(Frozen):
     tcp_gbps: float | None = None  # mpi and mixed: rate of each TCP sender
     cable_by: Literal["lab", "person"] | None = None  # failover and mpi
     cable_at_s: int | None = None
+    total_bytes: int = 2**32  # transfer: of all files of a run together
+    files: int = 64  # transfer: instead of one
+    round_trips: str = ""  # transfer: ms with commas between; the lab sets them
 
 
 def best_sink(servers: Iterable[Server], senders: Callable[[Server], int]) -> Server:

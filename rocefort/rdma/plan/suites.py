@@ -20,7 +20,7 @@ from rocefort.rdma.plan.site import (
     numbered,
 )
 from rocefort.rdma.plan.sweep_suite import Pair, beamline_sweep, leaves_of, pair_of_bench, sweep
-from rocefort.rdma.plan.work_suites import TCP_LOAD, mpi, storage
+from rocefort.rdma.plan.work_suites import TCP_LOAD, mpi, storage, transfer
 from rocefort.rdma.rdma_plan import (
     Coverage,
     Program,
@@ -167,7 +167,7 @@ def _pair_across(site: RdmaSite) -> Iterator[tuple[Server, Server]]:
                 yield one, other
 
 
-FEW = (Suite.SWEEP, Suite.MIXED, Suite.FAILOVER)  # suites that use a few servers only
+FEW = (Suite.SWEEP, Suite.MIXED, Suite.FAILOVER, Suite.TRANSFER)  # they use a few servers
 MIXED_SPEEDS = "speeds differ: judged by the slower port"
 
 
@@ -215,8 +215,8 @@ OF_SUITES: dict[str, tuple[Suite, ...]] = {
     "processes_per_server": (Suite.MPI,),
     "groups": (Suite.MPI,),
     "tcp_gbps": (Suite.MIXED, Suite.MPI),
-    "cable_by": (Suite.FAILOVER, Suite.MPI),
-    "cable_at_s": (Suite.FAILOVER, Suite.MPI),
+    **dict.fromkeys(("cable_by", "cable_at_s"), (Suite.FAILOVER, Suite.MPI)),
+    **dict.fromkeys(("total_bytes", "files", "round_trips"), (Suite.TRANSFER,)),
 }
 
 
@@ -225,7 +225,7 @@ def refuse_options(suite: Suite, options: RdmaPlanOptions) -> None:
     usual = RdmaPlanOptions()
     problems = [
         Problem(
-            f"--{name.removesuffix('_s').replace('_', '-')}",
+            f"--{name.removesuffix('_s').removeprefix('total_').replace('_', '-')}",
             f"the suite {suite} does not use it",
             f"use it with {names_text(suites)}",
         )
@@ -413,6 +413,7 @@ PLANNERS: dict[Suite, Callable[[RdmaSite], RdmaPlan]] = {
     Suite.FAILOVER: failover,
     Suite.STORAGE: storage,
     Suite.MPI: mpi,
+    Suite.TRANSFER: transfer,
 }
 BEAMLINE_PLANNERS: dict[Suite, Callable[[RdmaSite], RdmaPlan]] = {
     Suite.MESH: beamline_mesh,

@@ -1,18 +1,27 @@
-"""Suites with the work of applications: writes to remote storage, and MPI collectives (EANTC)."""
+"""Suites with the work of applications: storage, MPI collectives (EANTC), transfers (LANL)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from typing import Literal, get_args
 
 from rocefort.base.errors import BadInput
 from rocefort.models.network.network import Server
+from rocefort.models.network.window import LARGEST_WINDOW, bytes_in_flight
 from rocefort.models.wording import count_of, listing
 from rocefort.rdma.plan.message_sizes import WHERE, is_power_of_two, ladders
 from rocefort.rdma.plan.site import FAR, NEAR, RdmaPlanOptions, RdmaSite, TooFewServers
-from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round, StorageJob, Suite
+from rocefort.rdma.rdma_plan import (
+    Program,
+    RdmaPlan,
+    RdmaRun,
+    Round,
+    StorageJob,
+    Suite,
+    TransferJob,
+)
 
 STORAGE_S = 100  # EANTC's storage bed
 BLOCKS = (4096, 4 * 2**20)  # EANTC: 4 KB and 4 MB
@@ -242,3 +251,127 @@ def _ladders(site: RdmaSite, collective: Collective) -> list[tuple[int, ...]]:
     if collective in SUMS:  # IMB raises a smaller size to that of a float
         sizes = tuple(sorted({max(FLOAT_BYTES, size) for size in sizes}))
     return ladders(sizes)
+
+
+# --- transfers ------------------------------------------------------------------------------------
+
+FILE_PROGRAMS = (Program.LFTP, Program.RSYNC, Program.SCP)
+TRANSFER_S = 20  # of iperf, so that its rate over time is seen; assumed
+IN_MEMORY = "/dev/shm"  # noqa: S108 - no disk is measured
+RATIOS = "the ratios of transfers are compared, not their rates"
+ROUND_TRIP = re.compile(r" *(\d{1,5}(?:\.\d{1,3})?) *")
+NO_WAN = "windows, and the sweep of the round trip: the fabric names no path (wan)"
+NO_SWEEP = "the sweep of the round trip: a lab sets it (--round-trips)"
+
+
+def transfer(site: RdmaSite) -> RdmaPlan:
+    """Plan LANL's transfers: tools, one file against many, and windows over the path of `wan`.
+
+    With round trips, which a lab gives the path, each is measured with the window of the first,
+    which is that of a LAN, and with the window of the last.
+    """
+    site.require(2, Suite.TRANSFER)
+    site.unlimited(Suite.TRANSFER, "transfers send as fast as they can")
+    (directory,) = _one_directory(site)
+    options, pair = site.options, _transfer_pair(site)
+    rounds = [_memory_round(site, pair, TransferJob(), f"{Program.IPERF}, memory")]
+    for program in FILE_PROGRAMS:
+        for files in (1, options.files):
+            job = TransferJob(files=files, total_bytes=options.total_bytes, directory=directory)
+            run = _transfer_run(program, pair, job)
+            rounds.append(Round(number=0, runs=(run,), note=f"{program}, {job.detail}"))
+    unmeasured = []
+    if not site.network.wan:
+        unmeasured = [NO_WAN]
+    elif options.round_trips:
+        rounds += _sweep_of_round_trips(site, pair)
+    else:
+        path = site.network.wan[0]
+        window = _window(path.rate_gbps, path.round_trip_ms)
+        job = TransferJob(window_bytes=window)
+        rounds.append(_memory_round(site, pair, job, f"{Program.IPERF}, {job.detail}"))
+        unmeasured = [NO_SWEEP]
+    return site.plan(Suite.TRANSFER, rounds, unmeasured=tuple(unmeasured))
+
+
+def _one_directory(site: RdmaSite) -> tuple[str, ...]:
+    directories = _directories(
+        site.options.storage_directory or IN_MEMORY, site.network.name, "--directory"
+    )
+    if len(directories) > 1:
+        how = "name one that both servers have"
+        raise BadInput("a transfer takes one directory", where="--directory", how=how)
+    return directories
+
+
+def _transfer_pair(site: RdmaSite) -> tuple[Server, Server]:
+    """Return client and server: of the segments of `wan`, else of two leaves where possible."""
+    servers = list(site.servers.values())
+    pairs = [each for each in combinations(servers, 2) if site.are_separate(*each)]
+    if site.network.wan:
+        ends = site.network.wan[0].between
+        both = [
+            (one, other) if one.segment == ends[0] else (other, one)
+            for one, other in pairs
+            if {one.segment, other.segment} == {*ends}
+        ]
+        if both:
+            return both[0]
+        raise TooFewServers(
+            f"no two of the servers are in {listing(ends)}, with RDMA allowed between them",
+            where=site.network.name,
+            how="name one of each segment with --servers",
+        )
+    if not pairs:
+        raise TooFewServers("no two of the servers may exchange data", where=site.network.name)
+    return next((p for p in pairs if p[0].port.device != p[1].port.device), pairs[0])
+
+
+def _window(rate_gbps: float, round_trip_ms: float) -> int:
+    return min(LARGEST_WINDOW, bytes_in_flight(rate_gbps, round_trip_ms))
+
+
+def _sweep_of_round_trips(site: RdmaSite, pair: tuple[Server, Server]) -> Iterator[Round]:
+    trips = _round_trips(site.options.round_trips)
+    path = site.network.wan[0]
+    for trip in trips:
+        for window in (_window(path.rate_gbps, trips[0]), _window(path.rate_gbps, trips[-1])):
+            job = TransferJob(window_bytes=window, round_trip_ms=trip)
+            each = _memory_round(site, pair, job, f"{Program.IPERF}, {job.detail}")
+            far = {"round_trip_ms": trip, "reorder_percent": path.reorder_percent}
+            yield each.model_copy(update=far)
+
+
+def _round_trips(text: str) -> list[float]:
+    words = text.split(",")
+    if wrong := [word for word in words if not ROUND_TRIP.fullmatch(word)]:
+        what = f"{wrong[0]!r} is no round trip in ms"
+        raise BadInput(what, where="--round-trips", how="write 0.4,1,10,44")
+    trips = [float(word) for word in words]
+    if len(trips) < 2 or trips != sorted(set(trips)) or not trips[0]:
+        how = "write two or more above 0, the shortest first: 0.4,1,10,44"
+        raise BadInput(f"{text!r} is no sweep", where="--round-trips", how=how)
+    return trips
+
+
+def _memory_round(
+    site: RdmaSite, pair: tuple[Server, Server], job: TransferJob, note: str
+) -> Round:
+    run = _transfer_run(Program.IPERF, pair, job)
+    duration = site.duration_s(TRANSFER_S)
+    return Round(number=0, runs=(run.model_copy(update={"duration_s": duration}),), note=note)
+
+
+def _transfer_run(program: Program, pair: tuple[Server, Server], job: TransferJob) -> RdmaRun:
+    near = pair[0].port.device == pair[1].port.device
+    return RdmaRun(
+        id="",
+        program=program,
+        client=pair[0].name,
+        server=pair[1].name,
+        client_address=str(pair[0].address.ip),
+        server_address=str(pair[1].address.ip),
+        switches=NEAR if near else FAR,
+        reach_why=RATIOS,
+        transfer=job,
+    )

@@ -1,4 +1,4 @@
-"""Cables that are away during a part of a round: taken by a lab, or by a person at a printed time.
+"""Changes of the network during a round: cables that are away, and long round trips.
 
 A lab is a twin or emulated switches on this machine. Its module is loaded by name, because a lab
 depends on this package.
@@ -25,7 +25,7 @@ from rocefort.models.wording import listing
 from rocefort.rdma.rdma_plan import RdmaPlan, Round
 from rocefort.rdma.results import CableEvent
 
-LABS = "rocefort.lab.cables"  # module with `cables_of`
+LABS = "rocefort.lab.cables"  # module with `cables_of` and `paths_of`
 LAB = "lab"
 BACK_S = 60.0  # for a person who puts cables back, without a terminal; assumed
 ROUTES_S = 40.0  # until routes use the cables again, more than BGP's connect-retry; assumed
@@ -41,6 +41,16 @@ class CableControl(Protocol):
 
     def put_back(self) -> None:
         """Put back every cable that was taken, and wait until routes use it."""
+
+
+class PathControl(Protocol):
+    """Gives the path between two servers a round trip; raises RocefortError."""
+
+    def lengthen(self, servers: Sequence[str], round_trip_ms: float, reorder: float) -> None:
+        """Delay what the servers receive, half of the round trip each; reorder: percent."""
+
+    def restore(self) -> None:
+        """End every delay."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +117,41 @@ def lab_cables(access: Connections) -> CableControl:
     """
     module = optional_module(LABS, "a lab is to take cables away")
     return cast("CableControl", module.cables_of(access))
+
+
+def path_control(plan: RdmaPlan, access: Connections) -> PathControl | None:
+    """Return the lab that sets the round trips of a plan; None if it has none.
+
+    Raises BadInput if connections lead to no lab of this machine with guests.
+    """
+    if all(each.round_trip_ms is None for each in plan.rounds):
+        return None
+    module = optional_module(LABS, "a lab is to set round trips")
+    return cast("PathControl", module.paths_of(access))
+
+
+@contextmanager
+def path_lengthened(each: Round, control: PathControl | None) -> Iterator[str]:
+    """Give the path of a round its round trip during the block.
+
+    Yields the reason why the round cannot be measured; empty: it can.
+    """
+    if each.round_trip_ms is None:
+        yield ""
+        return
+    if control is None:
+        yield "no lab sets its round trip"
+        return
+    try:
+        try:
+            servers = each.runs[0].servers
+            control.lengthen(servers, each.round_trip_ms, each.reorder_percent)
+        except RocefortError as error:
+            yield str(error)
+        else:
+            yield ""
+    finally:
+        control.restore()
 
 
 @contextmanager

@@ -25,10 +25,14 @@ NOT_LISTENING = ("Connection refused", "unable to connect")  # messages of iperf
 
 @dataclass(frozen=True)
 class EndCommands:
-    """Command line of each end; server is empty for a program without one."""
+    """Command line of each end; server is empty for a program without one.
+
+    endless: the server does not end after its client, so that it is ended.
+    """
 
     client: str
     server: str = ""
+    endless: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,8 @@ def _run_once(
                 break
             time.sleep(RETRY_S)
         succeeded = client.exit_code == 0
+        if succeeded and commands.endless:
+            return BothOutputs(client, None)
         end = server.wait(deadline_s if succeeded else _last_words_s(client))
         # The output of a server that was ended because its client failed is no evidence.
         return BothOutputs(client, None if end.timed_out and not succeeded else end)

@@ -34,7 +34,7 @@ from rocefort.rdma.plan.command_lines import argv, ends_fit, prechecks
 from rocefort.rdma.plan.load_rules import Load, LoadRules, load_verdict
 from rocefort.rdma.rdma_plan import Program, RdmaPlan, RdmaRun, Round
 from rocefort.rdma.results import CableEvent, EndedProcesses, Measurement, RawEnd
-from rocefort.rdma.run.cables import CableControl, cables_away
+from rocefort.rdma.run.cables import CableControl, PathControl, cables_away, path_lengthened
 from rocefort.rdma.run.client_server import BothOutputs, EndCommands, run_ends
 
 LONGEST_S = 86_400.0
@@ -113,6 +113,7 @@ EXTRA_S = 20.0  # in addition to a duration: connecting, registering memory, pri
 ITERATIONS_S = 60.0  # deadline of a run over a number of messages
 STORAGE_EXTRA_S = 120.0  # fio lays out its file first
 MPI_S = 900.0
+TRANSFER_S = 600.0  # of files; a window of a LAN makes a WAN slow by more than ten times
 PRECHECK_S = 10.0
 POLL_S = 0.2
 
@@ -123,8 +124,8 @@ class RunConditions:
 
     run: its id. note: the reason if speed is not judged on these servers. stopped: whether the user
     requested a stop. deadline_s: deadline of every run, in place of its own. lost: servers that
-    are no longer locked. cables: who takes cables away; events: gets what happened to them. now:
-    aware, the clock of this machine.
+    are no longer locked. cables: who takes cables away; events: gets what happened to them. paths:
+    who sets round trips. now: aware, the clock of this machine.
     """
 
     rdma: Rdma
@@ -134,6 +135,7 @@ class RunConditions:
     deadline_s: float | None = None
     lost: Callable[[], Collection[str]] = frozenset
     cables: CableControl | None = None
+    paths: PathControl | None = None
     events: list[CableEvent] = field(default_factory=list)
     now: Callable[[], datetime] = lambda: datetime.now(UTC).astimezone()
 
@@ -163,9 +165,13 @@ def execute(
             with (
                 _ending_with(nornir, terms.stopped),
                 cables_away(each, terms.cables, terms.events),
+                path_lengthened(each, terms.paths) as why,
             ):
                 with Step(f"round {each.number} of {len(plan.rounds)}"):
-                    results = _run_round(nornir, plan, each, terms)
+                    if why:
+                        results = [_not_run(run, why) for run in each.runs]
+                    else:
+                        results = _run_round(nornir, plan, each, terms)
                 yield each, results
 
 
@@ -234,7 +240,8 @@ def _run_result(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: RunConditio
         return RunResult(not_measured(run, outcome, f"{outcome}: {MEANING[outcome]} ({versions})"))
     try:
         server = join(argv(run, "server", hosts)) if run.program.has_server else ""
-        commands = EndCommands(join(argv(run, "client", hosts)), server)
+        client = join(argv(run, "client", hosts))
+        commands = EndCommands(client, server, endless=run.program.is_daemon)
         both = _run_ends(nornir, run, commands, terms)
     except Unreachable as error:
         return RunResult(not_measured(run, Outcome.UNREACHABLE, f"{Outcome.UNREACHABLE}: {error}"))
@@ -273,6 +280,8 @@ def _deadline_s(run: RdmaRun, terms: RunConditions) -> float:
         return terms.deadline_s
     if run.ranks:
         return MPI_S
+    if run.duration_s is None and run.transfer is not None:
+        return TRANSFER_S
     extra = STORAGE_EXTRA_S if run.program is Program.FIO else EXTRA_S
     if run.duration_s is not None:
         return run.duration_s + extra

@@ -5,12 +5,89 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from rocefort.models.fabric.hosts import HostProfile
+from rocefort.models.fabric.topology import WanPath
 from rocefort.models.finding import Severity
+from rocefort.models.network.window import (
+    LARGEST_WINDOW,
+    bytes_in_flight,
+    connections_for,
+    gbps_of_window,
+)
 from rocefort.models.wording import count_of, listing
-from rocefort.validators.rules.registry import Verdict, rule
+from rocefort.validators.rules.missing import Missing, fabric_key
+from rocefort.validators.rules.registry import Subject, Verdict, rule
 from rocefort.validators.rules.servers.server_subject import APPLY, SILENT, HostSubject
 
 TUNING = "Linux kernel documentation (admin-guide/sysctl, cpu-freq, core-api/irq); ethtool(8)"
+
+WINDOWS = ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem")  # of the receiver, and of the sender
+WINDOW = "the largest window of TCP on the servers"
+
+
+@rule(
+    "HST008",
+    severity=Severity.WARNING,
+    source="RFC 7323 (a window is at most 65,535 x 2^14 bytes); Linux, networking/ip-sysctl",
+)
+def window(subject: Subject) -> Iterator[Verdict]:
+    """Windows of TCP hold what a path between segments has in flight.
+
+    A sender waits for acknowledgements when a window is sent, so that one connection carries at
+    most a window in each round trip. The third value of tcp_rmem and tcp_wmem limits the window.
+    Linux keeps a part of it for its own use, so that a connection carries less than the message
+    names. A path that needs more than TCP's largest window needs several connections.
+
+    Example: tcp_rmem of host profile roce-server ends at 134217728 bytes, and transfer and
+    storage have 2200000000 bytes in flight (400 Gb/s x 44 ms): one connection carries 24.4 Gb/s
+    Fix: Raise the third value in the host profile, or transfer with more connections.
+    """
+    hosts = subject.network.hosts
+    tuning = hosts.tuning if hosts else None
+    if hosts is None or tuning is None:
+        if subject.network.wan:
+            missing = Missing(WINDOW, key=fabric_key("host"))
+            yield subject.not_judged(None, "no host profile states the windows of TCP", missing)
+        return
+    for index, path in enumerate(subject.network.wan):
+        for name in WINDOWS:
+            key = f"{name} of host profile {hosts.tuning_name}"
+            largest = _largest_window(tuning, name)
+            if largest is None:
+                reason, missing = f"{key} does not state a largest window", Missing(WINDOW, key=key)
+                yield subject.not_judged(None, reason, missing, path=f"wan[{index}]")
+            elif largest < min(LARGEST_WINDOW, _in_flight(path)):
+                yield subject.finding(
+                    None, _short(path, key, largest), _longer(path), path="tuning.sysctl"
+                )
+
+
+def _largest_window(tuning: HostProfile, name: str) -> int | None:
+    words = tuning.sysctl.get(name, "").split()
+    return int(words[2]) if len(words) == 3 and words[2].isdecimal() else None
+
+
+def _in_flight(path: WanPath) -> int:
+    return bytes_in_flight(path.rate_gbps, path.round_trip_ms)
+
+
+def _short(path: WanPath, key: str, largest: int) -> str:
+    product = f"{path.rate_gbps:g} Gb/s x {path.round_trip_ms:g} ms"
+    return (
+        f"{key.removeprefix('net.ipv4.')} ends at {largest} bytes, and {listing(path.between)} "
+        f"have {_in_flight(path)} bytes in flight ({product}): one connection carries "
+        f"{gbps_of_window(largest, path.round_trip_ms):.1f} Gb/s"
+    )
+
+
+def _longer(path: WanPath) -> str:
+    least = connections_for(path.rate_gbps, path.round_trip_ms, LARGEST_WINDOW)
+    if least == 1:
+        return f"raise its third value to {_in_flight(path)} or more"
+    return (
+        f"raise its third value to {LARGEST_WINDOW}, TCP's largest window, or more, and transfer "
+        f"with {least} connections or more"
+    )
 
 
 @rule("HST113", judges=HostSubject, severity=Severity.WARNING, source=TUNING)
@@ -90,6 +167,30 @@ def interrupts(subject: HostSubject) -> Iterator[Verdict]:
         if others:
             message = f"{count_of(len(others), 'interrupt')} of {len(nic.interrupts)} may go to "
             message += f"other CPUs than {nic.local_cpus}, those of its NUMA node"
+            yield subject.wrong(plan, message, APPLY, interface=nic.name)
+
+
+@rule(
+    "HST116",
+    judges=HostSubject,
+    severity=Severity.WARNING,
+    source="tc(8), tc-fq(8); Linux, net/ipv4/tcp_bbr.c (pacing)",
+)
+def queues(subject: HostSubject) -> Iterator[Verdict]:
+    """Ports send through the queue discipline of the host profile.
+
+    The congestion control bbr sets a rate for each connection, and fq sends at that rate. The
+    kernel parameter net.core.default_qdisc holds for queues that are made later.
+
+    Example: it sends through fq_codel, and the host profile has fq
+    Fix: Run rocefort-host --apply there (rocefort host render).
+    """
+    yield from subject.silent()
+    for plan, _, nic in subject.nics:
+        if plan.qdisc and nic.qdisc is None:
+            yield subject.missing_value(plan, nic.missing.get("qdisc", ""), nic.name)
+        elif plan.qdisc and nic.qdisc != plan.qdisc:
+            message = f"it sends through {nic.qdisc}, and the host profile has {plan.qdisc}"
             yield subject.wrong(plan, message, APPLY, interface=nic.name)
 
 

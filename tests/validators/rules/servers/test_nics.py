@@ -10,7 +10,10 @@ import pytest
 
 from rocefort.models.device.lossless_queue import DiffservDomain, DscpMap
 from rocefort.models.fabric.congestion_control import Dcqcn, PfcOnly
+from rocefort.models.fabric.hosts import HostProfile
+from rocefort.models.fabric.topology import WanPath
 from rocefort.models.network.network import Position, Sources
+from rocefort.validators.checks import check
 
 Change = Callable[[Any], Any]
 
@@ -234,6 +237,82 @@ HST007: list[tuple[Change, list[str]]] = [
         ["not judged fabric: what connectx calls cnp_interval_us is not known"],
     ),
 ]
+
+
+def _wan(small: Any, window: str | None = "4096 131072 134217728", **values: Any) -> Any:
+    path = {"between": ("a", "b"), "round_trip_ms": 44, "rate_gbps": 400, **values}
+    of = dict.fromkeys(("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"), window) if window else {}
+    tuning = HostProfile.model_validate({"sysctl": of})
+    return small.change(wan=(WanPath.model_validate(path),)).hosts(tuning_name="far", tuning=tuning)
+
+
+def _short(size: int, in_flight: str, carries: str) -> list[str]:
+    return [
+        f"warning fabric: {name} of host profile far ends at {size} bytes, and a and b have "
+        f"{in_flight}: one connection carries {carries} Gb/s"
+        for name in ("tcp_rmem", "tcp_wmem")
+    ]
+
+
+HST008: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),  # no path of a long round trip
+    (
+        lambda s: _wan(s, between=("transfer", "storage")).hosts(tuning_name="roce-server"),
+        [
+            "warning fabric: tcp_rmem of host profile roce-server ends at 134217728 bytes, and "
+            "transfer and storage have 2200000000 bytes in flight (400 Gb/s x 44 ms): one "
+            "connection carries 24.4 Gb/s",
+            "warning fabric: tcp_wmem of host profile roce-server ends at 134217728 bytes, and "
+            "transfer and storage have 2200000000 bytes in flight (400 Gb/s x 44 ms): one "
+            "connection carries 24.4 Gb/s",
+        ],
+    ),
+    (lambda s: _wan(s, "4096 131072 1073725440"), []),  # TCP's own end
+    (lambda s: _wan(s, rate_gbps=24.4), []),
+    (
+        lambda s: _wan(s, rate_gbps=24.5),
+        _short(134217728, "134750000 bytes in flight (24.5 Gb/s x 44 ms)", "24.4"),
+    ),
+    (
+        lambda s: _wan(s, None),
+        [
+            f"not judged fabric: net.ipv4.{name} of host profile far does not state a largest "
+            "window"
+            for name in ("tcp_rmem", "tcp_wmem")
+        ],
+    ),
+    (
+        lambda s: _wan(s).hosts(tuning=None),
+        ["not judged fabric: no host profile states the windows of TCP"],
+    ),
+    (
+        lambda s: _wan(s).change(hosts=None),
+        ["not judged fabric: no host profile states the windows of TCP"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), HST008)
+def test_hst008_window(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("HST008") == says
+
+
+@pytest.mark.parametrize(
+    ("rate_gbps", "hint"),
+    [
+        (100, "raise its third value to 550000000 or more"),
+        (
+            400,
+            "raise its third value to 1073725440, TCP's largest window, or more, and transfer "
+            "with 3 connections or more",
+        ),
+    ],
+)
+def test_the_hint_of_a_window_names_bytes_and_connections(
+    small: Any, rate_gbps: int, hint: str
+) -> None:
+    report = check(_wan(small, rate_gbps=rate_gbps).network, Sources())
+    assert {each.hint for each in report.findings if each.rule == "HST008"} == {hint}
 
 
 @pytest.mark.parametrize(("change", "says"), HST001)
