@@ -236,11 +236,12 @@ MOST_CPU_PERCENT = 100.0  # of all CPUs (perftest_resources.c, `calc_cpu_util`)
 
 def _bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
     average, peak, rate = values["BW average"], values["BW peak"], values["MsgRate"]
-    if average.value == 0 or rate.value == 0:
-        raise TableError(Outcome.ZERO_BANDWIDTH, line)
     size = values["#bytes"].value
     gbps_per_mpps = size * 8 / 1000
     rounding = average.rounding + rate.rounding * gbps_per_mpps
+    # The rate of a few large messages is rounded to 0.000000 million a second.
+    if average.value == 0 or (rate.value == 0 and average.value > rounding):
+        raise TableError(Outcome.ZERO_BANDWIDTH, line)
     _require(_is_near(average.value, rate.value * gbps_per_mpps, rounding), line)
     _require(peak.value == 0 or _ordered(average, peak), line)
     lowest = values.get("BW min")
@@ -252,7 +253,7 @@ def _bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSiz
     figures = Figures(
         gbps=average.value,
         peak_gbps=peak.value or None,
-        mpps=rate.value,
+        mpps=rate.value or None,
         iterations=int(values["#iterations"].value),
         cpu_percent=cpu.value if (cpu := values.get("CPU_Util")) else None,
     )

@@ -151,6 +151,7 @@ HEADER = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   Msg
 BROKEN = [
     ("iterations", ROW, ROW.replace("3950", "0   "), "zero-iterations"),
     ("bandwidth", ROW, ROW.replace("0.69", "0.00"), "zero-bandwidth"),
+    ("message rate", "0.001315", "0.000000", "zero-bandwidth"),
     ("nan", ROW, ROW.replace("0.69", "-nan"), "not-a-number"),
     ("inf", ROW, ROW.replace("0.69", " inf"), "not-a-number"),
     ("sum", ROW, ROW.replace("0.69", "6.90"), "sums-do-not-add-up"),
@@ -186,6 +187,16 @@ def test_one_thing_off_at_either_end(old: str, new: str, outcome: str, side: str
     broken[side] = CommandResult(good.stdout.replace(old, new), "", 0)
     judgement = judge(tool, broken["client"], broken["server"])
     assert (judgement.outcome, judgement.side, judgement.gbps) == (outcome, side, None)
+
+
+def test_a_rate_of_few_large_messages_is_rounded_to_zero() -> None:
+    """As a guest printed it: 5 messages of 16 MiB, less than one in two seconds."""
+    tool, client, server = ends("4.5/ib_write_bw.gbits")
+    row = " 16777216   5                0.059548           0.046851            0.000000\n"
+    assert server is not None
+    both = [CommandResult(end.stdout.replace(ROW, row), "", 0) for end in (client, server)]
+    judgement = judge(tool, *both)
+    assert (judgement.outcome, judgement.gbps) == ("measured", 0.046851)
 
 
 def test_mib_of_later_versions_is_the_same_unit() -> None:
