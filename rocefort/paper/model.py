@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from rocefort.models.base import Frozen
+from rocefort.rdma.publications import PublishedItem
 
 
 class PaperCell(Frozen):
@@ -101,6 +102,9 @@ class Paper(Frozen):
     )
     bench: BenchFigures | None = Field(
         default=None, description="Where the document has two hosts, with and without a switch."
+    )
+    items: tuple[PublishedItem, ...] = Field(
+        default=(), description="What the document describes, and how much of it Rocefort has."
     )
     errors: tuple[str, ...] = Field(description="Errors in print.")
     missing: tuple[str, ...] = Field(description="Printed figures that cannot be had.")

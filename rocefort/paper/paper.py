@@ -74,6 +74,7 @@ def paper_of(name: str, request: SimulationRequest, runs: StoredRuns) -> Paper:
         sentences=simulated.sentences,
         configuration=tuple(configured_lines(request.fabric)) if name == CONFIGURED else (),
         bench=runs.of_bench() if name == ON_BENCH else None,
+        items=publication.items,
         errors=tuple(printed_errors(publication)),
         missing=tuple(f"{m.at}: {m.figures}; {m.reason}" for m in publication.missing),
         assumptions=simulated.assumptions,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
@@ -17,7 +18,7 @@ from rocefort.paper.model import (
     PaperTable,
 )
 from rocefort.rdma.compare import SWITCH
-from rocefort.rdma.publications import Publication, load_reference
+from rocefort.rdma.publications import ItemState, Publication, load_reference
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.run_page import SizeLine, size_plot
 from rocefort.reports.blocks import Block, Cell, Items, Note, Section, Table, TableColumn, Tone
@@ -32,7 +33,12 @@ def papers_report(result: Papers) -> Iterator[Block]:
     for paper in result.papers:
         yield Section(paper.title, (Note(paper.source),))
         yield from paper_blocks(paper)
+        lacking = [f"{each.item}: {each.state}; {each.lacks}" for each in paper.items if each.lacks]
+        if paper.items:
+            yield Section("Items", (Items(tuple(lacking)),), lead=items_text([paper]))
     yield Note(summary(result), Tone.GOOD)
+    if len(result.papers) > 1:
+        yield Note(f"all documents: {items_text(result.papers)}", Tone.GOOD)
     if result.page:
         yield Note(f"page: {result.page}", Tone.QUIET)
 
@@ -185,6 +191,26 @@ def _latency_lines(rows: Sequence[BenchRow], publication: Publication) -> dict[s
     return {**_path_lines(rows, publication), **({name: positive} if positive else {})}
 
 
+def items_text(papers: Iterable[Paper]) -> str:
+    """Return the number of items in each state: `106 items: 90 whole, 10 part, 6 missing`."""
+    items = [each for paper in papers for each in paper.items]
+    counts = Counter(each.state for each in items)
+    parts = (f"{counts[state]} {state}" for state in ItemState)
+    return f"{count_of(len(items), 'item')}: {', '.join(parts)}"
+
+
+def _items_table(paper: Paper) -> Section:
+    rows: list[tuple[Cell, ...]] = [
+        (each.item, each.state.value, each.shown, each.lacks) for each in paper.items
+    ]
+    heads = ("item", "state", "shown by", "lacks")
+    return Section(
+        "Items",
+        (Table(tuple(TableColumn(head, wraps=True) for head in heads), tuple(rows)),),
+        lead=items_text([paper]),
+    )
+
+
 def papers_page(result: Papers) -> str:
     """Return the page; the template escapes every value."""
     plots = [plot for paper in result.papers for plot in bench_plots(paper)]
@@ -193,14 +219,19 @@ def papers_page(result: Papers) -> str:
         heading="Published systems",
         verdict=summary(result),
         tone="clean",
-        sizes=(count_of(len(result.papers), "document"),),
+        sizes=(count_of(len(result.papers), "document"), items_text(result.papers)),
         sections=[
             *((paper.reference, paper.reference) for paper in result.papers),
             *([("figures", "figures")] if plots else ()),
         ],
     )
     blocks = (
-        Section(paper.title, tuple(paper_blocks(paper)), lead=paper.source, id=paper.reference)
+        Section(
+            paper.title,
+            (*paper_blocks(paper), *((_items_table(paper),) if paper.items else ())),
+            lead=paper.source,
+            id=paper.reference,
+        )
         for paper in result.papers
     )
     content: dict[str, object] = {"blocks": html_of(*blocks), "plots": plots}

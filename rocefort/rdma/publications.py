@@ -228,6 +228,33 @@ class MissingFigures(Frozen):
     )
 
 
+class ItemState(StrEnum):
+    """How much of an item Rocefort has."""
+
+    WHOLE = "whole"
+    PART = "part"
+    MISSING = "missing"
+
+
+class PublishedItem(Frozen):
+    """Part of what a document describes: of its system, its tests or its results."""
+
+    item: Description
+    state: ItemState
+    shown: Description | None = Field(
+        default=None, description="Commands and tests that show it, with semicolons between."
+    )
+    lacks: Description | None = Field(default=None, description="What lacks, with the reason.")
+
+    @model_validator(mode="after")
+    def _has_its_reason(self) -> Self:
+        if (self.shown is None) is not (self.state is ItemState.MISSING):
+            raise ValueError(f"{self.item!r} is {self.state}; `shown` belongs to whole and part")
+        if (self.lacks is None) is not (self.state is ItemState.WHOLE):
+            raise ValueError(f"{self.item!r} is {self.state}; `lacks` belongs to part and missing")
+        return self
+
+
 class Publication(Frozen):
     """Figures of one publication, with their common conditions."""
 
@@ -244,6 +271,9 @@ class Publication(Frozen):
     figures: tuple[PublishedFigure, ...] = Field(default=(), validate_default=True)
     errors: tuple[StatedError, ...] = ()
     missing: tuple[MissingFigures, ...] = ()
+    items: tuple[PublishedItem, ...] = Field(
+        default=(), description="What the document describes, and how much of it Rocefort has."
+    )
 
     @field_validator("figures")
     @classmethod

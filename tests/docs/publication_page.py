@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from rocefort.rdma.publications import (
     Agreement,
+    ItemState,
     PrintedTable,
     Publication,
     load_reference,
@@ -24,6 +26,8 @@ beside them.
 Each printed difference and percentage is computed again from the printed values, by the formula of its
 table. A case *within the rounding of the values* follows from values that the printed ones can be
 rounded from. A figure that is not here is listed as missing, with the reason.
+
+Items are parts of what a document describes. An item is *whole* if the commands and tests beside it show it.
 """
 
 
@@ -62,6 +66,12 @@ def _section(name: str) -> Iterator[str]:
         yield f"### {name}: single figures\n"
         rows = [(f.name, f.text, f.source, _conditions(f.conditions)) for f in singles]
         yield from _grid(("figure", "value", "place", "conditions"), rows)
+    if publication.items:
+        counts = Counter(each.state for each in publication.items)
+        yield f"### {name}: items\n"
+        yield ", ".join(f"{counts[state]} {state}" for state in ItemState) + ".\n"
+        rows = [(i.item, i.state.value, i.shown or "", i.lacks or "") for i in publication.items]
+        yield from _grid(("item", "state", "shown by", "lacks"), rows)
     missing = (f"{m.at}: {m.figures}; {m.reason}" for m in publication.missing)
     yield from _list(f"### {name}: missing\n", missing)
 

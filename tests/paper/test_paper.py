@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from outputs import fields_of
+from pydantic import ValidationError
 from typer.testing import CliRunner, Result
 
 from rocefort.base.errors import BadInput
-from rocefort.base.repository import INVENTORY
+from rocefort.base.repository import INVENTORY, ROOT
 from rocefort.models.network.observed import NicCounters
 from rocefort.paper.model import Paper, PaperRow, Papers
 from rocefort.paper.paper import PAPERS, configured_lines, paper_of, references_of
@@ -20,7 +23,12 @@ from rocefort.paper.stored_runs import StoredRuns, stored_runs
 from rocefort.rdma.compare import compare_with
 from rocefort.rdma.judge.path_difference import bootstrap
 from rocefort.rdma.judge.run_store import open_history
-from rocefort.rdma.publications import load_reference, reference_names
+from rocefort.rdma.publications import (
+    ItemState,
+    PublishedItem,
+    load_reference,
+    reference_names,
+)
 from rocefort.rdma.rdma_plan import RdmaPlan, RdmaRun, Round, Suite
 from rocefort.rdma.results import Figures, Measurement, RdmaResult
 from rocefort.rdma.run_record import CounterReading, FabricState, RunRecord
@@ -177,6 +185,45 @@ def test_the_command_writes_text_json_and_a_page(tmp_path: Path) -> None:
 def test_either_names_or_all(words: tuple[str, ...]) -> None:
     done = _run(*words)
     assert str(done.exception) == "NAME: one document or all; name one, or add --all"
+
+
+def test_every_item_is_shown_by_commands_and_tests_that_exist() -> None:
+    """The five documents have 106 items; at least 70 of them are whole."""
+    items = [item for name in reference_names() for item in load_reference(name).items]
+    assert len(items) == len({item.item for item in items}) == 106
+    assert sum(item.state is ItemState.WHOLE for item in items) >= 70
+    shown = {text.strip() for item in items for text in (item.shown or "").split(";") if text}
+    for text in shown:
+        program, *words = text.split()
+        if program.startswith("tests/"):
+            assert (ROOT / text).exists(), text
+            continue
+        command: Any = typer.main.get_command(cli)
+        while commands := getattr(command, "commands", {}):
+            command = commands[words.pop(0)]
+        for fabric in words:
+            assert (INVENTORY / fabric).is_dir() or fabric in ("cabling", *PAPERS), text
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({"state": "whole"}, "'x' is whole; `shown` belongs to whole and part"),
+        ({"state": "part", "shown": "y"}, "'x' is part; `lacks` belongs to part and missing"),
+        ({"state": "whole", "shown": "y", "lacks": "z"}, "belongs to part and missing"),
+    ],
+)
+def test_an_item_has_what_its_state_needs(keys: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        PublishedItem.model_validate({"item": "x", **keys})
+    assert sentence in str(caught.value)
+
+
+def test_the_count_of_items_is_printed_for_each_document_and_for_all() -> None:
+    done = _run("redigo", "lanl", "--history", "none.db")
+    items = [load_reference(name).items for name in ("redigo", "lanl-400g")]
+    assert f"{len(items[0])} items: " in done.stdout
+    assert f"all documents: {sum(map(len, items))} items: " in " ".join(done.stdout.split())
 
 
 # --- a bench --------------------------------------------------------------------------------------
