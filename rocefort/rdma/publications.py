@@ -229,7 +229,7 @@ class MissingFigures(Frozen):
 
 
 class ItemState(StrEnum):
-    """How much of an item Rocefort has."""
+    """Degree to which Rocefort has an item."""
 
     WHOLE = "whole"
     PART = "part"
