@@ -29,8 +29,8 @@ ROUNDED = "within the rounding of the values"
 ERRORS = {
     "bytetuning": [
         "objective for latency, term of fairness: printed throughput now less throughput now, "
-        "which is 0; the spread between flows, or now less before; `tune` uses the spread (Jain's "
-        "index)",
+        "which is 0; the spread between flows, or now less before; `tune` uses the "
+        "variance of the flows' throughput",
         "search space, Kmax: printed Kmax as a watermark of its own; Kmax less Kmin is always 500 "
         "cells, so nothing shows how it acts alone",
     ],
