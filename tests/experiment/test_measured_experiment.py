@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from efforts import tries
 from outputs import fields_of, hold
 from typer.testing import CliRunner, Result
 
@@ -409,10 +410,12 @@ def test_ctrl_c_in_a_run_returns_the_switches_and_the_run_is_made_again(
 # Rows of the journal with repeat 1: checked, transition, arrived, began, ended, transition, arrived,
 # began, ended, transition, arrived.
 INSTANTS = [(rows, delay_s) for rows in range(1, 11) for delay_s in (0.0, 0.3, 1.5)]
+KILLED_AT = INSTANTS[:: len(INSTANTS) // tries(5) + 1]  # all in `make soak`
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("rows", "delay_s"), INSTANTS)
+@pytest.mark.soak
+@pytest.mark.parametrize(("rows", "delay_s"), KILLED_AT)
 def test_a_kill_at_any_instant_leaves_a_whole_experiment(
     bed: Bed, folder: Path, rows: int, delay_s: float
 ) -> None:
