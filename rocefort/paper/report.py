@@ -18,6 +18,7 @@ from rocefort.paper.model import (
     PaperTable,
 )
 from rocefort.rdma.compare import SWITCH
+from rocefort.rdma.judge.path_difference import amount
 from rocefort.rdma.publications import ItemState, Publication, load_reference
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.run_page import SizeLine, size_plot
@@ -114,8 +115,11 @@ def _bench(bench: BenchFigures) -> Section:
     rows: list[tuple[Cell, ...]] = [
         (
             *(each.program, each.size_bytes),
-            *(f"{value:.4g} {each.unit}" for value in (each.direct, each.switched)),
-            *(f"{each.difference:+.3g} {each.unit}", each.interval or None),
+            *(
+                f"{amount(value, each.unit)} {each.unit}"
+                for value in (each.direct, each.switched, each.difference)
+            ),
+            each.interval or None,
         )
         for each in bench.rows
     ]

@@ -18,7 +18,7 @@ from rocefort.paper.experiments import (
 )
 from rocefort.paper.model import BenchFigures, BenchRow, PaperCell, PaperSeries
 from rocefort.rdma.compare import SWITCH, Comparability, compare_figure
-from rocefort.rdma.judge.path_difference import PathDifference, path_differences, path_of
+from rocefort.rdma.judge.path_difference import PathDifference, amount, path_differences, path_of
 from rocefort.rdma.judge.run_store import RdmaHistory, open_history
 from rocefort.rdma.plan.site import DIRECT, NEAR
 from rocefort.rdma.publications import MEASURED, Publication, PublishedFigure
@@ -146,7 +146,7 @@ def _bench_cell(
         for result in (run for run in runs if path_of(run) == path):
             found = compare_figure(result, publication, figure)
             if found.ours is not None and found.status is not Comparability.NOT_MEASURED:
-                parts.append(f"{found.ours:.4g} {figure.unit} {BENCH_PATHS[path]}")
+                parts.append(f"{amount(found.ours, figure.unit)} {figure.unit} {BENCH_PATHS[path]}")
                 origins.append(f"run {result.id}")
                 break
     if not parts:
@@ -167,7 +167,7 @@ def _switch_cell(runs: Sequence[RdmaResult]) -> PaperCell | None:
         f"run {paths[1].id} less run {paths[0].id}, {row.program} of "
         f"{count_of(row.size_bytes, 'byte')}; theirs is nominal"
     )
-    return PaperCell(text=f"{row.difference:.3g} us{within}", origin=origin)
+    return PaperCell(text=f"{amount(row.difference, row.unit)} us{within}", origin=origin)
 
 
 def _cell(

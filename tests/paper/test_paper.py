@@ -272,17 +272,17 @@ def test_a_bench_has_both_configurations_and_their_difference(
         compared = compare_with(past, "b", "a")
     assert compared.title == "run b through a switch less run a back to back"
     assert compared.lines[0] == (
-        "ib_write_lat, 32 bytes: +2 us (95 %: 1.73 to 2.27): 10.2 back to back, 12.2 through the "
-        "switch"
+        "ib_write_lat, 32 bytes: 2.00 us (95 %: 1.73 to 2.27): 10.20 back to back, 12.20 through "
+        "the switch"
     )
     paper = _without_simulation("redigo", stored_runs(file), monkeypatch)
     rows = _rows(paper)
     cell = rows["latency at 64 bytes"].guests
-    assert cell.text == "11 us back to back, 14.5 us through one switch"
+    assert cell.text == "11.00 us back to back, 14.50 us through one switch"
     assert cell.origin == "run a and run b; theirs is their own program, ours ib_write_lat"
-    assert rows["share of the line above 4096 bytes"].guests.text.startswith("90 % back to back")
+    assert rows["share of the line above 4096 bytes"].guests.text.startswith("90.00 % back to back")
     switch = rows["nominal latency of the switch"].guests
-    assert switch.text == "2 us (95 %: 1.73 to 2.27)"
+    assert switch.text == "2.00 us (95 %: 1.73 to 2.27)"
     assert "theirs is nominal" in switch.origin
     assert paper.bench is not None
     assert [row.size_bytes for row in paper.bench.rows] == [32, 64, 8192]

@@ -54,17 +54,24 @@ class PathDifference(Frozen):
         """Interval as text: `1.9 to 2.1`; empty without one."""
         if self.low is None or self.high is None:
             return ""
-        return f"{self.low:.3g} to {self.high:.3g}"
+        return f"{amount(self.low, self.unit)} to {amount(self.high, self.unit)}"
 
     @property
     def sentence(self) -> str:
         """The difference with its parts."""
         within = f"95 %: {self.interval}" if self.interval else "no interval of one repetition"
-        return (
-            f"{self.program}, {count_of(self.size_bytes, 'byte')}: {self.difference:+.3g} "
-            f"{self.unit} ({within}): {self.direct:.4g} back to back, {self.switched:.4g} through "
-            "the switch"
+        less, direct, switched = (
+            amount(value, self.unit) for value in (self.difference, self.direct, self.switched)
         )
+        return (
+            f"{self.program}, {count_of(self.size_bytes, 'byte')}: {less} {self.unit} ({within}): "
+            f"{direct} back to back, {switched} through the switch"
+        )
+
+
+def amount(value: float, unit: str) -> str:
+    """Return a latency with 2, a rate with 3 decimals: `1,024.50`."""
+    return f"{value:,.3f}" if unit == "Gb/s" else f"{value:,.2f}"
 
 
 def path_of(result: RdmaResult) -> int | None:
