@@ -76,7 +76,7 @@ DELAY = """\
 set -e
 modprobe -a ifb act_mirred sch_netem
 ip link add wan0 type ifb
-ip link set wan0 txqueuelen {queue} up
+ip link set wan0 up
 tc qdisc add dev {nic} handle ffff: ingress
 tc filter add dev {nic} parent ffff: protocol all matchall action mirred egress redirect dev wan0
 tc qdisc add dev wan0 root netem limit {queue} delay {delay_us}us{reorder}

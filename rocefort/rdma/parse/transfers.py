@@ -3,9 +3,9 @@
 Each returns what the program itself prints, and refuses an output whose figures contradict each
 other. Rates are of payload, except that of ssh, which counts its encrypted packets.
 
-Source of the forms: runs of iperf 2.1.8, lftp 4.9.2, rsync 3.5.0 and OpenSSH 9.2; `clientloop.c` of
-HPN-SSH 18.8, which prints what OpenSSH prints; bbcp 14.04.14; README.md and `Sender.cpp`
-of WDT. iperf counts Kbytes in 1024 and Kbits in 1000; lftp, bbcp and WDT count in 1024.
+Source of the forms: runs of iperf 2.1.8, lftp 4.9.2, rsync 3.5.0, OpenSSH 9.2, HPN-SSH 18.6.2 and
+bbcp 14.04.14; README.md and `Sender.cpp` of WDT, without a run of ours. iperf counts Kbytes in
+1024 and Kbits in 1000; lftp, bbcp and WDT count in 1024.
 """
 
 from __future__ import annotations

@@ -47,6 +47,11 @@ SAMPLES = [
         "0.539 Gb/s; 268635504 bytes in 4.0 s; with login and encryption",
     ),
     (
+        Program.HPNSCP,
+        text("hpnscp.1_file.client.txt"),
+        f"0.461 Gb/s; 268648924 bytes in 4.7 s; with login and encryption; {RECORDED} hpnscp",
+    ),
+    (
         Program.BBCP,
         text("bbcp.1_file.client.txt"),
         f"1.58 Gb/s; 268435456 bytes in 1.4 s; {RECORDED} bbcp",
