@@ -230,6 +230,33 @@ def test_a_change_boots_what_it_changes(lab: Lab, heps_network: Network) -> None
     assert lab.twin.run(OTHER, ["cat", "/sys/class/net/eth0/mtu"]) == (0, "4200\n")
 
 
+@pytest.mark.thorough
+def test_a_bench_is_measured_back_to_back_and_through_a_bridge(
+    guest_lab: GuestLab, tmp_path: Path
+) -> None:
+    """And the difference of both has an interval; what it is depends on this machine."""
+    history = tmp_path / "rdma.db"
+    options = RdmaPlanOptions(
+        programs=(Program.WRITE_LAT,), sizes=size_set("2,64", tuple), iterations=100, repeat=2
+    )
+    request = RdmaRequest(Suite.SWEEP, ("host1", "host2"), options, switches=False)
+    results = []
+    for name, nodes in (("redigo-direct", 0), ("redigo-switch", 1)):
+        with labs_at("bench") as labs, commands_see(labs):
+            choice = TwinOptions(bfd=False, accel="tcg")
+            twin = bring_up(INVENTORY / name, "bench", choice, lambda _: None, "all")
+            assert (len(twin.topology.switches), twin.dead()) == (nodes, [])
+            access = load_connections(connections_of(labs, twin.record) or Path())
+            talk = RunDialogue(lambda _: None)
+            results.append(run_tests(INVENTORY / name, access, request, history, talk))
+    assert [path_of(each) for each in results] == [0, 1]
+    assert [m.sentence for r in results for m in r.measurements if m.value is None] == []
+    assert [j.sentence for r in results for j in r.judged if j.ok is False] == []
+    bench = stored_runs(history).of_bench()
+    assert bench.origin.startswith("between guests, run ")
+    assert [(row.size_bytes, bool(row.interval)) for row in bench.rows] == [(2, True), (64, True)]
+
+
 # --- labs that do not come up ---------------------------------------------------------------------
 
 
@@ -363,30 +390,3 @@ def test_no_image_and_no_memory(
         Twin.up(small, "lacking", _choice(ONE), registry)
     assert str(failed.value) == "--guests: 1 guest takes 360 MB, 200 MB are free; name fewer"
     assert "lacking" not in registry.names()
-
-
-@pytest.mark.thorough
-def test_a_bench_is_measured_back_to_back_and_through_a_bridge(
-    guest_lab: GuestLab, tmp_path: Path
-) -> None:
-    """And the difference of both has an interval; what it is depends on this machine."""
-    history = tmp_path / "rdma.db"
-    options = RdmaPlanOptions(
-        programs=(Program.WRITE_LAT,), sizes=size_set("2,64", tuple), iterations=100, repeat=2
-    )
-    request = RdmaRequest(Suite.SWEEP, ("host1", "host2"), options, switches=False)
-    results = []
-    for name, nodes in (("redigo-direct", 0), ("redigo-switch", 1)):
-        with labs_at("bench") as labs, commands_see(labs):
-            choice = TwinOptions(bfd=False, accel="tcg")
-            twin = bring_up(INVENTORY / name, "bench", choice, lambda _: None, "all")
-            assert (len(twin.topology.switches), twin.dead()) == (nodes, [])
-            access = load_connections(connections_of(labs, twin.record) or Path())
-            talk = RunDialogue(lambda _: None)
-            results.append(run_tests(INVENTORY / name, access, request, history, talk))
-    assert [path_of(each) for each in results] == [0, 1]
-    assert [m.sentence for r in results for m in r.measurements if m.value is None] == []
-    assert [j.sentence for r in results for j in r.judged if j.ok is False] == []
-    bench = stored_runs(history).of_bench()
-    assert bench.origin.startswith("between guests, run ")
-    assert [(row.size_bytes, bool(row.interval)) for row in bench.rows] == [(2, True), (64, True)]
