@@ -195,12 +195,16 @@ def _cell(
 
 def drawn_figures(publication: Publication, runs: StoredRuns) -> Iterator[PaperSeries]:
     """Yield figures of a document that print no numbers, with the points of stored runs."""
+    columns = {"site": ("real servers", runs.site), "run on guests": ("guests", runs.guests)}
     for name, title, read in DRAWN.get(publication.reference, ()):
-        for column, results in (("site", runs.site), ("run on guests", runs.guests)):
-            series = next((s for r in results if (s := read(r, name, title))), None)
-            kind = "real servers" if column == "site" else "guests"
-            none = f"{column}: none, no run between {kind} in {runs.where} has it"
-            yield series or PaperSeries(name=name, title=title, origin=none)
+        lacking = []
+        for column, (ends, results) in columns.items():
+            if series := next((s for r in results if (s := read(r, name, title))), None):
+                yield series
+            else:
+                lacking.append(f"{column}: none, no run between {ends} in {runs.where} has it")
+        if lacking:
+            yield PaperSeries(name=name, title=title, origin="; ".join(lacking))
     if publication.reference == EANTC:
         yield from series_of(runs.experiments)
 
