@@ -232,7 +232,7 @@ def test_a_server_that_does_not_answer_is_told_once(
     blocks = ran.out.split("\n\n")
     assert [block.splitlines()[0] for block in blocks[:-1]] == [
         "ERROR HST101 Every server that is read answers",
-        "NOT JUDGED: 13 because it could not be read (HST101)",
+        "NOT JUDGED: 14 because it could not be read (HST101)",
     ]
     assert "        at: k8sgn12" in blocks[1].splitlines()
 
