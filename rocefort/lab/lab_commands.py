@@ -389,7 +389,8 @@ def lab_exec(
     """
     from rocefort.lab.bring_up import find_lab
 
-    raise typer.Exit(find_lab(name).execute(node, command))
+    own = command[1:] if command[0] == "--" else command  # as docker and kubectl take it
+    raise typer.Exit(find_lab(name).execute(node, own))
 
 
 @cli.command(

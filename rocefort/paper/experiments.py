@@ -34,7 +34,7 @@ from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.record_report import grown
 from rocefort.rdma.results import RdmaResult
 from rocefort.rdma.run_record import RunRecord
-from rocefort.reports.wording import bytes_words
+from rocefort.reports.wording import bytes_words, four_digits
 
 HISTORY = "rdma.db"  # of the folder of a measured experiment
 FACTOR = "ecn"
@@ -262,7 +262,7 @@ def measured_cell(
             for run in runs
             if (ours := compare_figure(run, publication, figure).ours) is not None
         ]
-        text = f"{fmean(values):.4g} {figure.unit}" if values else None
+        text = f"{four_digits(fmean(values))} {figure.unit}" if values else None
     return PaperCell(text=text, origin=stored.origin) if text else None
 
 

@@ -24,6 +24,7 @@ from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.run_page import SizeLine, size_plot
 from rocefort.reports.blocks import Block, Cell, Items, Note, Section, Table, TableColumn, Tone
 from rocefort.reports.page_parts import Plot
+from rocefort.reports.wording import four_digits
 from rocefort.reports.writers.pages import PageHead, framed_page, html_of
 
 COLUMNS = {"simulated": "simulated", "guests": "run on guests", "site": "site"}
@@ -181,16 +182,16 @@ def bench_plots(paper: Paper) -> tuple[Plot, ...]:
 
 
 def _path_lines(rows: Sequence[BenchRow], _publication: Publication) -> dict[str, SizeLine]:
-    return {
-        "A, back to back": [(r.size_bytes, r.direct, f"{r.direct:.4g} {r.unit}") for r in rows],
-        "B, one switch": [(r.size_bytes, r.switched, f"{r.switched:.4g} {r.unit}") for r in rows],
-    }
+    direct = [(r.size_bytes, r.direct, f"{four_digits(r.direct)} {r.unit}") for r in rows]
+    switched = [(r.size_bytes, r.switched, f"{four_digits(r.switched)} {r.unit}") for r in rows]
+    return {"A, back to back": direct, "B, one switch": switched}
 
 
 def _latency_lines(rows: Sequence[BenchRow], publication: Publication) -> dict[str, SizeLine]:
     nominal = next((f.value for f in publication.figures if f.place == SWITCH), 0.0)
     name = f"B less the nominal {nominal:g} us"
-    less = [(r.size_bytes, r.switched - nominal, f"{r.switched - nominal:.4g} us") for r in rows]
+    left = [(r.size_bytes, r.switched - nominal) for r in rows]
+    less = [(size, value, f"{four_digits(value)} us") for size, value in left]
     positive = [point for point in less if point[1] > 0]  # the axis is logarithmic
     return {**_path_lines(rows, publication), **({name: positive} if positive else {})}
 

@@ -24,7 +24,7 @@ from rocefort.rdma.plan.site import DIRECT, NEAR
 from rocefort.rdma.publications import MEASURED, Publication, PublishedFigure
 from rocefort.rdma.results import RdmaResult
 from rocefort.rdma.run.counters import driver_of
-from rocefort.reports.wording import bytes_words
+from rocefort.reports.wording import bytes_words, four_digits
 
 MOST_RUNS = 50  # the latest
 SOFT_ROCE = "rxe"
@@ -183,7 +183,7 @@ def _cell(
         comparison = compare_figure(result, publication, figure)
         if comparison.status is not Comparability.NOT_MEASURED and comparison.ours is not None:
             differing = f"; {'; '.join(comparison.why)}" if comparison.why else ""
-            text = f"{comparison.ours:.4g} {figure.unit}"
+            text = f"{four_digits(comparison.ours)} {figure.unit}"
             return PaperCell(text=text, origin=f"run {result.id}{differing}")
         if reason == none:
             reason = f"run {result.id}: {'; '.join(comparison.why)}"
@@ -221,7 +221,7 @@ def _by_pair(result: RdmaResult, name: str, title: str) -> PaperSeries | None:
             (own.least_us, own.latency_us, own.p99_us) if latency else (own.gbps, own.peak_gbps)
         )
         head = f"{program.value} {each.run.pair}, {bytes_words(each.run.size_bytes)}"
-        rows.append((head, *("-" if v is None else f"{v:.4g}" for v in values)))
+        rows.append((head, *("-" if v is None else four_digits(v) for v in values)))
     columns = ("us, minimum", "average", "99 %") if latency else ("Gb/s, average", "peak")
     return PaperSeries(
         name=name, title=title, origin=_origin(result), columns=("pair", *columns), rows=tuple(rows)
@@ -237,7 +237,7 @@ def _cable_away(result: RdmaResult, name: str, title: str) -> PaperSeries | None
             key = m.run.collective or m.run.program.value, point.size_bytes
             times.setdefault(key, {})[away.get(m.run.id, False)] = point.average_us
     rows = tuple(
-        (f"{collective} {bytes_words(size)}", *(f"{own[which]:.4g}" for which in (False, True)))
+        (f"{collective} {bytes_words(size)}", *(four_digits(own[which]) for which in (False, True)))
         for (collective, size), own in times.items()
         if len(own) == 2
     )

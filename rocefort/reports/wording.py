@@ -139,6 +139,11 @@ def _ends(run: list[str]) -> Iterator[str]:
 UNITS = ((2**20, "MiB"), (2**10, "KiB"))
 
 
+def four_digits(value: float) -> str:
+    """Return a measured value with four digits and no exponent: `1,024`, `3.72`."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def bytes_words(size: int | None) -> str:
     """Return a number of bytes as text: `64 KiB`."""
     if size is None:

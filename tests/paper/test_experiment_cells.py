@@ -228,8 +228,8 @@ def test_a_measured_experiment_fills_the_cells_of_collectives_and_counters() -> 
         )
     }
     assert cells == {
-        "AllToAll 512 KiB, static ECN": "4000 us",
-        "AllToAll 512 KiB, dynamic ECN": "3000 us",
+        "AllToAll 512 KiB, static ECN": "4,000 us",
+        "AllToAll 512 KiB, dynamic ECN": "3,000 us",
         "runs that dynamic ECN improves": "improved: 1 of 1 (ai)",
         "ECN marks of a leaf, 512 KiB": "7.00 marks",
         "ECN marks of a leaf, 16 B": None,

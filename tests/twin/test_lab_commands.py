@@ -59,6 +59,7 @@ def test_a_lab_from_up_to_down(run: Run, labs: Registry, small_fabric: Path) -> 
     code, out, _ = run("lab", "exec", "leaf001", "vtysh", "-c", "show bgp summary")
     assert (code, "4      64512" in out) == (0, True)
     assert run("lab", "exec", "leaf001", "sh", "-c", "exit 7")[0] == 7
+    assert run("lab", "exec", "leaf001", "--", "sh", "-c", "exit 7")[0] == 7
     assert run("lab", "exec", "leaf001", "no-such-command")[2] == (
         "rocefort: leaf001: this machine has no command 'no-such-command'\n"
     )
