@@ -67,7 +67,7 @@ MAC Address    VLAN/VSI/BD   Learned-From        Type                Age
     },
     cells={
         "mac": re.compile(r"(?:[\dA-Fa-f]{4}-){2}[\dA-Fa-f]{4}|(?:[\dA-Fa-f]{2}-){5}[\dA-Fa-f]{2}"),
-        "where": re.compile(r"(?:\d+|-)(?:/\S+)*", re.ASCII),
+        "where": re.compile(r"(?:\d+|-)(?:/[^\s/]+)*", re.ASCII),
     },
     titles={
         "MAC Address": "mac:",
