@@ -74,7 +74,7 @@ def napalm_users(config: str) -> dict[str, dict[str, Any]]:
             view, key = line.strip(), match[1] if (match := _KEY.match(line)) else ""
         if match := _KEY_OF.match(line):
             owners.append((match[1], match[2]))
-        elif key and re.fullmatch(r"\s+[0-9A-Fa-f ]+", line):
+        elif key and re.fullmatch(r"\s[0-9A-Fa-f\s]+", line):
             keys[key] = keys.get(key, "") + re.sub(r"\s", "", line)
         elif view == "aaa" and (match := _USER.match(line)):
             user = users.setdefault(match["name"], {"level": 0, "password": "", "sshkeys": []})

@@ -230,7 +230,7 @@ def _checked(table: DisplayTable, shown: DisplayAnswer, number: int, row: Row) -
 def _joined(form: Form, words: Sequence[str]) -> Row | None:
     """Return the cells of a row without its slot; `[ 1 ]` is one cell."""
     cells = [cell.name for cell in form.lines[0].cells[1:]]
-    joined = re.sub(r"\[ *(\S+) *\]", r"[\1]", " ".join(words)).split()
+    joined = re.sub(r"\[ *([^\s\[\]]+) *\]", r"[\1]", " ".join(words)).split()
     return dict(zip(cells, joined, strict=True)) if len(joined) == len(cells) else None
 
 

@@ -43,7 +43,7 @@ _MESSAGES = LabelledDisplay(
 )
 _LEAST = ("address", "remote_as", "state")
 _AS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
-_UP_FOR = re.compile(r"(\w[\w ]*?)(?:\s*\((\w+)\))?(?:,\s*Up for (\S+))?", re.ASCII)
+_UP_FOR = re.compile(r"(\w+(?: +\w+)*)\s*(?:\((\w+)\))?(?:,\s*Up for (\S+))?", re.ASCII)
 _AGE = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", re.ASCII)
 
 

@@ -155,7 +155,7 @@ VID          Ports
 _PORTS = ("VID", "Ports")
 _DETAILS = ("VID", "Type", "Status")
 _VID = re.compile(r"[*#]?(\d+)(?=\s|$)", re.ASCII)
-_PORT = re.compile(r"(?:(?:UT|TG|MP|ST):)?([A-Za-z\d][\w/:.-]*)\([UD]\)", re.ASCII)
+_PORT = re.compile(r"(?<![\w/:.-])(?:(?:UT|TG|MP|ST):)?([A-Za-z\d][\w/:.-]*)\([UD]\)", re.ASCII)
 _VLAN_TOTAL = re.compile(r"The total number of vlans is\s*:\s*(\d+)", re.ASCII | re.IGNORECASE)
 PORTS_A_LINE = 4
 
