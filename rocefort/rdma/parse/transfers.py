@@ -52,14 +52,15 @@ BBCP = re.compile(
     re.MULTILINE,
 )
 BBCP_FILE = re.compile(r"^File \S+ created; (?P<size>\d+) bytes at ", re.MULTILINE)
+WITHIN = r"(?:(?!Total\s+sender\s+time).)*?"  # up to the next report, so that time stays linear
 WDT = re.compile(
-    rf"Total\s+sender\s+time\s+=\s+(?P<seconds>{NUMBER})\s+seconds.*?"
-    rf"Transfer\s+status(?:\s+\(local\))?\s+=\s+(?P<status>[A-Z_]+).*?"
-    rf"Total\s+bytes\s+=\s+(?P<size>\d+)\..*?"
+    rf"Total\s+sender\s+time\s+=\s+(?P<seconds>{NUMBER})\s+seconds{WITHIN}"
+    rf"Transfer\s+status(?:\s+\(local\))?\s+=\s+(?P<status>[A-Z_]++){WITHIN}"
+    rf"Total\s+bytes\s+=\s+(?P<size>\d+)\.{WITHIN}"
     rf"Total\s+sender\s+throughput\s+=\s+(?P<rate>{NUMBER})\s+Mbytes/sec",
     re.DOTALL,
 )
-REFUSED = re.compile(r".*[Cc]onnection refused.*")
+REFUSED = "connection refused"
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,9 @@ def _last(form: re.Pattern[str], text: str) -> re.Match[str]:
     """Return the last place of a form; raises TableError with the last line otherwise."""
     matches = list(form.finditer(text))
     if not matches:
-        if refused := REFUSED.search(text):
-            raise TableError(Outcome.NO_SERVER, refused[0])
         lines = [line for line in text.splitlines() if line.strip()]
+        if refused := next((line for line in lines if REFUSED in line.lower()), None):
+            raise TableError(Outcome.NO_SERVER, refused)
         raise TableError(Outcome.NO_TABLE, lines[-1] if lines else "")
     return matches[-1]
 
