@@ -19,7 +19,7 @@ from rocefort.paper.model import (
 )
 from rocefort.rdma.compare import SWITCH
 from rocefort.rdma.judge.path_difference import amount
-from rocefort.rdma.publications import ItemState, Publication, load_reference
+from rocefort.rdma.publications import Publication, PublishedItemState, load_reference
 from rocefort.rdma.rdma_plan import Program
 from rocefort.rdma.run_page import SizeLine, size_plot
 from rocefort.reports.blocks import Block, Cell, Items, Note, Section, Table, TableColumn, Tone
@@ -200,7 +200,7 @@ def items_text(papers: Iterable[Paper]) -> str:
     """Return the number of items in each state: `106 items: 90 whole, 10 part, 6 missing`."""
     items = [each for paper in papers for each in paper.items]
     counts = Counter(each.state for each in items)
-    parts = (f"{counts[state]} {state}" for state in ItemState)
+    parts = (f"{counts[state]} {state}" for state in PublishedItemState)
     return f"{count_of(len(items), 'item')}: {', '.join(parts)}"
 
 

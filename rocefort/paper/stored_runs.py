@@ -54,9 +54,10 @@ class StoredRuns:
         for runs, where in ((self.site, "between real servers"), (self.guests, "between guests")):
             if paths := _both_paths(runs):
                 ids = " less ".join(f"run {result.id}" for result in reversed(paths))
-                counts = {row.repetitions for row in path_differences(*paths)}
+                differences = path_differences(*paths)
+                counts = {row.repetitions for row in differences}
                 repeated = "; ".join(f"{b} and {a} repetitions" for a, b in sorted(counts))
-                rows = tuple(map(_bench_row, path_differences(*paths)))
+                rows = tuple(map(_bench_row, differences))
                 return BenchFigures(origin=f"{where}, {ids}: {repeated}", rows=rows)
         what = f"no run back to back and none through a switch in {self.where}"
         return BenchFigures(origin=f"none, {what}")

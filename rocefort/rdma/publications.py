@@ -228,7 +228,7 @@ class MissingFigures(Frozen):
     )
 
 
-class ItemState(StrEnum):
+class PublishedItemState(StrEnum):
     """Degree to which Rocefort has an item."""
 
     WHOLE = "whole"
@@ -240,7 +240,7 @@ class PublishedItem(Frozen):
     """Part of what a document describes: of its system, its tests or its results."""
 
     item: Description
-    state: ItemState
+    state: PublishedItemState
     shown: Description | None = Field(
         default=None, description="Commands and tests that show it, with semicolons between."
     )
@@ -248,9 +248,9 @@ class PublishedItem(Frozen):
 
     @model_validator(mode="after")
     def _has_its_reason(self) -> Self:
-        if (self.shown is None) is not (self.state is ItemState.MISSING):
+        if (self.shown is None) is not (self.state is PublishedItemState.MISSING):
             raise ValueError(f"{self.item!r} is {self.state}; `shown` belongs to whole and part")
-        if (self.lacks is None) is not (self.state is ItemState.WHOLE):
+        if (self.lacks is None) is not (self.state is PublishedItemState.WHOLE):
             raise ValueError(f"{self.item!r} is {self.state}; `lacks` belongs to part and missing")
         return self
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from rocefort.rdma.publications import (
     Agreement,
-    ItemState,
     PrintedTable,
     Publication,
+    PublishedItemState,
     load_reference,
     printed_errors,
     recomputed,
@@ -69,7 +69,7 @@ def _section(name: str) -> Iterator[str]:
     if publication.items:
         counts = Counter(each.state for each in publication.items)
         yield f"### {name}: items\n"
-        yield ", ".join(f"{counts[state]} {state}" for state in ItemState) + ".\n"
+        yield ", ".join(f"{counts[state]} {state}" for state in PublishedItemState) + ".\n"
         rows = [(i.item, i.state.value, i.shown or "", i.lacks or "") for i in publication.items]
         yield from _grid(("item", "state", "shown by", "lacks"), rows)
     missing = (f"{m.at}: {m.figures}; {m.reason}" for m in publication.missing)

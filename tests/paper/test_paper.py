@@ -24,8 +24,8 @@ from rocefort.rdma.compare import compare_with
 from rocefort.rdma.judge.path_difference import bootstrap
 from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.publications import (
-    ItemState,
     PublishedItem,
+    PublishedItemState,
     load_reference,
     reference_names,
 )
@@ -191,7 +191,7 @@ def test_every_item_is_shown_by_commands_and_tests_that_exist() -> None:
     """The five documents have 106 items; at least 70 of them are whole."""
     items = [item for name in reference_names() for item in load_reference(name).items]
     assert len(items) == len({item.item for item in items}) == 106
-    assert sum(item.state is ItemState.WHOLE for item in items) >= 70
+    assert sum(item.state is PublishedItemState.WHOLE for item in items) >= 70
     shown = {text.strip() for item in items for text in (item.shown or "").split(";") if text}
     for text in shown:
         program, *words = text.split()
